@@ -25,30 +25,48 @@ solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma, const
   return solvers::GeneralInverse<T>(std::get<Matrix<T>>(matrix).cview(), sigma);
 }
 
+constexpr auto task = solvers::DenseTask::general;
+
+bool is_whole(const Run& run) {
+  const auto& eigen = run.settings.eigen;
+  return eigen.method == solvers::Method::dense ||
+         (eigen.max_basis == 0 && run.facts.input.rows <= solvers::whole_rows);
+}
+
 void plan_run(Run& run) {
   const io::Description& d = run.facts.input;
   if (d.rows != d.cols)
     throw Error(Errc::bad_input, d.where.text() + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
                                      ": eigenvalues need a square matrix (--svd finds singular values of any)");
   run.plan.what = "solving for eigenvalues of " + d.where.text();
-  const bool whole = run.settings.eigen.method == solvers::Method::dense || d.rows <= solvers::whole_rows;
+  const std::size_t element_bytes = is_complex_type(d) ? 16 : 8;
+  const bool whole = is_whole(run);
+  const bool here =
+      whole && run.settings.eigen.method == solvers::Method::automatic && d.rows < solvers::whole_on_device_asked;
   solvers::RunWork work;
-  if (!run.settings.sigma) {
+  if (whole) {
+    work = solvers::work_of_decomposition(task, d.rows, d.cols, element_bytes);
+  } else if (!run.settings.sigma) {
     const index_t block = std::max<index_t>(run.settings.eigen.block_size, 4);
     solvers::EigenPlan like;
     like.block_size = block, like.max_basis = 2 * run.settings.eigen.nev + 8 * block;
-    work = solvers::work_of_search(like, d.rows, is_complex_type(d) ? 16 : 8, d.bytes);
+    work = solvers::work_of_search(like, d.rows, element_bytes, d.bytes);
   }
-  take_device(run, whole ? "the matrix is solved by its Schur form" : "", work);
-  run.plan.memory = solvers::plan_general_memory(
-      run.settings.eigen,
-      {.rows = d.rows, .matrix_bytes = d.bytes, .space = run.ctx.stream ? Space::device : Space::host});
+  take_device(run, here ? "so small a matrix is decomposed as a whole" : "", work,
+              whole ? std::optional(task) : std::nullopt);
+  solvers::MemoryNeeds needs{.rows = d.rows, .matrix_bytes = d.bytes};
+  needs.space = run.ctx.stream ? Space::device : Space::host;
+  if (whole) needs.whole = bytes_of_decomposition(run, task);
+  run.plan.memory = solvers::plan_general_memory(run.settings.eigen, needs);
 }
 
 Loaded read(Run& run) {
   const EndsOnSignal reading;
   const io::Description& d = run.facts.input;
-  run.facts.method = run.settings.sigma ? "block Krylov-Schur, shift-invert" : "block Krylov-Schur";
+  run.facts.method = is_whole(run)        ? "dense, by " + decomposed_by(run, task)
+                     : run.settings.sigma ? "block Krylov-Schur, shift-invert"
+                                          : "block Krylov-Schur";
+  if (is_whole(run)) run.console.note(d.where.text() + ": " + run.facts.method);
   Loaded loaded{read_any(d, run.settings.read), {}};
   run.facts.type = is_complex_input(loaded.matrix) ? "complex128" : "float64";
   // The two of a conjugate pair are at different distances from a complex target: it is sought in complex
@@ -71,9 +89,8 @@ void show(Run& run) {
         loaded.matrix.matrix);
   }
   const io::Description& d = run.facts.input;
-  const bool whole = run.settings.eigen.method == solvers::Method::dense;
   std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols)
-            << (whole ? ", Schur form" : ", block Krylov-Schur") << "\nmemory:\n";
+            << (is_whole(run) ? ", dense, by " + decomposed_by(run, task) : ", block Krylov-Schur") << "\nmemory:\n";
   print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
   show_device_memory(run);
   if (!factors.empty()) std::cout << "factors " << factors << '\n';
@@ -131,7 +148,7 @@ class General {
   solvers::GeneralResult& complete(const solvers::EigenOptions& options, solvers::GeneralResult& result) {
     std::string& method = run_.facts.method;
     if (result.verification == solvers::Verification::all_computed)
-      method = "dense, by the Schur form" + (result.iterations == 0 ? std::string() : ", in place of " + method);
+      method = "dense, by " + result.decomposed_by + (result.iterations == 0 ? "" : ", in place of " + method);
     if (real_ != nullptr)
       result = solvers::with_conjugates(run_.ctx, solvers::operator_of<double>(*real_), std::move(result),
                                         scaled_target(), {run_.settings.part, options});

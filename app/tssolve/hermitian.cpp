@@ -142,8 +142,10 @@ class Hermitian {
   /// By which method the result was found.
   void describe(const solvers::EigenOptions& options, const solvers::EigenResult<T>& result) {
     RunFacts& facts = run_.facts;
-    if (result.taken_over || (options.method == solvers::Method::dense && run_.plan.eigen.method != options.method))
-      facts.method = "dense, in place of " + facts.method;
+    const bool in_place =
+        result.taken_over || (options.method == solvers::Method::dense && run_.plan.eigen.method != options.method);
+    if (!result.decomposed_by.empty())
+      facts.method = "dense, by " + result.decomposed_by + (in_place ? ", in place of " + facts.method : "");
     if (result.shift && !target_)
       took(" through shift-invert beyond " + (result.high_shift
                                                   ? "both ends of the spectrum at " + short_number(*result.shift) +

@@ -51,6 +51,12 @@ std::string text_of(solvers::Reordering kind, const solvers::Locality& before, c
          human_bytes(static_cast<std::uint64_t>(before.product_bytes));
 }
 
+/// Who decomposes the matrix as a whole, as half a sentence; empty where nobody does.
+std::string by_whom(const Run& run) {
+  const bool dense = run.plan.eigen.method == solvers::Method::dense;
+  return dense ? ", by " + decomposed_by(run, solvers::DenseTask::hermitian) : "";
+}
+
 /// Reads the matrix and reorders it, for what that gains is known only then.
 std::string reordering_of(Run& run) {
   Input matrix = read_hermitian(run.facts.input, run.settings.read, Role::matrix);
@@ -62,7 +68,7 @@ void show_json(Run& run) {
   const auto on_device = run.plan.memory.uses_of(true);
   JsonObject json;
   json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
-  json.add("method", method_text(settings, plan))
+  json.add("method", method_text(settings, plan) + by_whom(run))
       .add("method_reason", reason_of(settings, plan))
       .add("precision", name_of(settings.eigen.precision))
       .add("nev", plan.nev)
@@ -127,6 +133,20 @@ Reordered reorder(Run& run, AnyMatrix<T>& matrix) {
 template Reordered reorder<double>(Run&, AnyMatrix<double>&);
 template Reordered reorder<std::complex<double>>(Run&, AnyMatrix<std::complex<double>>&);
 
+namespace {
+
+/// Where a Hermitian matrix is decomposed. If that was the program's choice, small ones are the processor's.
+void take_device_for_whole(Run& run, std::size_t element_bytes) {
+  constexpr auto task = solvers::DenseTask::hermitian;
+  const index_t n = run.facts.input.rows;
+  const bool here = run.settings.eigen.method == solvers::Method::automatic && n < solvers::whole_on_device_asked;
+  take_device(
+      run, here ? "so small a matrix is decomposed as a whole" : "",
+      run.settings.mass.empty() ? solvers::work_of_decomposition(task, n, n, element_bytes) : solvers::RunWork(), task);
+}
+
+}  // namespace
+
 void plan_hermitian(Run& run) {
   const Settings& settings = run.settings;
   const io::Description& input = run.facts.input;
@@ -140,13 +160,17 @@ void plan_hermitian(Run& run) {
       solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen, initial_columns);
   // What factorisations take is known only once they are analysed, and mostly the processor's.
   const bool weighed = !needs_factors(run) && settings.mass.empty();
-  take_device(
-      run, plan.method == solvers::Method::dense ? "the matrix is solved densely" : "",
-      weighed ? solvers::work_of_search(plan, input.rows, needs.element_bytes, input.bytes) : solvers::RunWork());
+  if (plan.method == solvers::Method::dense)
+    take_device_for_whole(run, needs.element_bytes);
+  else
+    take_device(
+        run, "",
+        weighed ? solvers::work_of_search(plan, input.rows, needs.element_bytes, input.bytes) : solvers::RunWork());
   const bool narrow = is_narrow(settings, plan);
   if (settings.eigen.precision == solvers::Precision::float32 && narrow) needs.element_bytes /= 2;
   if (narrow) needs.matrix_bytes += input.bytes / 2;  // the numbers again, half as long
   needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
+  if (plan.method == solvers::Method::dense) needs.whole = bytes_of_decomposition(run, solvers::DenseTask::hermitian);
   run.plan.memory = solvers::plan_memory(plan, needs);
   run.plan.what = "solving for " + grouped(plan.nev) + " eigenvalues of " + input.where.text();
   if (settings.eigen.nev > input.rows && !settings.interval)
@@ -165,7 +189,7 @@ void show_hermitian(Run& run) {
   if (run.settings.common.json) return show_json(run);
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
   const auto in_host = run.plan.memory.uses_of(false), on_device = run.plan.memory.uses_of(true);
-  const std::string method = method_text(settings, plan), reason = reason_of(settings, plan);
+  const std::string method = method_text(settings, plan) + by_whom(run), reason = reason_of(settings, plan);
   std::cout << input.where.text() << ": " << grouped(input.rows) << " x " << grouped(input.cols) << ", "
             << grouped(input.nonzeros) << " entries, " << input.convention << '\n'
             << "method: " << method << (reason.empty() ? "" : ", since " + reason) << '\n';
@@ -190,7 +214,7 @@ Loaded read_planned(Run& run) {
     run.console.note("the basis does not fit on the device and stays in page-locked host memory");
   // Kernels are compiled or loaded while the file is read.
   std::future<void> kernels;
-  if (run.ctx.stream && !run.plan.memory.spills)
+  if (run.ctx.stream && !run.plan.memory.spills && plan.method != solvers::Method::dense)
     kernels = std::async(std::launch::async, [&run, &plan] {
       const auto prepare = is_complex_type(run.facts.input) ? &solvers::prepare_lanczos<std::complex<double>>
                                                             : &solvers::prepare_lanczos<double>;
@@ -202,7 +226,7 @@ Loaded read_planned(Run& run) {
   loaded.other = read_mass(settings, loaded.matrix);
   facts.note = loaded.matrix.note;
   if (!facts.note.empty()) run.console.note(facts.note);
-  facts.method = method_text(settings, plan), facts.method_reason = reason_of(settings, plan);
+  facts.method = method_text(settings, plan) + by_whom(run), facts.method_reason = reason_of(settings, plan);
   if (loaded.other) facts.method += ", for the pencil with the mass matrix " + loaded.other->description.where.text();
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;
   run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " + grouped(facts.input.cols) +

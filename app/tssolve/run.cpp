@@ -21,6 +21,16 @@ const CheckpointOptions& with_checked_paths(const Settings& settings) {
   return settings.checkpoint;
 }
 
+/// f(solver, rows, columns)
+template <class F>
+auto with_dense_solver(const Run& run, solvers::DenseTask task, const F& f) {
+  const io::Description& d = run.facts.input;
+  const Space space = run.ctx.stream ? Space::device : Space::host;
+  if (is_complex_type(d))
+    return f(*solvers::dense_solver<std::complex<double>>(run.ctx.stream, space, task), d.rows, d.cols);
+  return f(*solvers::dense_solver<double>(run.ctx.stream, space, task), d.rows, d.cols);
+}
+
 }  // namespace
 
 Run::Run(Settings asked, const Device& on)
@@ -33,9 +43,12 @@ Run::Run(Settings asked, const Device& on)
   ctx.log = [this](std::string_view line) { console.note(line); };
 }
 
-void take_device(Run& run, std::string_view on_processor, const solvers::RunWork& work) {
+void take_device(Run& run, std::string_view on_processor, const solvers::RunWork& work,
+                 std::optional<solvers::DenseTask> whole) {
   if (run.settings.common.device == "auto" && on_processor.empty())
     run.device = faster_device(work, run.ctx.thread_count(), run.console);
+  if (run.device.kind == Device::Kind::cuda && on_processor.empty() && whole && !solvers::has_cusolver(*whole))
+    on_processor = "cuSOLVER is not found: the matrix is decomposed as a whole";
   if (run.device.kind == Device::Kind::cuda && !on_processor.empty()) {
     run.console.note(std::string(on_processor) + ", which is done on the processor");
     run.device = {};
@@ -50,6 +63,15 @@ void take_device(Run& run, std::string_view on_processor, const solvers::RunWork
   } else {
     run.plan.host_bytes = within(run.plan.host_bytes);
   }
+}
+
+std::string decomposed_by(const Run& run, solvers::DenseTask task) {
+  return with_dense_solver(run, task, [&](const auto& solver, index_t m, index_t n) { return solver.by(task, m, n); });
+}
+
+solvers::DenseBytes bytes_of_decomposition(const Run& run, solvers::DenseTask task) {
+  return with_dense_solver(run, task,
+                           [&](const auto& solver, index_t m, index_t n) { return solver.bytes(task, m, n); });
 }
 
 void show_device_memory(const Run& run) {

@@ -64,7 +64,13 @@ extern const Kind hermitian, general, singular_values;
 /// Begins the work on the run's device, unless the beginning of a sentence says why it is the processor's after all,
 /// and finds the memory there is, within --memory.
 /// @param work what --device auto weighs; without any it takes the processor.
-void take_device(Run& run, std::string_view on_processor, const solvers::RunWork& work = {});
+/// @param whole how the matrix is decomposed as a whole, for which a device needs cuSOLVER.
+void take_device(Run& run, std::string_view on_processor, const solvers::RunWork& work = {},
+                 std::optional<solvers::DenseTask> whole = {});
+
+/// Who decomposes the matrix as a whole where the run is, and what that takes.
+[[nodiscard]] std::string decomposed_by(const Run& run, solvers::DenseTask task);
+[[nodiscard]] solvers::DenseBytes bytes_of_decomposition(const Run& run, solvers::DenseTask task);
 
 /// Writes what of the memory plan is on the device, if anything is.
 void show_device_memory(const Run& run);

@@ -93,6 +93,19 @@ void stream_if_needed(Run& run) {
     if (share.what == "matrix") share = {"blocks of rows", blocks_held * run.plan.block_bytes, share.home};
 }
 
+constexpr auto task = solvers::DenseTask::singular;
+
+/// Are all singular values computed at once?
+bool is_whole(const Run& run) {
+  const io::Description& d = run.facts.input;
+  const bool dense = d.nonzeros == d.rows * d.cols && !d.sparse;
+  return dense && run.settings.eigen.which != solvers::Which::SM &&
+         solvers::svd_takes_whole(d.rows, d.cols, run.plan.eigen.nev);
+}
+
+/// By whom, as half a sentence; empty where they are not.
+std::string by_whom(const Run& run) { return is_whole(run) ? ", all at once by " + decomposed_by(run, task) : ""; }
+
 void plan_run(Run& run) {
   const io::Description& d = run.facts.input;
   const std::size_t element_bytes = is_complex_type(d) ? 16 : 8;
@@ -101,13 +114,16 @@ void plan_run(Run& run) {
   const bool by_products = run.settings.eigen.which != solvers::Which::SM;
   auto work = solvers::work_of_search(run.plan.eigen, std::min(d.rows, d.cols), element_bytes, 2 * d.bytes);
   work.sent = static_cast<double>(d.bytes);
+  const bool whole = is_whole(run);
+  if (whole) work = solvers::work_of_decomposition(task, d.rows, d.cols, element_bytes);
   take_device(run, "", by_products ? work : solvers::RunWork());
-  const solvers::MemoryNeeds needs{.rows = std::max(d.rows, d.cols),
-                                   .element_bytes = element_bytes,
-                                   .matrix_bytes = bytes_of(d),
-                                   .space = run.ctx.stream ? Space::device : Space::host,
-                                   .device_bytes = 0,
-                                   .sparse = d.sparse};
+  solvers::MemoryNeeds needs{.rows = std::max(d.rows, d.cols),
+                             .element_bytes = element_bytes,
+                             .matrix_bytes = bytes_of(d),
+                             .space = run.ctx.stream ? Space::device : Space::host,
+                             .device_bytes = 0,
+                             .sparse = d.sparse};
+  if (whole) needs.whole = bytes_of_decomposition(run, task);
   run.plan.memory = solvers::plan_svd_memory(run.plan.eigen, needs);
   stream_if_needed(run);
 }
@@ -118,7 +134,7 @@ Loaded read(Run& run) {
   facts.block_size = run.plan.eigen.block_size, facts.max_basis = run.plan.eigen.max_basis;
   facts.quantity = "singular value", facts.vectors = "right_singular_vectors";
   run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " + grouped(facts.input.cols) +
-                   "; singular values");
+                   "; singular values" + by_whom(run));
   if (run.plan.block_bytes > 0) {
     run.console.note("the matrix does not fit into memory: its rows pass by in blocks for every product");
     facts.type = "float64";
@@ -146,7 +162,8 @@ void show(Run& run) {
         loaded.matrix.matrix);
   }
   const io::Description& d = run.facts.input;
-  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values\nmemory:\n";
+  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values"
+            << by_whom(run) << "\nmemory:\n";
   print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
   show_device_memory(run);
   if (run.plan.block_bytes > 0) std::cout << "the matrix does not fit: its rows pass by in blocks for every product\n";
@@ -170,7 +187,8 @@ class SvdRun {
 
   solvers::EigenResult<T>& completed(solvers::SvdResult<T>& result) {
     std::string& method = run_.facts.method;
-    if (result.stage == solvers::SvdStage::whole) method = "decomposition of the whole matrix";
+    if (result.stage == solvers::SvdStage::whole)
+      method = "decomposition of the whole matrix by " + result.triplets.decomposed_by;
     if (result.stage == solvers::SvdStage::triangular) method = "triangular factor";
     if (result.stage == solvers::SvdStage::deflated)
       method = "eigenvectors of A^H A, large ones taken out for the small";

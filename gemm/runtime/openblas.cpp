@@ -54,6 +54,14 @@ const cuda::SharedLibrary& lapack_library() {
   return library;
 }
 
+std::string lapack_name() {
+  if (!lapack_library().loaded()) return "";
+  const char* (*config)() = nullptr;  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."
+  if (!lapack_library().bind(config, "openblas_get_config")) return "LAPACK";
+  const std::string words = config();
+  return "LAPACK (" + words.substr(0, words.find(' ', words.find(' ') + 1)) + ")";
+}
+
 bool threads_may_call_openblas() {
   static const bool may = [] {
     int (*parallel)() = nullptr;  // 0: built for one thread

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "tallskinny/gemm/core/types.hpp"
@@ -19,6 +20,9 @@ void prepare_openblas();
 /// OpenBLAS, else another LAPACK; not loaded() where the machine has none. Opened once, and first of all libraries that
 /// need OpenBLAS. Leaves the environment as it is.
 [[nodiscard]] const cuda::SharedLibrary& lapack_library();
+
+/// "LAPACK (OpenBLAS 0.3.21)", or "LAPACK" where it is another; empty where there is none.
+[[nodiscard]] std::string lapack_name();
 
 /// Whether several threads may call it at once: not where it is an OpenBLAS that was built for a single one.
 [[nodiscard]] bool threads_may_call_openblas();

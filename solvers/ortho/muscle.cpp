@@ -93,20 +93,52 @@ double loss_of_orthogonality(const Context& ctx, PlacedView<const T> x) {
   return std::max(std::abs(e.values.front()), std::abs(e.values.back()));
 }
 
+namespace {
+
+/// ||E||_2 <= both the Frobenius norm and the largest sum along a row, or column, of a Hermitian E.
+class BoundOfNorm {
+ public:
+  /// entry(i) of one row or column of n.
+  template <class Entry>
+  void add(index_t n, const Entry& entry) {
+    double sum = 0;
+    for (index_t i = 0; i < n; ++i) {
+      const double size = std::abs(entry(i));
+      squares_ += size * size, sum += size;
+    }
+    if (!(sum <= longest_)) longest_ = sum;
+  }
+  [[nodiscard]] double value() const {
+    return std::isnan(squares_) ? squares_ : std::min(std::sqrt(squares_), longest_);
+  }
+
+ private:
+  double squares_ = 0, longest_ = 0;
+};
+
+}  // namespace
+
 template <class T>
 double bound_of_loss(const Context& ctx, PlacedView<const T> x) {
-  if (x.cols() <= 128) return loss_of_orthogonality<T>(ctx, x);
-  const auto g = gram_less_identity<T>(ctx, x);
-  double squares = 0, longest = 0;
-  for (index_t i = 0; i < g.rows(); ++i) {
-    double sum = 0;
-    for (index_t j = 0; j < g.cols(); ++j) {
-      const double size = std::abs(g(i, j));
-      squares += size * size, sum += size;
-    }
-    if (!(sum <= longest)) longest = sum;
+  constexpr index_t few = 128;
+  const index_t k = x.cols();
+  if (k <= few) return loss_of_orthogonality<T>(ctx, x);
+  BoundOfNorm bound;
+  if (x.space() == Space::host || is_narrow<T>) {
+    const auto g = gram_less_identity<T>(ctx, x);
+    for (index_t i = 0; i < k; ++i) bound.add(k, [&](index_t j) { return g(i, j); });
+    return bound.value();
   }
-  return std::isnan(squares) ? squares : std::min(std::sqrt(squares), longest);
+  // So many columns at a time, always as many: the last begin within those before.
+  Tall<T> tall(ctx);
+  Matrix<T> columns(k, few);
+  for (index_t next = 0; next < k; next += few) {
+    const index_t first = std::min(next, k - few);
+    tall.inner(x, x.cols(first, few), columns.view());
+    for (index_t j = next - first; j < few; ++j)
+      bound.add(k, [&](index_t i) { return columns(i, j) - (i == first + j ? T{1} : T{}); });
+  }
+  return bound.value();
 }
 
 #define TS_INSTANTIATE(T)                                                                  \

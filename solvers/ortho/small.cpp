@@ -29,9 +29,6 @@ Dense<T> widened(HostView<const T> a) {
   return w;
 }
 
-/// Beyond so many rows or columns, LAPACK is many times faster.
-constexpr index_t own_columns = 128;
-
 Context one_thread() {
   Context one;
   one.threads = 1;

@@ -10,6 +10,9 @@
 
 namespace ts::ortho {
 
+/// Beyond so many rows and columns LAPACK is many times faster than Eigen.
+inline constexpr index_t own_columns = 128;
+
 /// H = U diag(values) U^H with ascending values and orthonormal columns of U.
 template <class T>
 struct HermitianEigen {

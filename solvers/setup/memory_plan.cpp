@@ -19,6 +19,15 @@ void add_matrix_on_device(std::uint64_t bytes, std::string what, MemoryPlan& pla
   plan.shares.push_back({"partial sums and small matrices", kernel_bytes, Home::device});
 }
 
+/// Of a matrix that is decomposed as a whole, and measured after that. @param vectors bytes in host memory.
+MemoryPlan plan_whole(const MemoryNeeds& needs, std::uint64_t vectors) {
+  MemoryPlan out{{{"matrix", needs.matrix_bytes}, {"decomposition", needs.whole.host}, {"vectors", vectors}}};
+  if (needs.space == Space::host) return out;
+  add_matrix_on_device(needs.matrix_bytes, "matrix", out);
+  out.shares.push_back({"decomposition, then vectors", std::max(needs.whole.device, vectors), Home::device});
+  return out;
+}
+
 }  // namespace
 
 std::uint64_t MemoryPlan::bytes_in(Home home) const noexcept {
@@ -45,6 +54,7 @@ MemoryPlan plan_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
   const bool krylov = method == Method::lanczos || method == Method::automatic;
   const std::uint64_t line = static_cast<std::uint64_t>(needs.rows) * needs.element_bytes;
   const auto columns = [line](index_t count) { return line * static_cast<std::uint64_t>(count); };
+  if (needs.whole.host > 0) return plan_whole(needs, columns(2 * plan.nev));
   const index_t held = plan.max_basis + plan.block_size;
   const auto basis_in = [&](Space space) {
     return krylov ? columns(padded_columns(space, held, needs.element_bytes)) : 0;
@@ -70,6 +80,7 @@ MemoryPlan plan_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
 
 MemoryPlan plan_general_memory(const EigenOptions& options, const MemoryNeeds& needs) {
   const auto n = static_cast<std::uint64_t>(needs.rows);
+  if (needs.whole.host > 0) return plan_whole(needs, 2 * n * std::min(n, static_cast<std::uint64_t>(options.nev)) * 16);
   const index_t columns = 4 * options.nev + 30 * std::max<index_t>(options.block_size, 4);
   const std::uint64_t basis = n * static_cast<std::uint64_t>(columns) * 16;
   MemoryPlan out{{{"matrix", needs.matrix_bytes}, {"its adjoint", needs.matrix_bytes}}};
@@ -79,8 +90,7 @@ MemoryPlan plan_general_memory(const EigenOptions& options, const MemoryNeeds& n
   }
   out.shares.push_back({"basis and blocks", basis, needs.space == Space::device ? Home::device : Home::host});
   // The matrix, T and U as Eigen has them and as we do.
-  if (options.method == Method::dense || needs.rows <= whole_takeover_rows<double>)
-    out.shares.push_back({"Schur form", n * n * 80});
+  if (needs.rows <= whole_takeover_rows<double>) out.shares.push_back({"Schur form", n * n * 80});
   return out;
 }
 
@@ -94,6 +104,10 @@ MemoryPlan plan_svd_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
     add_matrix_on_device((needs.sparse ? 2 : 1) * needs.matrix_bytes, "matrix", out);
   }
   const auto home = needs.space == Space::device ? Home::device : Home::host;
+  if (needs.whole.host > 0) {
+    out.shares.push_back({"decomposition", needs.whole.host});
+    if (home == Home::device) out.shares.push_back({"decomposition", needs.whole.device, home});
+  }
   out.shares.push_back({"basis and blocks", plan.bytes, home});
   out.shares.push_back({"singular vectors", vectors, home});
   return out;

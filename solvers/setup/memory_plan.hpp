@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/core/view.hpp"
+#include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/setup/memory.hpp"
 
@@ -26,6 +27,7 @@ struct MemoryNeeds {
   Space space = Space::host;       ///< where the operator is at home
   std::uint64_t device_bytes = 0;  ///< that the run may take on a device; 0: as many as it wants
   bool sparse = false;             ///< counts for singular values
+  DenseBytes whole = {};           ///< DenseSolver::bytes, where the matrix is decomposed as a whole
 };
 
 /// On a device the matrix (its host copy stays: residuals of pencils and checkpoints need it), the blocks

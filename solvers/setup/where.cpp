@@ -49,6 +49,21 @@ RunWork work_of_search(const EigenPlan& plan, index_t rows, std::size_t element_
   return work;
 }
 
+RunWork work_of_decomposition(DenseTask task, index_t rows, index_t cols, std::size_t element_bytes) noexcept {
+  const auto longer = static_cast<double>(std::max(rows, cols)), shorter = static_cast<double>(std::min(rows, cols));
+  if (std::min(rows, cols) < whole_on_device) return {};
+  // Golub and Van Loan, Matrix Computations, 4th edition, sections 7.5, 8.3 and 8.6: multiply-adds count 2.
+  const double square = longer * shorter, cube = square * shorter, of_complex = element_bytes == 16 ? 4 : 1;
+  RunWork work;
+  work.flops = of_complex * (task == DenseTask::hermitian ? 9 * cube
+                             : task == DenseTask::general ? 25 * cube
+                                                          : 6 * cube + 20 * shorter * shorter * shorter);
+  work.bytes = static_cast<double>(element_bytes) * cube * (task == DenseTask::hermitian ? 1.0 / 3 : 2.0 / 3);
+  work.sent = static_cast<double>(element_bytes) * square;
+  work.resident = 4 * work.sent;
+  return work;
+}
+
 RunWork work_of_kmeans(index_t n, index_t d, index_t k, std::size_t element_bytes, index_t most_passes) noexcept {
   const double passes = static_cast<double>(std::min(typical_passes, most_passes));
   const double elements = static_cast<double>(n) * static_cast<double>(d);

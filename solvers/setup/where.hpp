@@ -3,6 +3,7 @@
 
 #include "tallskinny/gemm/plan/processor_info.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
+#include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 
 namespace ts::solvers {
@@ -29,6 +30,17 @@ struct RunWork {
 /// @param rows of the basis. @param element_bytes of its numbers.
 [[nodiscard]] RunWork work_of_search(const EigenPlan& plan, index_t rows, std::size_t element_bytes,
                                      std::uint64_t matrix_bytes) noexcept;
+
+/// Matrices with fewer rows or columns are decomposed by the processor where nobody asks for a device: to start one and
+/// load cuSOLVER takes longer than that saves. Assumed, not measured.
+inline constexpr index_t whole_on_device = 3000;
+/// The same where a device was asked for, but not that the matrix be decomposed.
+inline constexpr index_t whole_on_device_asked = 512;
+
+/// A decomposition of a whole matrix, with all vectors; of a small one (above) nothing, which no device is faster at.
+/// Half of the reduction to a condensed form reads the rest of the matrix for every column.
+[[nodiscard]] RunWork work_of_decomposition(DenseTask task, index_t rows, index_t cols,
+                                            std::size_t element_bytes) noexcept;
 
 /// k-means: passes over n x d points of `element_bytes`, with k centres.
 [[nodiscard]] RunWork work_of_kmeans(index_t n, index_t d, index_t k, std::size_t element_bytes,

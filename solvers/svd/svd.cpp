@@ -113,7 +113,7 @@ bool SvdSolver<T>::may_take_over() const {
 
 template <class T>
 void SvdSolver<T>::search() {
-  if (!smallest_ && wants_whole()) {
+  if (!smallest_ && dense_.cols() > 0 && svd_takes_whole(a_.rows, a_.cols, wanted_)) {
     by_whole();
   } else if (smallest_ && wanted_ > 0) {
     if (has_triangle())

@@ -46,7 +46,8 @@ struct SvdResult {
 /// is that much smaller.
 ///
 /// Where an eighth or more of all triplets of a dense matrix are wanted which is not tall, all are computed at once:
-/// those of A^H A where all wanted values are at least a sixteenth of the largest, else by LAPACK from A itself.
+/// those of A^H A where all wanted values are at least a sixteenth of the largest, else from A itself, by a
+/// dense_solver() where A is at home.
 ///
 /// Smallest: all singular values of the triangular factor where columns are few; otherwise block Lanczos on
 /// (A^H A + delta^2 I)^-1 through an InverseGram of the sparse matrix, or of the triangular factor of a dense
@@ -58,6 +59,9 @@ struct SvdResult {
 /// many columns and neither `dense` nor `sparse` is there.
 template <class T>
 [[nodiscard]] SvdResult<T> solve_svd(const Context&, const SvdProblem<T>&, const EigenOptions&);
+
+/// Whether solve_svd computes all of a dense matrix at once where so many of the largest are wanted.
+[[nodiscard]] bool svd_takes_whole(index_t rows, index_t cols, index_t wanted) noexcept;
 
 /// What the factors take that solve_svd would make of a sparse matrix; nothing where it would make none.
 template <class T>

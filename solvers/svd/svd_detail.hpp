@@ -91,8 +91,6 @@ class SvdSolver {
   void conclude();
 
   // In svd_largest.cpp.
-  /// Are so many triplets wanted that computing all of a dense matrix at once takes least?
-  [[nodiscard]] bool wants_whole() const;
   void by_whole();
   /// All of A^H A, where the wanted values are so near to the largest that its squares tell them; false: they are not.
   [[nodiscard]] bool by_well_conditioned_squares(HostView<const T> a);

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -90,10 +90,10 @@ void SvdSolver<T>::by_deflation() {
   }
 }
 
-template <class T>
-bool SvdSolver<T>::wants_whole() const {
+bool svd_takes_whole(index_t rows, index_t cols, index_t wanted) noexcept {
   constexpr index_t small = 128, share = 8, tall = 16;
-  return dense_.cols() > 0 && a_.cols > small && wanted_ * share >= a_.cols && a_.rows < tall * a_.cols;
+  const index_t longer = std::max(rows, cols), shorter = std::min(rows, cols);
+  return shorter > small && wanted * share >= shorter && longer < tall * shorter;
 }
 
 template <class T>
@@ -104,7 +104,8 @@ void SvdSolver<T>::by_whole() {
   const HostView<const T> a = own.empty() ? dense_ : own.cview();
   if (!ortho::all_finite(a)) throw Error(Errc::bad_input, "the matrix has values that are NaN or infinite");
   if (!by_well_conditioned_squares(a)) {
-    const auto all = ortho::svd<T>(a);
+    const auto [all, by] = dense_solver<T>(ctx_.stream, a_.space, DenseTask::singular)->singular(ctx_, a);
+    t.decomposed_by = by;
     norm_ = all.values.front();
     if (wanted_ < a_.cols) next_ = all.values[at(wanted_)];
     t.vectors = Matrix<T>::copy_of(all.v.cview().cols(0, wanted_));
@@ -129,7 +130,9 @@ bool SvdSolver<T>::by_well_conditioned_squares(HostView<const T> a) {
     return chosen;
   };
   if (!ortho::all_finite(g.cview())) return false;
-  auto pairs = ortho::hermitian_pairs<T>(ctx_, g.cview(), k, largest_first);
+  const auto solver = dense_solver<T>(ctx_.stream, a_.space, DenseTask::hermitian);
+  const auto decomposed = solver->hermitian(ctx_, g.cview(), k, largest_first);
+  const auto& pairs = decomposed.parts;
   const double top = pairs.values.back(), last = pairs.values[at(n - k)];
   if (!(top < safely && last > 1 / safely && last >= least_share * least_share * top)) return false;
 
@@ -152,12 +155,12 @@ bool SvdSolver<T>::by_well_conditioned_squares(HostView<const T> a) {
     }
   });
   norm_ = t.values.front();
+  t.decomposed_by = decomposed.by;
   if (k < n) next_ = std::sqrt(std::max(pairs.values[at(n - 1 - k)], 0.0));
   return true;
 }
 
 #define TS_INSTANTIATE(T)                                                     \
-  template bool SvdSolver<T>::wants_whole() const;                            \
   template void SvdSolver<T>::by_whole();                                     \
   template bool SvdSolver<T>::by_well_conditioned_squares(HostView<const T>); \
   template void SvdSolver<T>::by_gram();                                      \

@@ -117,6 +117,7 @@ endforeach()
 floors(solvers/eigen
   "values"
   "small krylov"
+  "dense"
   "transform"
   "result"
   "hermitian"

@@ -59,8 +59,9 @@ struct GeneralResult {
   index_t iterations = 0, operator_applications = 0, verification_applications = 0;
   index_t restarts = 0, verification_rounds = 0;
   index_t block_size = 0, max_basis = 0;
-  double norm = 0;        ///< estimate of ||A||_2 from below
-  KrylovSeconds seconds;  ///< where the time of the iteration went
+  std::string decomposed_by;  ///< Decomposed::by, where the whole matrix was
+  double norm = 0;            ///< estimate of ||A||_2 from below
+  KrylovSeconds seconds;      ///< where the time of the iteration went
   /// The first Ritz value outside of the set; NaN when none is known.
   Complex next_value{nan, 0};
   std::vector<HistoryEntry> history;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -12,22 +13,22 @@ namespace ts::solvers {
 
 namespace {
 
-/// Diagonal elements of a Schur form that are never separated.
-struct SchurUnit {
+/// Values that are never separated.
+struct ValueUnit {
   double key;  ///< rises from the first wanted to the last
   index_t first, size;
 };
 
 template <class T>
-std::vector<SchurUnit> sorted_units(const Schur& schur, const GeneralProblem<T>& problem, GeneralWhich part) {
-  std::vector<SchurUnit> units;
+std::vector<ValueUnit> sorted_units(const WholeSpectrum& all, const GeneralProblem<T>& problem, GeneralWhich part) {
+  std::vector<ValueUnit> units;
   index_t first = 0;
-  for (const index_t size : schur.units) {
-    const Complex z = schur.value(first);
+  for (const index_t size : all.units) {
+    const Complex z = all.values[at(first)];
     units.push_back({problem.target ? std::abs(z - Complex(*problem.target)) : key_of(part, z), first, size});
     first += size;
   }
-  std::stable_sort(units.begin(), units.end(), [](const SchurUnit& a, const SchurUnit& b) { return a.key < b.key; });
+  std::stable_sort(units.begin(), units.end(), [](const ValueUnit& a, const ValueUnit& b) { return a.key < b.key; });
   return units;
 }
 
@@ -64,31 +65,35 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
   auto ordered = Matrix<T>::copy_of(dense.cview());
   for (index_t i = 0; i < n && !order.empty(); ++i)
     for (index_t j = 0; j < n; ++j) ordered(i, j) = dense(order[at(i)], order[at(j)]);
-  const Schur schur = schur_of<T>(ordered.cview());
-
-  std::vector<index_t> chosen;
-  out.next_value = Complex(nan, 0);
-  for (const SchurUnit& unit : sorted_units(schur, problem, options.part)) {
-    if (static_cast<index_t>(chosen.size()) >= nev) {
-      out.next_value = schur.value(unit.first);
-      break;
+  const auto choose = [&](const WholeSpectrum& all) {
+    std::vector<index_t> chosen;
+    out.next_value = Complex(nan, 0);
+    for (const ValueUnit& unit : sorted_units(all, problem, options.part)) {
+      if (static_cast<index_t>(chosen.size()) >= nev) {
+        out.next_value = all.values[at(unit.first)];
+        break;
+      }
+      for (index_t i = 0; i < unit.size; ++i) chosen.push_back(unit.first + i);
     }
-    for (index_t i = 0; i < unit.size; ++i) chosen.push_back(unit.first + i);
-  }
-  SchurVectors pairs = eigenvectors_of(schur, chosen, ctx.thread_count());
+    return chosen;
+  };
+  const auto solver = dense_solver<T>(ctx.stream, order.empty() ? problem.a.space() : Space::host, DenseTask::general);
+  auto decomposed = solver->general(ctx, ordered.cview(), choose);
+  const auto& [all, chosen, pairs] = decomposed.parts;
+  out.decomposed_by = decomposed.by;
   out.values.clear(), out.converged_pairs.clear(), out.converged_count = 0;
-  for (const index_t i : chosen) out.values.push_back(schur.value(i));
+  for (const index_t i : chosen) out.values.push_back(all.values[at(i)]);
   out.vectors = Matrix<Complex>(n, pairs.vectors.cols());
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < pairs.vectors.cols(); ++j)
       out.vectors(order.empty() ? i : order[at(i)], j) = pairs.vectors(i, j);
-  out.conditions = std::move(pairs.conditions);
+  out.conditions = pairs.conditions;
   out.residual_norms = general_residuals<T>(ctx, problem.a, out.vectors.cview(), out.values);
   out.operator_applications += is_complex<T> ? out.vectors.cols() : 2 * out.vectors.cols();
 
   auto accept = acceptance_of(options.common, 0, n);
   for (const double length : lengths(dense)) accept.norm = std::max(accept.norm, length);
-  for (index_t j = 0; j < n; ++j) accept.norm = std::max(accept.norm, std::abs(schur.value(j)));
+  for (const Complex z : all.values) accept.norm = std::max(accept.norm, std::abs(z));
   for (std::size_t j = 0; j < out.values.size(); ++j) {
     out.converged_pairs.push_back(out.residual_norms[j] <= accept.bound(std::abs(out.values[j])));
     out.converged_count += out.converged_pairs.back() ? 1 : 0;

@@ -12,9 +12,9 @@ inline constexpr index_t whole_rows = 600;
 template <class T>
 inline constexpr index_t whole_takeover_rows = is_complex<T> ? 1000 : 1500;
 
-/// The wanted of all eigenvalues, by A = U T U^H (Golub and Van Loan, Matrix Computations, 4th edition, 7.5),
-/// n^2 numbers of memory and 25 n^3 operations. Fills what of `out` says what was found; what was counted
-/// before stays.
+/// The wanted of all eigenvalues, by a dense_solver() where the operator is at home; on the processor by A = U T U^H
+/// (Golub and Van Loan, Matrix Computations, 4th edition, 7.5), n^2 numbers of memory and 25 n^3 operations.
+/// Fills what of `out` says what was found; what was counted before stays.
 /// @throws Error(bad_input) for an operator that gives NaN or Inf, or where the QR algorithm does not
 /// converge.
 template <class T>

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 #include "tallskinny/solvers/eigen/hermitian/sides.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers {
 
@@ -69,7 +69,9 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
   const auto choose = [&](const std::vector<double>& values) {
     return in_order(choose_from_all(values, options, problem.target, k, next_value), values, options, problem.target);
   };
-  auto pairs = ortho::hermitian_pairs<T>(ctx, dense.cview(), k, choose);
+  const auto solver = dense_solver<T>(ctx.stream, problem.a.space(), DenseTask::hermitian);
+  auto [pairs, by] = solver->hermitian(ctx, dense.cview(), k, choose);
+  result.decomposed_by = std::move(by);
   const double norm = std::max(std::abs(pairs.values.front()), std::abs(pairs.values.back()));
   auto accept = acceptance_of(options, norm, n);
   // A decomposition is that of a matrix within this of A: LAPACK Users' Guide, section 4.7.

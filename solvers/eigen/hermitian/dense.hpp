@@ -6,7 +6,8 @@
 
 namespace ts::solvers {
 
-/// The k wanted of all eigenpairs, by a dense solver: n^2 numbers of memory, from n products with unit vectors.
+/// The k wanted of all eigenpairs, by a dense_solver() where the operator is at home: n^2 numbers of memory, from n
+/// products with unit vectors.
 /// @throws Error(bad_input) for a matrix with NaN or Inf.
 template <class T>
 void solve_dense(const Context&, const EigenProblem<T>&, const EigenOptions&, index_t k, EigenResult<T>& result);

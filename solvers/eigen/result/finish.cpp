@@ -16,6 +16,8 @@ namespace {
 
 /// Of products that are not compensated, and of the projected matrix, relative to its norm.
 constexpr double rounding_of_projected = 64 * unit_roundoff;
+/// Vectors that are measured at once on a device.
+constexpr index_t columns_at_once = 128;
 /// No bound is smaller, relative to ||A||: not even the eigenvalues that one compares with are better known.
 constexpr double least_bound = 8 * unit_roundoff;
 
@@ -113,19 +115,52 @@ void measure_residuals(const Context& ctx, const Operator<T>& a, double norm, co
   }
 }
 
-/// The same of many vectors, by products alone.
+/// ||A x - theta x|| of vectors on a device, in blocks of one width, so that few kernels are needed: the last begins
+/// within the one before.
 template <class T>
-void measure_many_residuals(const Context& ctx, const Operator<T>& a, double norm, const Matrix<T>& x,
-                            EigenResult<T>& result) {
-  const index_t k = x.cols();
-  Matrix<T> residuals(x.rows(), k);
-  a.apply(ctx, PlacedView<const T>(x.cview()), PlacedView<T>(residuals.view()));
-  result.operator_applications += k;
+void residuals_on_device(const Context& ctx, const Operator<T>& a, PlacedView<const T> x, std::span<const double> theta,
+                         std::span<double> norms) {
+  const index_t k = x.cols(), width = std::min(k, columns_at_once);
+  ortho::Tall<T> tall(ctx);
+  PlacedMatrix<T> product(ctx, Space::device, x.rows(), width);
+  auto minus_theta = Matrix<T>::zeros(width, width);
+  for (index_t next = 0; next < k; next += width) {
+    const index_t first = std::min(next, k - width);
+    const auto block = x.cols(first, width);
+    a.apply(ctx, block, product.view());
+    for (index_t j = 0; j < width; ++j) minus_theta(j, j) = -theta[at(first + j)];
+    tall.combine(T{1}, block, minus_theta.cview(), T{1}, product.view());
+    tall.norms(product.cview(), norms.subspan(at(first), at(width)));
+  }
+}
+
+/// The same in host memory.
+template <class T>
+void residuals_here(const Context& ctx, const Operator<T>& a, HostView<const T> x, std::span<const double> theta,
+                    std::span<double> norms) {
+  Matrix<T> residuals(x.rows(), x.cols());
+  a.apply(ctx, PlacedView<const T>(x), PlacedView<T>(residuals.view()));
   parallel_for(ctx.thread_count(), x.rows(), [&](index_t i) {
-    for (index_t j = 0; j < k; ++j) residuals(i, j) -= x(i, j) * result.values[at(j)];
+    for (index_t j = 0; j < x.cols(); ++j) residuals(i, j) -= x(i, j) * theta[at(j)];
   });
+  ortho::Tall<T>(ctx).norms(PlacedView<const T>(residuals.cview()), norms);
+}
+
+/// Of many vectors: residuals by products alone, and a bound of the loss, where A is at home.
+template <class T>
+void measure_many(const Context& ctx, const Operator<T>& a, double norm, const Matrix<T>& x, EigenResult<T>& result) {
+  const index_t k = x.cols();
+  result.operator_applications += k;
   result.residual_norms.resize(at(k));
-  ortho::Tall<T>(ctx).norms(PlacedView<const T>(residuals.cview()), result.residual_norms);
+  if (a.space() == Space::device) {
+    PlacedMatrix<T> there(ctx, Space::device, x.rows(), k);
+    copy_block<T>(ctx, x.cview(), there.view());
+    result.orthogonality_loss = ortho::bound_of_loss<T>(ctx, there.cview());
+    residuals_on_device<T>(ctx, a, there.cview(), result.values, result.residual_norms);
+  } else {
+    result.orthogonality_loss = ortho::bound_of_loss<T>(ctx, x.cview());
+    residuals_here<T>(ctx, a, x.cview(), result.values, result.residual_norms);
+  }
   result.error_bounds = result.residual_norms;
   for (double& error : result.error_bounds) error = error * (1 + 1e-12) + rounding_of_projected * norm;
   // X^H R is no longer than R.
@@ -172,8 +207,7 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
 template <class T>
 void finish_pairs(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
                   const Acceptance& accept, Matrix<T> x, double next_value, EigenResult<T>& result) {
-  result.orthogonality_loss = ortho::bound_of_loss<T>(ctx, x.cview());
-  measure_many_residuals<T>(ctx, problem.a, accept.norm, x, result);
+  measure_many<T>(ctx, problem.a, accept.norm, x, result);
   conclude(options, accept, std::move(x), next_value, result);
 }
 

@@ -97,6 +97,7 @@ struct EigenResult {
   KrylovSeconds seconds;                  ///< where the time of the iteration went
   index_t restarts = 0, verification_rounds = 0, dead_directions = 0;
   bool taken_over = false;        ///< by the dense solver, from a method that did not succeed
+  std::string decomposed_by;      ///< Decomposed::by, where the whole matrix was
   double norm = 0;                ///< estimate of ||A||_2 from below
   double orthogonality_loss = 0;  ///< ||I - X^H X||_2, measured at the end
   double next_value = 0;          ///< the first Ritz value outside the set; NaN when none is known

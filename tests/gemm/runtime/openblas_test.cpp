@@ -1,5 +1,7 @@
 #include "tallskinny/gemm/runtime/openblas.hpp"
 
+#include <algorithm>
+
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -26,4 +28,13 @@ TEST_CASE("OpenBLAS has one thread while that is asked for, and its own again af
   }
   CHECK(threads() == 2);
   set_threads(before);
+}
+
+TEST_CASE("LAPACK has a name where there is one") {
+  const std::string name = lapack_name();
+  CHECK(name.empty() != lapack_library().loaded());
+  const char* (*config)() = nullptr;
+  if (!lapack_library().bind(config, "openblas_get_config")) return;
+  CHECK(name.starts_with("LAPACK (OpenBLAS "));
+  CHECK(std::count(name.begin(), name.end(), ' ') == 2);
 }

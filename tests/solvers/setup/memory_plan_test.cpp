@@ -81,3 +81,23 @@ TEST_CASE("leading dimensions are whole cache lines, on the host an odd number o
       CHECK(there * size < columns * size + 128);
     }
 }
+
+TEST_CASE("a matrix that is decomposed as a whole takes what its solver says, in both places") {
+  solvers::EigenOptions options;
+  options.nev = 20, options.method = solvers::Method::dense;
+  const auto eigen = solvers::plan_eigen(1000, 8, options);
+  solvers::MemoryNeeds needs = needs_of(1000, Space::device);
+  needs.whole = {5000, 700'000};
+  for (const auto& plan : {plan_memory(eigen, needs), plan_general_memory(options, needs)}) {
+    REQUIRE(share(plan, "decomposition", Home::host) != nullptr);
+    CHECK(share(plan, "decomposition", Home::host)->bytes == 5000);
+    REQUIRE(share(plan, "decomposition, then vectors", Home::device) != nullptr);
+    CHECK(share(plan, "decomposition, then vectors", Home::device)->bytes == 700'000);
+    REQUIRE(share(plan, "matrix", Home::device) != nullptr);
+    CHECK(share(plan, "vectors", Home::host)->bytes >= 1000 * 20 * 8);
+  }
+  needs.space = Space::host;
+  CHECK(plan_memory(eigen, needs).bytes_in(Home::device) == 0);
+  CHECK(plan_svd_memory(eigen, needs).host_bytes() >= 5000 + eigen.bytes);
+  CHECK(plan_svd_memory(eigen, needs).bytes_in(Home::device) == 0);
+}

@@ -28,3 +28,19 @@ TEST_CASE("k-means: arithmetic counts, in the precision that it is done in", "[s
   CHECK_FALSE(work_of_kmeans(1000, 16, 8, 8, 300).narrow);
   CHECK(work_of_kmeans(1000, 16, 8, 8, 1).bytes == 1000 * 16 * 8);
 }
+
+TEST_CASE("whole matrices: small ones are nothing for a GPU, large ones are faster there", "[short]") {
+  ProcessorInfo processor;
+  processor.threads = 16, processor.read_bytes_per_second = 1e11, processor.float64_flops = 5e11;
+  const auto gpu = cuda::typical_device("sm_90a");
+  for (const auto task : {DenseTask::hermitian, DenseTask::general, DenseTask::singular}) {
+    CHECK(work_of_decomposition(task, whole_on_device - 1, 2 * whole_on_device, 8).flops == 0);
+    const auto large = work_of_decomposition(task, 8000, 8000, 8);
+    CHECK(seconds_on(processor, large) > 2 * seconds_on(gpu, large));
+    CHECK(large.resident >= 2 * 8000.0 * 8000 * 8);
+    CHECK(work_of_decomposition(task, 8000, 8000, 16).flops == 4 * large.flops);
+  }
+  const auto flops = [](DenseTask task) { return work_of_decomposition(task, 4000, 4000, 8).flops; };
+  CHECK(flops(DenseTask::hermitian) < flops(DenseTask::general));
+  CHECK(whole_on_device_asked < whole_on_device);
+}

@@ -1,0 +1,109 @@
+// Matrices that are decomposed as a whole: who does it is said before and after, and where.
+#include "tallskinny/gemm/runtime/openblas.hpp"
+#include "tallskinny/tests/app/tssolve/runs.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+/// A Hermitian matrix of n rows in this precision, whose eigenvalues are 1, 2 ... n but for its rounding.
+template <class T>
+std::string write_dense(const std::string& file, index_t n) {
+  Matrix<T> a(n, n);  // (I - 2 v v^H / n) D (I - 2 v v^H / n) with elements of v of size one
+  const auto v = [](index_t i) {
+    if constexpr (is_complex<T>)
+      return std::polar(1.0, 0.3 * static_cast<double>(i));
+    else
+      return i % 3 == 0 ? -1.0 : 1.0;
+  };
+  const auto d = [](index_t i) { return static_cast<double>(i + 1); };
+  const auto rows = static_cast<double>(n), mean = (rows + 1) / 2;
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      const double share = (4 * mean - 2 * (d(i) + d(j))) / rows;
+      if constexpr (is_complex<T>)
+        a(i, j) = T(share * v(i) * std::conj(v(j)) + (i == j ? d(i) : 0));
+      else
+        a(i, j) = static_cast<T>(share * v(i) * v(j) + (i == j ? d(i) : 0));
+    }
+  io::OutputFile out(file);
+  out.write("A", a);
+  out.commit();
+  return file;
+}
+
+void check_values(const nlohmann::json& json, const std::string& by, std::size_t k, double tolerance) {
+  INFO(json["reason"]);
+  CHECK(json["verified"] == true);
+  CHECK(json["method"].get<std::string>().find("dense, by " + by) == 0);
+  REQUIRE(json["eigenvalues"].size() == k);
+  for (std::size_t i = 0; i < k; ++i)
+    CHECK(std::abs(json["eigenvalues"][i].get<double>() - static_cast<double>(i + 1)) < tolerance);
+}
+
+/// Three pairs and all, in each precision.
+void check_everywhere(const std::string& device, const std::string& by) {
+  constexpr index_t n = 300;
+  const test::TemporaryFolder folder;
+  const auto check = [&](const std::string& file, double tolerance) {
+    for (const std::string k : {"3", "300"})
+      check_values(solve_json({file, "--which", "SA", "--method", "dense", "-k", k, "--device", device}), by,
+                   std::stoul(k), tolerance);
+  };
+  check(write_dense<double>(folder / "d.h5", n), allowed::tight_run);
+  check(write_dense<std::complex<double>>(folder / "z.h5", n), allowed::tight_run);
+  check(write_dense<float>(folder / "s.h5", n), allowed::three_digits);
+  check(write_dense<std::complex<float>>(folder / "c.h5", n), allowed::three_digits);
+}
+
+}  // namespace
+
+TEST_CASE("dense matrices in every precision on the processor") {
+  check_everywhere("cpu", lapack_name().empty() ? "Eigen" : "LAPACK");
+}
+
+TEST_CASE("dense matrices in every precision on a GPU", "[gpu]") {
+  const test::TemporaryFolder folder;
+  const auto file = write_dense<double>(folder / "a.h5", 300);
+  const auto plan = tssolve({file, "--method", "dense", "--dry-run", "--device", "cuda"});
+  const bool found = plan.err.find("cuSOLVER is not found") == std::string::npos;
+  if (!found) WARN(plan.err);
+  CHECK((plan.out.find("dense, by cuSOLVER 1") != std::string::npos) == found);
+  CHECK((plan.out.find("device memory:") != std::string::npos) == found);
+  check_everywhere("cuda", found ? "cuSOLVER" : "");
+  // Nobody asked for a decomposition.
+  const auto small = tssolve({file, "-k", "3", "--device", "cuda"});
+  CHECK(small.err.find("so small a matrix is decomposed as a whole, which is done on the processor") !=
+        std::string::npos);
+}
+
+TEST_CASE("who decomposes a whole matrix stands in plans, lines, results and profiles") {
+  const std::string by = lapack_name().empty() ? "Eigen" : lapack_name();
+  const test::TemporaryFolder folder;
+  const auto file = write_dense<double>(folder / "a.h5", 300);
+  const auto says = [&](std::vector<std::string> words, const std::string& text) {
+    words.insert(words.begin(), file);
+    const auto r = tssolve(words);
+    CAPTURE(r.out, r.err, text);
+    CHECK(r.code == 0);
+    CHECK((r.out + r.err).find(text) != std::string::npos);
+  };
+  says({"--method", "dense", "--dry-run"}, "method: dense, by " + by + "\n");
+  says({"--method", "dense", "-k", "3"}, "; dense, by " + by + "\n");
+  says({"--method", "dense", "-k", "3", "--profile"},
+       lapack_name().empty() ? "decomposed by Eigen" : "decomposed by L");
+  says({"--general", "--method", "dense", "--dry-run"}, ", dense, by the Schur form, " + by + "\n");
+  says({"--general", "-k", "3"}, ": dense, by the Schur form, " + by + "\n");
+  says({"--svd", "-k", "300", "--dry-run"}, ", singular values, all at once by " + by + "\n");
+  says({"--svd", "-k", "300"}, "; singular values, all at once by " + by + "\n");
+  const auto svd = solve_json({file, "--svd", "-k", "300"});
+  CHECK(svd["method"] == "decomposition of the whole matrix by " + by);
+  const auto plan = nlohmann::json::parse(tssolve({file, "--method", "dense", "--dry-run", "--json"}).out);
+  CHECK(plan["method"] == "dense, by " + by);
+  CHECK(plan["memory"]["decomposition"] == 4 * 300 * 300 * 8);
+  const auto refused = tssolve({file, "--method", "dense", "--memory", "1M"});
+  CHECK(refused.code != 0);
+  CHECK(refused.err.find("1.00 MiB") != std::string::npos);
+}
