@@ -119,7 +119,8 @@ SpmmPolicy parts_policy(const GpuProblem& problem, const DeviceInfo& device, ind
       std::clamp<index_t>(power_down(std::max<index_t>(under_way / bytes, 1)), 1, long_halves ? 4 : 8));
   const index_t sums = p.passes() * p.vector * result_size(pr.type) / 4;
   const index_t words = p.passes() * std::max<index_t>(piece_bytes / 4, 2);
-  const index_t registers = 3 * sums + p.unroll * (words + 1) + ceil_div(static_cast<index_t>(size_of(pr.type)), 2) +
+  const index_t registers = 3 * sums + p.unroll * (words + pr.index_bytes / 4) +
+                            ceil_div(static_cast<index_t>(size_of(pr.type)), 2) +
                             (p.passes() > 1 || p.shifted || p.strided ? model.beside_wide_parts : model.beside_parts) +
                             (device.compute_major >= 10 ? model.beside_on_sm_100 : 0);
   p.blocks = static_cast<int>(std::clamp<index_t>(model.registers / p.threads / registers, model.least_blocks,

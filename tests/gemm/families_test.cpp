@@ -122,9 +122,11 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
   // Sparse products by parts, with what follows them.
   for (cuda::GpuProblem& problem : biting_problems(Operation::spmm, device.arch())) {
     problem.sparse = {1000, 100, 10, 7000, 50, 90};
-    problem.problem.index_bytes = plans.size() % 3 == 0 ? 8 : 4;
-    const auto candidates = cuda::spmm_candidates(problem, device);
-    for (std::size_t i = 1; i < candidates.size(); ++i) plans.push_back(candidates[i].kernel);
+    for (const int index_bytes : {4, 8}) {
+      problem.problem.index_bytes = index_bytes;
+      const auto candidates = cuda::spmm_candidates(problem, device);
+      for (std::size_t i = 1; i < candidates.size(); ++i) plans.push_back(candidates[i].kernel);
+    }
     plans.push_back(cuda::spmm_splits_plan(cuda::policy_of<cuda::SpmmPolicy>(plans.back()), problem.sparse));
   }
   // Products with a wide basis, in panels of widths of their own.
