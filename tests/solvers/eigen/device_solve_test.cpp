@@ -34,6 +34,25 @@ TEST_CASE("on a GPU degenerate problems have the processor's answers", "[device]
   compare(generators::flux_ring(1000, 0.3), Which::SA, 10);
 }
 
+TEST_CASE("on a GPU vectors that nobody asked for change nothing else", "[device][gpu]") {
+  const auto a = generators::laplacian({20, 20, 20});
+  const Context ctx = device_context();
+  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
+  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
+  solvers::EigenOptions o;
+  o.nev = 6, o.which = Which::SA;
+  const auto with = solvers::solve_eigen<double>(ctx, problem, o);
+  o.vectors = false;
+  const auto without = solvers::solve_eigen<double>(ctx, problem, o);
+  CHECK(with.vectors.cols() == 6);
+  CHECK(without.vectors.cols() == 0);
+  CHECK(without.vectors.rows() == 8000);
+  CHECK(without.verified);
+  CHECK(without.values == with.values);
+  CHECK(without.residual_norms == with.residual_norms);
+  CHECK(without.error_bounds == with.error_bounds);
+}
+
 TEST_CASE("on a GPU a basis that spills gives the processor's answers", "[device][gpu]") {
   const auto a = generators::laplacian({30, 30, 30});
   const Context ctx = device_context();
