@@ -23,8 +23,8 @@ void finish(const Context&, const EigenProblem<T>&, const EigenOptions&, const A
 template <class T>
 void rehearse_finish(const Context&, const CsrView<T, Space::device>& a, index_t count);
 
-/// As finish(), for orthonormal X whose columns are the eigenvectors of result.values in the order of what was asked, as a
-/// dense solver gives them: without the projected problem, residuals from plain products, and for the loss of
+/// As finish(), for orthonormal X whose columns are the eigenvectors of result.values in the order of what was asked,
+/// as a dense solver gives them: without the projected problem, residuals from plain products, and for the loss of
 /// orthogonality an upper bound. For many columns, of which finish() would take longer than the dense solver.
 template <class T>
 void finish_pairs(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, Matrix<T> x,
