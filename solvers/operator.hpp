@@ -11,6 +11,7 @@
 
 #include "tallskinny/gemm/runtime/placed.hpp"
 #include "tallskinny/gemm/runtime/reach.hpp"
+#include "tallskinny/gemm/runtime/run_where.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -23,7 +24,8 @@ namespace ts::solvers {
 ///   apply(ctx, x, y)                  for device views, or for PlacedView; without it blocks go through host memory
 ///   update(ctx, alpha, shift, x, beta, y)  Y = alpha (A - shift I) X + beta Y for device views, or false
 ///   recurrence(ctx, count, alpha, shift, x, beta, y)  `count` such steps, after each of which x and y change places
-///   residual(ctx, x, theta, r)       R = A X - X diag(theta) on the host, each element a sum in twofold float64
+///   residual(ctx, x, theta, r)        R = A X - X diag(theta), each element a sum in twofold float64, for host views,
+///                                     or for PlacedView, on the host and where the body is at home
 ///   write(a)                         A = the matrix itself, n x n; without it as_dense() takes n products
 ///   facts()
 template <class A, class T>
@@ -74,11 +76,13 @@ class Operator {
                                     : body_->recurrence(ctx, count, alpha, shift, x.template in<Space::device>(), beta,
                                                         y.template in<Space::device>());
   }
-  /// R = A X - X diag(theta), n x k on the host. True where each element comes from a compensated sum, so
-  /// that the rounding of long rows does not show; otherwise from a product like any other.
-  bool residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
+  /// R = A X - X diag(theta), n x k, both in host memory or where residual_space() says. True where each element comes
+  /// from a compensated sum, so that the rounding of long rows does not show; otherwise from a product like any other.
+  bool residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta, PlacedView<T> r) const {
     return body_->residual(ctx, x, theta, r);
   }
+  /// Where residual() best has its operands: space() if the body knows it there, else the host.
+  [[nodiscard]] Space residual_space() const { return body_->residual_space(); }
   /// Writes the elements of A where the body knows them; otherwise false, with nothing done.
   [[nodiscard]] bool write(HostView<T> a) const { return body_->write(a); }
   /// Those of a body that has a member facts(); otherwise nothing is known.
@@ -97,7 +101,8 @@ class Operator {
     virtual bool update(const Context&, T, double, DeviceView<const T>, T, DeviceView<T>) const = 0;
     virtual bool recurrence(const Context&, index_t, double, double, HostView<T>, double, HostView<T>) const = 0;
     virtual bool recurrence(const Context&, index_t, double, double, DeviceView<T>, double, DeviceView<T>) const = 0;
-    virtual bool residual(const Context&, HostView<const T>, std::span<const double>, HostView<T>) const = 0;
+    virtual bool residual(const Context&, PlacedView<const T>, std::span<const double>, PlacedView<T>) const = 0;
+    [[nodiscard]] virtual Space residual_space() const = 0;
     virtual bool write(HostView<T>) const = 0;
     [[nodiscard]] virtual OperatorFacts facts() const = 0;
   };
@@ -141,16 +146,26 @@ class Operator {
       else
         return false;
     }
-    bool residual(const Context& ctx, HostView<const T> x, std::span<const double> theta,
-                  HostView<T> r) const override {
-      if constexpr (requires(const Body& b) { b.residual(ctx, x, theta, r); }) {
+    static constexpr bool residual_anywhere = requires(const Body& b, const Context& ctx, PlacedView<const T> x,
+                                                       std::span<const double> theta, PlacedView<T> r) {
+      b.residual(ctx, x, theta, r);
+    };
+    [[nodiscard]] Space residual_space() const override { return residual_anywhere ? space() : Space::host; }
+    bool residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta,
+                  PlacedView<T> r) const override {
+      if constexpr (residual_anywhere) {
         body.residual(ctx, x, theta, r);
         return true;
+      } else if constexpr (requires(const Body& b) { b.residual(ctx, x.host(), theta, r.host()); }) {
+        body.residual(ctx, x.host(), theta, r.host());
+        return true;
       } else {
-        body.apply(ctx, x, r);
-        for (index_t i = 0; i < r.rows(); ++i)
-          for (index_t j = 0; j < r.cols(); ++j)
-            r(i, j) -= x(i, j) * static_cast<real_t<T>>(theta[static_cast<std::size_t>(j)]);
+        const HostView<const T> from = x.host();
+        const HostView<T> to = r.host();
+        body.apply(ctx, from, to);
+        for (index_t i = 0; i < to.rows(); ++i)
+          for (index_t j = 0; j < to.cols(); ++j)
+            to(i, j) -= from(i, j) * static_cast<real_t<T>>(theta[static_cast<std::size_t>(j)]);
         return false;
       }
     }
@@ -236,8 +251,16 @@ class CsrOperator {
       steps(there_);
     return true;
   }
-  void residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
-    compensated_residual(ctx, a_, x, theta, r);
+  void residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta, PlacedView<T> r) const {
+    run_where(
+        ctx, r.space(),
+        [&](auto at, auto values) {
+          if constexpr (decltype(at)::space == Space::host)
+            compensated_residual(ctx, a_, at(x), theta, at(r));
+          else
+            spmm_residual(ctx, there_, at(x), values, at(r));
+        },
+        In<double>{HostView<const double>(theta.data(), 1, static_cast<index_t>(theta.size()))});
   }
   void write(HostView<T> a) const {
     for (index_t i = 0; i < a.rows(); ++i) {

@@ -79,11 +79,43 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
   }
 }
 
+template <class T, class I>
+void spmm_residual(const Context& ctx, CsrView<T, Space::device, I> a, DeviceStrided<const T> x,
+                   DeviceView<const double> theta, DeviceStrided<T> r) {
+  expect_argument("spmm_residual", a.rows == a.cols, "A must be square");
+  expect_shape("spmm_residual", "X", x, a.rows, x.cols, "as many rows as A");
+  expect_shape("spmm_residual", "R", r, a.rows, x.cols, "the shape of X");
+  expect_shape("spmm_residual", "theta", DeviceStrided<const double>(theta), 1, x.cols, "a row with the columns of X");
+  expect_disjoint("spmm_residual", r, "R", x, "X");
+  if (r.empty()) return;
+  Problem problem{Operation::spmm, dtype_of<T>, a.rows, a.rows, x.cols};
+  problem.nonzeros = a.stored, problem.index_bytes = static_cast<int>(sizeof(I));
+  Cost cost = cost_of(problem);
+  cost.flops *= 10;  // each product: ten operations, none of them fused with another
+  const Profile::Piece piece(ctx, "residuals in twofold sums", cost, dtype_of<T>, Space::device);
+  const cuda::KernelPlan plan = cuda::plan_residual(dtype_of<T>, problem.index_bytes, a.rows, a.stored);
+  cuda::launch_with<cuda::ResidualPolicy>(ctx, plan,
+                                          {{a.pointers, a.indices, a.values},
+                                           {x.data, x.row_stride, x.col_stride},
+                                           {r.data, r.row_stride, r.col_stride},
+                                           theta.data(),
+                                           a.rows,
+                                           x.cols});
+}
+
 #define TS_INSTANTIATE_INDEX(T, I)                                                                     \
   template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::device, I>, result_t<T>, \
                            DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>);
 #define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+#undef TS_INSTANTIATE_INDEX
+
+#define TS_INSTANTIATE_INDEX(T, I)                                                                        \
+  template void spmm_residual<T, I>(const Context&, CsrView<T, Space::device, I>, DeviceStrided<const T>, \
+                                    DeviceView<const double>, DeviceStrided<T>);
+#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 

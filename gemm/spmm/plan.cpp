@@ -219,4 +219,16 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
   return all;
 }
 
+KernelPlan plan_residual(DType type, int index_bytes, index_t rows, index_t entries) {
+  ResidualPolicy policy{type, index_bytes};
+  const index_t of_row = rows > 0 ? entries / rows : 0;
+  policy.split =
+      static_cast<int>(power_down(std::clamp<index_t>(of_row / model.entries_of_lane, 1, warp / policy.lanes)));
+  KernelPlan plan = plan_of("residual_rows", policy);
+  plan.grid = grid_of(ceil_div(rows, policy.threads / policy.group()), INT32_MAX);
+  plan.block = policy.threads;
+  plan.budget = {static_cast<int>(model.registers) / policy.threads / policy.blocks(), policy.shared_bytes()};
+  return plan;
+}
+
 }  // namespace ts::cuda

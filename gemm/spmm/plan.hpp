@@ -1,5 +1,5 @@
 // The kernels `spmm_rows`, a group of lanes a row, and `spmm_parts`, a warp for each part of equal work: how lanes
-// share the columns and the entries.
+// share the columns and the entries. `residual_rows`: residuals in twofold sums.
 #pragma once
 
 #include <vector>
@@ -19,5 +19,8 @@ namespace ts::cuda {
 
 /// Those of whole rows, and where the parts of A are known, those by parts.
 [[nodiscard]] std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceInfo& device);
+
+/// residual_rows for a matrix of so many rows and entries.
+[[nodiscard]] KernelPlan plan_residual(DType type, int index_bytes, index_t rows, index_t entries);
 
 }  // namespace ts::cuda

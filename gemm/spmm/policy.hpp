@@ -68,4 +68,36 @@ struct SpmmPolicy {
   friend bool operator==(const SpmmPolicy&, const SpmmPolicy&) = default;
 };
 
+/// R = A X - X diag(theta).
+struct ResidualArguments {
+  SparseArgument a;
+  RowsOf<const void*> x;
+  RowsOf<void*> r;
+  const double* theta;
+  index_t rows, columns;
+};
+
+/// spmm/kernels/residual_rows.cuh: one kernel for every number of columns, `lanes` of them at a time, a lane each.
+struct ResidualPolicy {
+  static constexpr char header[] = "tallskinny/gemm/spmm/policy.hpp";
+  static constexpr char name[] = "ts::cuda::ResidualPolicy";
+  using Arguments = ResidualArguments;
+
+  DType type = DType::float64;  ///< one of the four result types
+  int index_bytes = 4;          ///< of a column number
+  int split = 1;                ///< teams of lanes that share the entries of a row: 1, 2 or 4
+
+  static constexpr int threads = 256, lanes = 8, unroll = 4;
+  static constexpr int longest_of_team = 256;  ///< entries: longer rows are a block's
+  [[nodiscard]] constexpr int blocks() const { return type == DType::complex128 ? 2 : 3; }  ///< of a multiprocessor
+  [[nodiscard]] constexpr int group() const { return lanes * split; }
+  /// Static: the sums of each warp.
+  [[nodiscard]] constexpr int shared_bytes() const { return threads / 32 * lanes * parts_of(type) * 16; }
+
+  static constexpr void members(auto& p, auto each) {
+    each("type", p.type), each("index_bytes", p.index_bytes), each("split", p.split);
+  }
+  friend bool operator==(const ResidualPolicy&, const ResidualPolicy&) = default;
+};
+
 }  // namespace ts::cuda

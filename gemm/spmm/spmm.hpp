@@ -18,6 +18,9 @@ void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::device, I> a,
 template <class T, class I>
 void spmm_recurrence(const Context&, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
                      Strided<T> x, real_t<T> beta, Strided<T> y);
+template <class T, class I>
+void spmm_residual(const Context&, CsrView<T, Space::device, I> a, DeviceStrided<const T> x,
+                   DeviceView<const double> theta, DeviceStrided<T> r);
 }  // namespace detail
 
 /// Y = alpha op(A) X + beta Y, with op(A) m x n sparse, X n x q, Y m x q.
@@ -69,6 +72,16 @@ void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView
   DeviceStrided<T> from(x), to(y);
   for (; count > 0; --count, std::swap(from, to))
     detail::spmm<T, I>(ctx, Op::none, T{alpha}, a, T{shift}, DeviceStrided<const T>(from), T{beta}, to);
+}
+
+/// R = A X - X diag(theta) on the GPU of ctx.stream, for a square A, X and R n x q, theta 1 x q: each element a sum of
+/// float64 products whose rounding errors are summed beside it (Ogita, Rump and Oishi 2005, Dot2), rounded once. Its
+/// error is u |r| + (m u)^2 |A| |x| for rows of m entries, u of float64 but for that last rounding. Rows of any length;
+/// a fixed order. T: one of the four result types.
+/// @throws Error(invalid_argument) for shapes that do not fit.
+template <class T, class I, DeviceOperand VX, DeviceOperand VR>
+void spmm_residual(const Context& ctx, CsrView<T, Space::device, I> a, VX x, DeviceView<const double> theta, VR r) {
+  detail::spmm_residual<T, I>(ctx, a, DeviceStrided<const T>(x), theta, DeviceStrided<T>(r));
 }
 
 }  // namespace ts

@@ -129,6 +129,10 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
     }
     plans.push_back(cuda::spmm_splits_plan(cuda::policy_of<cuda::SpmmPolicy>(plans.back()), problem.sparse));
   }
+  for (const DType type : {DType::float64, DType::complex128, DType::float32, DType::complex64})
+    for (const int index_bytes : {4, 8})
+      for (const index_t of_row : {7, 1000})
+        plans.push_back(cuda::plan_residual(type, index_bytes, 1000, 1000 * of_row));
   // Products with a wide basis, in panels of widths of their own.
   for (const DType type : every_dtype)
     for (const index_t q : {16, 64}) {

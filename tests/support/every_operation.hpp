@@ -66,6 +66,7 @@ class EveryOperation {
         x_result_(ctx.stream, n, p, padding, values_),
         w_result_(ctx.stream, n, q, padding, values_),
         y_(ctx.stream, n, q, padding, values_),
+        residual_(ctx.stream, n, q, padding, values_),
         d_(ctx.stream, 70, n, padding, values_),
         s_(ctx.stream, p, q, 0, values_),
         square_(ctx.stream, p, p, 0, values_),
@@ -75,6 +76,7 @@ class EveryOperation {
         s_next_(ctx.stream, p, q, 0, values_),
         yd_(ctx.stream, 70, q, 0, values_),
         norms_(ctx.stream, 1, p, 0, values_),
+        theta_(ctx.stream, 1, q, 0, values_),
         other_(ctx.stream, n, p, 0, values_),
         sparse_host_(sparse(n, values_)),
         sparse_(ctx.stream, sparse_host_.view()) {
@@ -105,6 +107,7 @@ class EveryOperation {
       project_out(ctx_, x, s_.view(), w_result_.view(), s_next_.view(), gw_.view());
       tsmm_in_place(ctx_, Op::none, half, x_result_.view(), square_.view());
       trsm(ctx_, x_result_.view(), g_.view());
+      spmm_residual(ctx_, sparse_.view(), w, theta_.view(), residual_.view());
     }
   }
 
@@ -112,7 +115,7 @@ class EveryOperation {
   [[nodiscard]] std::vector<unsigned char> bits() const {
     std::vector<unsigned char> all;
     const auto append = [&](const auto&... results) { (results.append_to(all, ctx_.stream), ...); };
-    append(x_result_, w_result_, y_, c_, g_, gw_, s_next_, yd_, norms_, other_);
+    append(x_result_, w_result_, y_, residual_, c_, g_, gw_, s_next_, yd_, norms_, other_);
     return all;
   }
 
@@ -135,10 +138,11 @@ class EveryOperation {
   Context ctx_;
   Values values_{1};
   Tall<T> x_, w_;
-  Tall<R> x_result_, w_result_, y_;
+  Tall<R> x_result_, w_result_, y_, residual_;
   Small<T> d_;
   Small<R> s_, square_, c_, g_, gw_, s_next_, yd_;
   Small<real_t<T>> norms_;
+  Small<double> theta_;
   DeviceOperandOf<T, L == Layout::row_major ? Layout::col_major : Layout::row_major> other_;
   CsrMatrix<T> sparse_host_;
   DeviceCsrMatrix<T> sparse_;

@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
+#include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -175,15 +176,22 @@ void NarrowLanczos<T>::tighten() {
 
 namespace {
 
-/// Products with a matrix and with polynomials of it, and the eigenvectors that are wanted.
+/// What stands for a matrix of so many rows and entries where nothing is carried out.
+template <class T>
+CsrView<T, Space::device> stand_in(const cuda::Memory& somewhere, index_t rows, index_t nonzeros) {
+  CsrView<T, Space::device> a;
+  a.rows = a.cols = rows, a.stored = nonzeros, a.pointers = static_cast<const index_t*>(somewhere.data());
+  return a;
+}
+
+/// Products with a matrix and with polynomials of it.
 template <class T>
 void prepare_products(const Context& ctx, index_t rows, index_t nonzeros, index_t width) {
   compile_ahead(ctx, [&](const Context& rehearsal) {
     const PlacedMatrix<T> x(rehearsal, Space::device, rows, width);
     PlacedMatrix<T> y(rehearsal, Space::device, rows, width);
     const cuda::Memory somewhere(rehearsal.stream, 256);
-    CsrView<T, Space::device> a;
-    a.rows = a.cols = rows, a.stored = nonzeros, a.pointers = static_cast<const index_t*>(somewhere.data());
+    const auto a = stand_in<T>(somewhere, rows, nonzeros);
     const auto from = x.cview().template in<Space::device>();
     const auto to = y.view().template in<Space::device>();
     spmm(rehearsal, Op::none, T{1}, a, from, T{0}, to);
@@ -205,6 +213,8 @@ void prepare_lanczos(const Context& ctx, index_t rows, index_t nonzeros, const E
   const index_t block = plan.block_size;
   // One rehearsal for all of it, so that all kernels are compiled together.
   compile_ahead(ctx, [&](const Context& all) {
+    const cuda::Memory somewhere(all.stream, 256);
+    rehearse_finish<T>(all, stand_in<T>(somewhere, rows, nonzeros), plan.nev);
     if (precision == Precision::float64) return prepare_run<T>(all, rows, nonzeros, plan.max_basis, block, plan.nev);
     prepare_run<narrow_t<T>>(all, rows, nonzeros, plan.max_basis, block, with_guards(plan.nev));
     if (precision == Precision::float32) return;

@@ -64,7 +64,7 @@ void tighten(NarrowLanczos<T>& lanczos) {
 }
 
 /// What block Lanczos by this plan takes in this precision on the device of ctx.stream, for a sparse matrix with so
-/// many entries, prepared ahead of it (prepare_block_steps).
+/// many entries, and finish() after it, prepared ahead (prepare_block_steps).
 template <class T>
 void prepare_lanczos(const Context&, index_t rows, index_t nonzeros, const EigenPlan&, Precision);
 

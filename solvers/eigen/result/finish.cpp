@@ -87,24 +87,25 @@ PlacedMatrix<T> rayleigh_ritz(const Context& ctx, const EigenProblem<T>& problem
   return vectors;
 }
 
-/// R = A X - X Theta, from A itself, on the host: residual norms, error bounds, and what rounding moved.
+/// R = A X - X Theta, from A itself, where X is: residual norms, error bounds, and what rounding moved.
 template <class T>
-void measure_residuals(const Context& ctx, const Operator<T>& a, double norm, const Matrix<T>& x,
+void measure_residuals(const Context& ctx, const Operator<T>& a, double norm, PlacedView<const T> x,
                        EigenResult<T>& result) {
   const index_t k = x.cols();
   ortho::Tall<T> tall(ctx);
-  Matrix<T> residuals(x.rows(), k), h(k, k);
-  const bool compensated = a.residual(ctx, x.cview(), result.values, residuals.view());
+  PlacedMatrix<T> residuals(ctx, x.space(), x.rows(), k);
+  Matrix<T> h(k, k);
+  const bool compensated = a.residual(ctx, x, result.values, residuals.view());
   result.operator_applications += k;
   result.residual_norms.resize(at(k));
-  tall.norms(PlacedView<const T>(residuals.cview()), result.residual_norms);
+  tall.norms(residuals.cview(), result.residual_norms);
   // Weinstein: an eigenvalue lies within ||r|| / ||x||. Of a product like any other, its rounding comes on
   // top.
   result.error_bounds = result.residual_norms;
   for (double& error : result.error_bounds)
     error = error * (1 + 1e-12) + (compensated ? least_bound : rounding_of_projected) * norm;
   // Theta is X^H A X but for the columns of X^H R, and X^H X is I but for the loss of orthogonality.
-  tall.inner(x.cview(), residuals.cview(), h.view());
+  tall.inner(x, residuals.cview(), h.view());
   result.value_roundings.resize(at(k));
   for (index_t j = 0; j < k; ++j) {
     double squares = 0;
@@ -171,10 +172,10 @@ void measure_many(const Context& ctx, const Operator<T>& a, double norm, const M
 
 /// What follows from values, vectors and residuals.
 template <class T>
-void conclude(const EigenOptions& options, const Acceptance& accept, Matrix<T> vectors, double next_value,
-              EigenResult<T>& result) {
+void conclude(const Context& ctx, const EigenOptions& options, const Acceptance& accept, PlacedMatrix<T> vectors,
+              double next_value, EigenResult<T>& result) {
   const index_t n = vectors.rows();
-  result.vectors = options.vectors ? std::move(vectors) : Matrix<T>(n, 0);
+  result.vectors = options.vectors ? std::move(vectors).to_host(ctx) : Matrix<T>(n, 0);
   result.norm = accept.norm;
   const auto k = static_cast<index_t>(result.values.size());
   result.converged_pairs.assign(at(k), false), result.vector_errors.assign(at(k), nan);
@@ -199,16 +200,34 @@ void finish(const Context& ctx, const EigenProblem<T>& problem, const EigenOptio
             PlacedMatrix<T> x, double next_value, EigenResult<T>& result) {
   auto vectors = rayleigh_ritz<T>(ctx, problem, options.which, std::move(x), result);
   result.orthogonality_loss = ortho::loss_of_orthogonality<T>(ctx, vectors.cview());
-  Matrix<T> here = std::move(vectors).to_host(ctx);
-  measure_residuals<T>(ctx, problem.a, accept.norm, here, result);
-  conclude(options, accept, std::move(here), next_value, result);
+  if (problem.a.residual_space() == Space::host) vectors = std::move(vectors).to_host(ctx);
+  measure_residuals<T>(ctx, problem.a, accept.norm, vectors.cview(), result);
+  conclude<T>(ctx, options, accept, std::move(vectors), next_value, result);
+}
+
+template <class T>
+void rehearse_finish(const Context& ctx, const CsrView<T, Space::device>& a, index_t count) {
+  PlacedMatrix<T> x(ctx, Space::device, a.rows, count), y(ctx, Space::device, a.rows, count);
+  const DeviceMatrix<double> theta(ctx.stream, 1, count);
+  Matrix<T> small(count, count);
+  ortho::Tall<T> tall(ctx);
+  tall.gram(x.cview(), small.view());
+  tall.solve(x.view(), small.cview());
+  const auto from = x.cview().template in<Space::device>();
+  const auto to = y.view().template in<Space::device>();
+  spmm(ctx, Op::none, T{1}, a, from, T{0}, to);
+  tall.inner(x.cview(), y.cview(), small.view());
+  tall.combine(T{1}, x.cview(), small.cview(), T{0}, y.view());
+  spmm_residual(ctx, a, from, theta.cview(), to);
+  std::vector<double> norms(at(count));
+  tall.norms(y.cview(), norms);
 }
 
 template <class T>
 void finish_pairs(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
                   const Acceptance& accept, Matrix<T> x, double next_value, EigenResult<T>& result) {
   measure_many<T>(ctx, problem.a, accept.norm, x, result);
-  conclude(options, accept, std::move(x), next_value, result);
+  conclude<T>(ctx, options, accept, std::move(x), next_value, result);
 }
 
 template <class T>
@@ -281,6 +300,7 @@ void sharpen_error_bounds(EigenResult<T>& r, const std::function<double(double)>
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, finish)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, rehearse_finish)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, finish_pairs)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, copies_cut_off)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_pairs)

@@ -19,8 +19,12 @@ template <class T>
 void finish(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, PlacedMatrix<T> x,
             double next_value, EigenResult<T>& result);
 
-/// The same for orthonormal X whose columns are the eigenvectors of result.values in the order of what was asked, as a
-/// dense solver gives them: without the projected problem, residuals from plain products, and for the loss of
+/// Starts what finish() starts for `count` pairs of a sparse matrix, for a Context that rehearses.
+template <class T>
+void rehearse_finish(const Context&, const CsrView<T, Space::device>& a, index_t count);
+
+/// As finish(), for orthonormal X whose columns are the eigenvectors of result.values in the order of what was asked,
+/// as a dense solver gives them: without the projected problem, residuals from plain products, and for the loss of
 /// orthogonality an upper bound. For many columns, of which finish() would take longer than the dense solver.
 template <class T>
 void finish_pairs(const Context&, const EigenProblem<T>&, const EigenOptions&, const Acceptance&, Matrix<T> x,

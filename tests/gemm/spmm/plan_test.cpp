@@ -9,6 +9,7 @@
 #include "tallskinny/gemm/library/plan.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -143,4 +144,17 @@ TEST_CASE("columns are reached one element at a time") {
   CHECK(k.strided);
   CHECK(k.vector == 1);
   CHECK(k.alignment == 8);
+}
+
+TEST_CASE("one kernel computes residuals of any number of columns, and teams share the entries of long rows") {
+  const auto plan = [](index_t of_row) { return cuda::plan_residual(DType::float64, 4, 1000, 1000 * of_row); };
+  const auto split = [&](index_t of_row) { return cuda::policy_of<cuda::ResidualPolicy>(plan(of_row)).split; };
+  CHECK(plan(7).family == "residual_rows");
+  CHECK(plan(7).grid == 32);  // 32 rows a block, 8 lanes each
+  CHECK(split(0) == 1);
+  CHECK(split(7) == 1);
+  CHECK(split(16) == 2);  // of at least 8 entries each
+  CHECK(split(5000) == 4);
+  CHECK(plan(5000).grid == 125);
+  CHECK(cuda::plan_residual(DType::complex64, 8, 0, 0).grid == 0);
 }

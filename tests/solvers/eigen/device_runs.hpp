@@ -32,6 +32,16 @@ solvers::EigenResult<T> solve(const Context& ctx, const solvers::Operator<T>& a,
   return solvers::solve_eigen<T>(ctx, {a}, o);
 }
 
+/// The residual norms that a run on the GPU tells, against those that the processor computes of its vectors.
+template <class T>
+void check_residual_norms(const CsrMatrix<T>& a, const solvers::EigenResult<T>& r) {
+  Matrix<T> residuals(r.vectors.rows(), r.vectors.cols());
+  solvers::compensated_residual(Context{}, a.view(), r.vectors.cview(), r.values, residuals.view());
+  std::vector<double> norms(r.values.size());
+  ortho::Tall<T>(Context{}).norms(PlacedView<const T>(residuals.cview()), norms);
+  for (std::size_t i = 0; i < norms.size(); ++i) CHECK(std::abs(r.residual_norms[i] - norms[i]) <= 1e-10 * norms[i]);
+}
+
 /// The set of the GPU against that of the processor, and against itself.
 template <class T>
 void compare(const CsrMatrix<T>& a, Which which, index_t nev, solvers::Method method = solvers::Method::lanczos) {
@@ -48,6 +58,7 @@ void compare(const CsrMatrix<T>& a, Which which, index_t nev, solvers::Method me
   for (std::size_t i = 0; i < r.values.size(); ++i)
     CHECK(std::abs(r.values[i] - here.values[i]) < allowed::default_run * here.norm);
   CHECK(r.multiplicities == here.multiplicities);
+  check_residual_norms(a, r);
   CHECK(r.values == again.values);
   const auto count = static_cast<std::size_t>(r.vectors.rows() * r.vectors.cols());
   const std::span<const T> bits(r.vectors.data(), count), bits_again(again.vectors.data(), count);

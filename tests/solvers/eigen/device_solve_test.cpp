@@ -1,3 +1,5 @@
+#include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/tests/solvers/eigen/device_runs.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
@@ -32,6 +34,45 @@ TEST_CASE("on a GPU degenerate problems have the processor's answers", "[device]
   compare(generators::laplacian({20, 20, 20}), Which::SA, 20);
   compare(generators::laplacian({1000}, generators::Boundary::ring), Which::LA, 10);
   compare(generators::flux_ring(1000, 0.3), Which::SA, 10);
+}
+
+TEST_CASE("what a run of Lanczos ends with is among what is prepared", "[device][cuda]") {
+  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
+  for (const auto precision : {solvers::Precision::float64, solvers::Precision::float32, solvers::Precision::mixed}) {
+    auto& kernels = ctx.stream.rehearsal()->kernels;
+    kernels.clear();
+    solvers::EigenOptions options;
+    options.nev = 11, options.precision = precision;
+    solvers::prepare_lanczos<double>(ctx, 8000, 54400, solvers::plan_eigen(8000, sizeof(double), options, 0),
+                                     precision);
+    const auto has = [&](const std::string& family, const cuda::Defines& defines) {
+      return std::any_of(kernels.begin(), kernels.end(), [&](const cuda::KernelPlan& k) {
+        return k.family == family && cuda::has_defines(k, defines);
+      });
+    };
+    CHECK(has("residual_rows", {{"type", "0"}, {"index_bytes", "4"}, {"split", "1"}}));
+    CHECK(has("column_norms", {{"type", "0"}, {"columns", "11"}}));
+    CHECK(has("spmm_rows", {{"type", "0"}, {"q", "11"}}));
+  }
+}
+
+TEST_CASE("on a GPU vectors that nobody asked for change nothing else", "[device][gpu]") {
+  const auto a = generators::laplacian({20, 20, 20});
+  const Context ctx = device_context();
+  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
+  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
+  solvers::EigenOptions o;
+  o.nev = 6, o.which = Which::SA;
+  const auto with = solvers::solve_eigen<double>(ctx, problem, o);
+  o.vectors = false;
+  const auto without = solvers::solve_eigen<double>(ctx, problem, o);
+  CHECK(with.vectors.cols() == 6);
+  CHECK(without.vectors.cols() == 0);
+  CHECK(without.vectors.rows() == 8000);
+  CHECK(without.verified);
+  CHECK(without.values == with.values);
+  CHECK(without.residual_norms == with.residual_norms);
+  CHECK(without.error_bounds == with.error_bounds);
 }
 
 TEST_CASE("on a GPU a basis that spills gives the processor's answers", "[device][gpu]") {
