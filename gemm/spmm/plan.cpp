@@ -113,10 +113,10 @@ SpmmPolicy parts_policy(const GpuProblem& problem, const DeviceInfo& device, ind
   p.by_parts = true, p.split = 0, p.lanes = static_cast<int>(lanes);
   const index_t piece_bytes = p.vector * static_cast<index_t>(size_of(pr.type));
   const index_t bytes = p.passes() * piece_bytes;
-  // Halves are widened beside the column numbers: where these are long, fewer are under way.
-  const bool long_halves = pr.index_bytes == 8 && size_of(pr.type) == 2;
-  p.unroll = static_cast<int>(
-      std::clamp<index_t>(power_down(std::max<index_t>(under_way / bytes, 1)), 1, long_halves ? 4 : 8));
+  // Halves are widened beside the column numbers and what a shift adds: where there is that, fewer are under way.
+  const bool halves = size_of(pr.type) == 2, long_halves = pr.index_bytes == 8 && halves;
+  const index_t most = long_halves || (halves && p.shifted) ? 4 : 8;
+  p.unroll = static_cast<int>(std::clamp<index_t>(power_down(std::max<index_t>(under_way / bytes, 1)), 1, most));
   const index_t sums = p.passes() * p.vector * result_size(pr.type) / 4;
   const index_t words = p.passes() * std::max<index_t>(piece_bytes / 4, 2);
   const index_t registers = 3 * sums + p.unroll * (words + pr.index_bytes / 4) +
