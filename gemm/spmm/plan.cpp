@@ -115,7 +115,7 @@ SpmmPolicy parts_policy(const GpuProblem& problem, const DeviceInfo& device, ind
   const index_t bytes = p.passes() * piece_bytes;
   // Halves are widened beside the column numbers and what a shift adds: where there is that, fewer are under way.
   const bool halves = size_of(pr.type) == 2, long_halves = pr.index_bytes == 8 && halves;
-  const index_t most = long_halves || (halves && p.shifted) ? 4 : 8;
+  const index_t most = long_halves || (halves && p.shifted && p.vector == 8) ? 4 : 8;
   p.unroll = static_cast<int>(std::clamp<index_t>(power_down(std::max<index_t>(under_way / bytes, 1)), 1, most));
   const index_t sums = p.passes() * p.vector * result_size(pr.type) / 4;
   const index_t words = p.passes() * std::max<index_t>(piece_bytes / 4, 2);
