@@ -32,10 +32,10 @@ struct RunWork {
                                      std::uint64_t matrix_bytes) noexcept;
 
 /// Matrices with fewer rows or columns are decomposed by the processor where nobody asks for a device: to start one and
-/// load cuSOLVER takes longer than that saves. Assumed, not measured.
+/// load cuSOLVER takes longer than that saves (docs/notes/dense-measured.md).
 inline constexpr index_t whole_on_device = 3000;
 /// The same where a device was asked for, but not that the matrix be decomposed.
-inline constexpr index_t whole_on_device_asked = 512;
+inline constexpr index_t whole_on_device_asked = 1000;
 
 /// A decomposition of a whole matrix, with all vectors; of a small one (above) nothing, which no device is faster at.
 /// Half of the reduction to a condensed form reads the rest of the matrix for every column.
