@@ -47,18 +47,19 @@ void PartSums::finish(index_t first, index_t imaginary, Op op, R alpha, R beta, 
 }
 
 template <class R>
-void add_parts_of_results(const Context& ctx, const R* parts, index_t count, Op op, R alpha, R beta,
-                          DeviceStrided<R> out, R* mirror, bool triangle) {
+void add_parts_of_results(const Context& ctx, std::span<const R> parts, Op op, R alpha, R beta, DeviceStrided<R> out,
+                          R* mirror, bool triangle) {
   if (out.empty()) return;
+  const index_t size = out.rows * out.cols, count = static_cast<index_t>(parts.size()) / size;
   launch_with<SumPartsPolicy, R>(
-      ctx, plan_sum_parts(dtype_of<R>, out.rows * out.cols, true),
-      {parts, out.rows * out.cols, count, 0, out.data, out.row_stride, out.col_stride, mirror, out.rows, out.cols,
+      ctx, plan_sum_parts(dtype_of<R>, size, true),
+      {parts.data(), size, count, 0, out.data, out.row_stride, out.col_stride, mirror, out.rows, out.cols,
        scalars_of(alpha), scalars_of(beta), static_cast<int>(op == Op::adjoint), static_cast<int>(triangle)});
 }
 
 #define TS_INSTANTIATE(R)                                                                          \
   template void PartSums::finish<R>(index_t, index_t, Op, R, R, DeviceStrided<R>, R*, bool) const; \
-  template void add_parts_of_results<R>(const Context&, const R*, index_t, Op, R, R, DeviceStrided<R>, R*, bool);
+  template void add_parts_of_results<R>(const Context&, std::span<const R>, Op, R, R, DeviceStrided<R>, R*, bool);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -2,6 +2,8 @@
 // of them.
 #pragma once
 
+#include <span>
+
 #include "tallskinny/gemm/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/device/arguments.hpp"
@@ -12,11 +14,11 @@ namespace ts::cuda {
 
 [[nodiscard]] KernelPlan plan_sum_parts(DType type, index_t results, bool of_results = false);
 
-/// out = alpha (the sum of `count` parts, added in their order in float64) + beta out. A part is out.rows x out.cols
+/// out = alpha (the sum of all parts, added in their order in float64) + beta out. A part is out.rows x out.cols
 /// results as they lie row by row; `mirror` and `triangle` as device/sum_parts.cuh says.
 template <class R>
-void add_parts_of_results(const Context& ctx, const R* parts, index_t count, Op op, R alpha, R beta,
-                          DeviceStrided<R> out, R* mirror = nullptr, bool triangle = false);
+void add_parts_of_results(const Context& ctx, std::span<const R> parts, Op op, R alpha, R beta, DeviceStrided<R> out,
+                          R* mirror = nullptr, bool triangle = false);
 
 /// Kernels that leave parts plan for one of them. How a tall operand looks to such a plan does not depend on
 /// how many rows of it are here.

@@ -83,21 +83,23 @@ bool cublas_takes(const Products<T>& products) noexcept {
 
 template <class T>
 void multiply_by_cublas(const Context& ctx, result_t<T> alpha, const Products<T>& products, result_t<T> beta) {
-  if (ctx.stream.rehearsal() != nullptr) return;
-  const auto& [a, b, conjugate, c, count, step_a, step_b, step_c] = products;
+  const Stream& stream = ctx.stream;
+  if (stream.rehearsal() != nullptr) return;
+  const DeviceStrided<result_t<T>>& c = products.c;
   const Layout layout = *layout_of(c);
   const bool rows = layout == Layout::row_major;  // then C^T = B^T op(A)^T
-  const Told<T> told_a(a, layout, conjugate && is_complex<T>), told_b(b, layout, false);
-  const Told<T>&first = rows ? told_b : told_a, &second = rows ? told_a : told_b;
+  const Told<T> a(products.a, layout, products.conjugate && is_complex<T>), b(products.b, layout, false);
+  const Told<T>&first = rows ? b : a, &second = rows ? a : b;
+  const index_t first_step = rows ? products.step_b : products.step_a,
+                second_step = rows ? products.step_a : products.step_b;
   // The library reads pairs of float64 sixteen bytes at once.
   alignas(16) const result_t<T> alpha_there = alpha, beta_there = beta;
-  const Stream& stream = ctx.stream;
   stream.with_device([&] {
     check(cublas().multiply(stream.kept<Handle>().handle, first.op, second.op, rows ? c.cols : c.rows,
-                            rows ? c.rows : c.cols, a.cols, &alpha_there, first.data, data_type<T>(), first.ld,
-                            rows ? step_b : step_a, second.data, data_type<T>(), second.ld, rows ? step_a : step_b,
-                            &beta_there, c.data, data_type<result_t<T>>(), rows ? c.row_stride : c.col_stride, step_c,
-                            count, compute_type<T>, CUBLAS_GEMM_DEFAULT));
+                            rows ? c.rows : c.cols, products.a.cols, &alpha_there, first.data, data_type<T>(), first.ld,
+                            first_step, second.data, data_type<T>(), second.ld, second_step, &beta_there, c.data,
+                            data_type<result_t<T>>(), rows ? c.row_stride : c.col_stride, products.step_c,
+                            products.count, compute_type<T>, CUBLAS_GEMM_DEFAULT));
   });
 }
 

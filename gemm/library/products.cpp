@@ -62,8 +62,9 @@ struct InSlabs {
                               R{});
       };
       add(whole, first, slab, sums), add(1, first + whole * slab, left, sums + whole * size);
-      add_parts_of_results<R>(ctx, sums, whole + (left > 0 ? 1 : 0), op, alpha, first == 0 ? beta : R{1}, c, mirror,
-                              triangle);
+      const index_t count = whole + (left > 0 ? 1 : 0);
+      add_parts_of_results<R>(ctx, {sums, static_cast<std::size_t>(count * size)}, op, alpha, first == 0 ? beta : R{1},
+                              c, mirror, triangle);
     }
   }
 };
