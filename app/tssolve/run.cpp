@@ -59,6 +59,7 @@ void take_device(Run& run, std::string_view on_processor, const solvers::RunWork
   run.plan.host_bytes = available_memory();
   if (run.device.kind == Device::Kind::cuda) {
     run.ctx.stream = cuda::Stream(run.device.index);
+    run.ctx.stream.use_libraries(solvers::pays_libraries(run.ctx.stream.device(), work));
     run.plan.device_bytes = within(cuda::free_memory(run.ctx.stream));
   } else {
     run.plan.host_bytes = within(run.plan.host_bytes);

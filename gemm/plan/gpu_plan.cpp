@@ -50,7 +50,7 @@ std::vector<Candidate> ranked_candidates(const GpuProblem& problem, const Device
 
 std::optional<LibraryChoice> library_choice(const GpuProblem& problem, const DeviceInfo& device) {
   const TunedChoice* const tuned = device.tuned == nullptr ? nullptr : device.tuned->find(problem);
-  if (tuned == nullptr) return {};
+  if (tuned == nullptr || !device.libraries) return {};
   for (const Family& library : libraries())
     for (Candidate& candidate : library.candidates(problem, device))
       if (has_defines(candidate.kernel, tuned->defines))

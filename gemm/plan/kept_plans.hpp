@@ -25,12 +25,12 @@ struct PlannedKernel {
 template <class Planned = PlannedKernel>
 [[nodiscard]] std::shared_ptr<const Planned> kept_plan(const GpuProblem& problem, const DeviceInfo& device) {
   // What plans depend on: the device of a rehearsal may be another one of the same number.
-  using Key = std::tuple<GpuProblem, int, int, int, std::shared_ptr<const TunedTable>, std::string>;
+  using Key = std::tuple<GpuProblem, int, int, int, std::shared_ptr<const TunedTable>, bool, std::string>;
   static std::mutex mutex;
   static std::map<Key, std::shared_ptr<const Planned>> kept;
   constexpr std::size_t most = 1024;
   const Key key(problem, device.index, device.multiprocessors, device.shared_bytes_per_block, device.tuned,
-                device.name);
+                device.libraries, device.name);
   const std::lock_guard lock(mutex);
   if (const auto found = kept.find(key); found != kept.end()) return found->second;
   if (kept.size() == most) kept.clear();

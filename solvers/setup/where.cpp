@@ -36,6 +36,11 @@ double seconds_on(const cuda::DeviceInfo& device, const RunWork& work) noexcept 
   return start_seconds + work.sent / sent_per_second + there;
 }
 
+bool pays_libraries(const cuda::DeviceInfo& device, const RunWork& work) noexcept {
+  constexpr double of_a_run = 3;  // seconds, of which a library may take a tenth to load and gain about that
+  return seconds_on(device, work) > of_a_run;
+}
+
 RunWork work_of_search(const EigenPlan& plan, index_t rows, std::size_t element_bytes,
                        std::uint64_t matrix_bytes) noexcept {
   const double matrix = static_cast<double>(matrix_bytes),

@@ -25,6 +25,9 @@ struct RunWork {
 /// The same with what it costs to begin there: the driver's start, kernels from the cache, and the data's way.
 [[nodiscard]] double seconds_on(const cuda::DeviceInfo&, const RunWork&) noexcept;
 
+/// Whether a run there is long enough to load NVIDIA's libraries for what they gain.
+[[nodiscard]] bool pays_libraries(const cuda::DeviceInfo&, const RunWork&) noexcept;
+
 /// A search for eigenvalues: so many block steps of products with the matrix and passes over half of the basis as it
 /// takes to converge on a spectrum with small gaps.
 /// @param rows of the basis. @param element_bytes of its numbers.

@@ -34,6 +34,7 @@ CUstream_st* Stream::handle() const { refuse(); }
 void Stream::choose_by(std::shared_ptr<const TunedTable>) const {  // NOLINT(performance-unnecessary-value-param)
   refuse();
 }
+void Stream::use_libraries(bool) const { refuse(); }
 void Stream::with_device(const std::function<void()>&) const { refuse(); }
 void Stream::synchronize() const { refuse(); }
 void* Stream::workspace(std::size_t) const { refuse(); }

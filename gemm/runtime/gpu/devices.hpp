@@ -35,6 +35,7 @@ struct DeviceInfo {
   double half_tensor_flops = 1e14;  ///< float16 and bfloat16 inputs, float32 sums
   double launch_seconds = 4e-6;
   std::shared_ptr<const TunedTable> tuned;  ///< measured choices among kernels; none: the model decides
+  bool libraries = true;                    ///< plans may name NVIDIA's libraries, which take 0.1 to 0.4 s to load
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 
   /// Compute capability as one number: 80, 90, 100.

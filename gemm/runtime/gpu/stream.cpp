@@ -80,6 +80,8 @@ CUstream_st* Stream::handle() const { return state().stream; }
 
 void Stream::choose_by(std::shared_ptr<const TunedTable> table) const { state().device.tuned = std::move(table); }
 
+void Stream::use_libraries(bool may) const { state().device.libraries = may; }
+
 void Stream::with_device(const std::function<void()>& f) const {
   const Active active(state().device.index);
   f();

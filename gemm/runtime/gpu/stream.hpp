@@ -49,6 +49,9 @@ class Stream {
   /// Lets plans of this stream take their choices among kernels from this table instead of the device's own.
   void choose_by(std::shared_ptr<const TunedTable> table) const;
 
+  /// Whether plans of this stream may name NVIDIA's libraries; they may unless this says no.
+  void use_libraries(bool may) const;
+
   /// Calls f while the stream's device is current on this thread, as CUDA's own libraries want it.
   void with_device(const std::function<void()>& f) const;
 

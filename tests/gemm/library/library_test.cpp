@@ -105,6 +105,10 @@ TEST_CASE("a library serves where a table says so, and a plan tells it") {
     problem.determinism = Determinism::gpu_to_gpu;
     CHECK(!cuda::library_choice(problem, device));
   }
+  SECTION("not where the stream may not use libraries") {
+    device.libraries = false;
+    CHECK(!cuda::library_choice(problem, device));
+  }
   SECTION("the key of one problem goes before a range") {
     table->set(cuda::tuned_key(problem), {{{"slab_rows", "8192"}, {"panel", "256"}}, 2});
     CHECK(cuda::library_choice(problem, device)->gain == 2);

@@ -17,6 +17,8 @@ TEST_CASE("large searches are expected to be faster on a GPU, small ones are not
   };
   CHECK(seconds_on(processor, work(20000)) < seconds_on(gpu, work(20000)));
   CHECK(seconds_on(processor, work(10000000)) > 3 * seconds_on(gpu, work(10000000)));
+  CHECK_FALSE(pays_libraries(gpu, work(10000000)));
+  CHECK(pays_libraries(gpu, work(1000000000)));
   CHECK(seconds_on(with_threads(processor, 4), work(10000000)) > 3.9 * seconds_on(processor, work(10000000)));
 }
 
