@@ -11,6 +11,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/device.hpp"
+#include "tallskinny/tests/support/engine.hpp"
 
 using namespace ts;
 using namespace ts::test;
