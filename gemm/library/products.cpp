@@ -26,8 +26,9 @@ struct PlannedLibrary {
 /// The policy by which a library that is there serves.
 template <class Policy>
 std::optional<Policy> policy_for(const Context& ctx, const GpuProblem& problem, bool (*found)()) {
-  if (!is_tuned(problem) || ctx.communicator->size() > 1) return {};
-  const auto planned = kept_plan<PlannedLibrary>(problem, ctx.stream.device());
+  const DeviceInfo& device = ctx.stream.device();
+  if (!device.libraries || !is_tuned(problem) || ctx.communicator->size() > 1) return {};
+  const auto planned = kept_plan<PlannedLibrary>(problem, device);
   return planned->choice && found() ? std::optional(policy_of<Policy>(planned->choice->kernel)) : std::nullopt;
 }
 

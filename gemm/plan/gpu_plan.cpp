@@ -89,7 +89,7 @@ GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const Gpu
   const auto named = [&](const Family& family) { return family.name == wish.family; };
   if (!wish.family.empty() && std::none_of(families().begin(), families().end(), named))
     throw Error(Errc::invalid_argument, "there is no kernel family called '" + wish.family + "'");
-  if (auto choice = wish.libraries ? library_choice(problem, device) : std::nullopt)
+  if (auto choice = wish.libraries && wish.family.empty() ? library_choice(problem, device) : std::nullopt)
     plan.kernel = std::move(choice->kernel), plan.seconds = choice->seconds, plan.gain = choice->gain;
   else
     choose_kernel(plan, device, wish.family);

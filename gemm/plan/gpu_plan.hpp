@@ -45,7 +45,7 @@ struct GpuPlan {
 /// What a caller wants decided otherwise.
 struct GpuOverrides {
   std::string family;      ///< only kernels of this family
-  bool libraries = false;  ///< a library may be chosen: the caller can call it
+  bool libraries = false;  ///< a library may be chosen where no family is named: the caller can call it
 };
 
 /// Every way to run a problem, fastest first as far as the families' models tell; only those of one family if

@@ -96,6 +96,7 @@ TEST_CASE("a library serves where a table says so, and a plan tells it") {
     problem.problem.p = problem.problem.q = 96;
     CHECK(cuda::make_plan(problem, device).kernel.family != "cublas");
     CHECK(cuda::make_plan(problem, device, {.family = {}, .libraries = true}).kernel.family == "cublas");
+    CHECK(cuda::make_plan(problem, device, {.family = "tsmttsm", .libraries = true}).kernel.family == "tsmttsm");
   }
   SECTION("not beyond the range, nor where bits may not depend on it") {
     problem.problem.p = problem.problem.q = 64;
