@@ -45,6 +45,17 @@ else()
   message(STATUS "Sparse direct solver: Eigen, for the sequential MUMPS (libmumps-seq-dev) was not found")
 endif()
 
+# CHOLMOD likewise, for mass matrices.
+find_path(TS_CHOLMOD_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse)
+if(TS_CHOLMOD_INCLUDE_DIR)
+  file(STRINGS ${TS_CHOLMOD_INCLUDE_DIR}/cholmod_core.h version REGEX "define CHOLMOD_MAIN_VERSION")
+  string(REGEX MATCH "[0-9]+" version "${version}")
+  set(TS_CHOLMOD_NAME libcholmod.so.${version})
+  message(STATUS "Sparse Cholesky factors: CHOLMOD (${TS_CHOLMOD_NAME})")
+else()
+  message(STATUS "Sparse Cholesky factors: Eigen, for CHOLMOD (libsuitesparse-dev) was not found")
+endif()
+
 if(TS_MPI)
   find_package(MPI 3 REQUIRED COMPONENTS CXX)
 endif()

@@ -185,8 +185,9 @@ class Hermitian {
       factorise = solvers::Factorise::needed;
     if (mass_) run_.console.note("factorising the mass matrix");
     const auto before = [this](const solvers::FactorEstimate& factors) {
-      run_.console.note("factorising A - sigma I " + add_factors(run_, factors));
-      solvers::expect_memory("factorising A - sigma I beside what else the run needs", run_.plan.memory.uses_of(false),
+      const std::string what = mass_ ? "A - sigma M" : "A - sigma I";
+      run_.console.note("factorising " + what + " " + add_factors(run_, factors, what));
+      solvers::expect_memory("factorising " + what + " beside what else the run needs", run_.plan.memory.uses_of(false),
                              run_.plan.host_bytes);
     };
     assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, before, there_, run_.ctx.stream, options);

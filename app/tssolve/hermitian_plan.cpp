@@ -108,7 +108,7 @@ std::string factors_of(Run& run) {
         return solvers::estimate_factors<T>(a, mass, solvers::FactorKind::ldl);
       },
       matrix.matrix);
-  return add_factors(run, estimate);
+  return add_factors(run, estimate, other ? "A - sigma M" : "A - sigma I");
 }
 
 }  // namespace

@@ -86,7 +86,10 @@ std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& 
   if (!factors) return "as large as the matrix";
   std::string by = "by " + std::string(factors->by);
   if (factors->bytes == 0) return by;
-  run.plan.memory.shares.push_back({"factors of " + what + ", twice", static_cast<std::uint64_t>(2 * factors->bytes)});
+  auto& shares = run.plan.memory.shares;
+  shares.push_back({"factors of " + what + ", twice", static_cast<std::uint64_t>(2 * factors->bytes)});
+  if (!run.settings.mass.empty())  // its pattern is a part of that of A - sigma M
+    shares.push_back({"Cholesky factor of the mass matrix", static_cast<std::uint64_t>(factors->bytes)});
   return factors->flops > 0 ? by + ", " + short_number(factors->flops / 1e9) + " Gflop each" : by;
 }
 

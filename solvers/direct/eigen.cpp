@@ -2,28 +2,15 @@
 #include <Eigen/SparseCholesky>
 #include <Eigen/SparseLU>
 
-#include "tallskinny/gemm/core/entries.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/direct/bodies.hpp"
+#include "tallskinny/solvers/direct/eigen_sparse.hpp"
 
 namespace ts::solvers {
 
 namespace {
 
-template <class T>
-using Sparse = Eigen::SparseMatrix<T, Eigen::ColMajor, std::int64_t>;
-template <class T>
-using Column = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-
-template <class T>
-Sparse<T> columns_of(CsrView<T> a) {
-  std::vector<Eigen::Triplet<T, std::int64_t>> entries;
-  entries.reserve(at(a.nonzeros()));
-  for_each_entry(a, [&](index_t i, index_t j, const T& x) { entries.emplace_back(i, j, x); });
-  Sparse<T> s(a.rows, a.cols);
-  s.setFromTriplets(entries.begin(), entries.end());
-  return s;
-}
+using detail::Column;
+using detail::Sparse;
 
 /// Exposes the column counts of the factor, known after the symbolic analysis.
 template <class T>
@@ -45,7 +32,7 @@ template <class T>
 class EigenSolver final : public DirectSolver<T> {
  public:
   EigenSolver(CsrView<T> a, FactorKind kind) : kind_(kind) {
-    const Sparse<T> columns = columns_of(a);
+    const Sparse<T> columns = detail::sparse_of(a);
     if (kind_ == FactorKind::lu)
       lu_.analyzePattern(columns);
     else
@@ -55,7 +42,7 @@ class EigenSolver final : public DirectSolver<T> {
   [[nodiscard]] FactorEstimate estimate() const noexcept override { return estimate_; }
 
   [[nodiscard]] bool factorise(CsrView<T> a) override {
-    const Sparse<T> columns = columns_of(a);
+    const Sparse<T> columns = detail::sparse_of(a);
     pivoted_ = kind_ == FactorKind::lu;
     if (!pivoted_) {
       constexpr double stable = 1e-13;  // as good as with pivots
@@ -71,15 +58,14 @@ class EigenSolver final : public DirectSolver<T> {
   /// Column by column: the bits do not depend on the number of threads.
   void solve(const Context& ctx, Op op, PlacedView<const T> right_sides, PlacedView<T> solutions) const override {
     on_host(ctx, right_sides, solutions, [&](HostView<const T> b, HostView<T> x) {
-      const index_t n = b.rows();
-      parallel_for(ctx.thread_count(), b.cols(), [&](index_t j) {
-        Column<T> right(n);
-        for (index_t i = 0; i < n; ++i) right(i) = b(i, j);
-        const Column<T> image = !pivoted_           ? Column<T>(ldlt_.solve(right))
-                                : op == Op::adjoint ? Column<T>(lu_.adjoint().solve(right))
-                                                    : Column<T>(lu_.solve(right));
-        for (index_t i = 0; i < n; ++i) x(i, j) = image(i);
-      });
+      detail::apply_columns<T>(
+          ctx,
+          [&](const Column<T>& right) -> Column<T> {
+            if (!pivoted_) return ldlt_.solve(right);
+            if (op == Op::adjoint) return lu_.adjoint().solve(right);
+            return lu_.solve(right);
+          },
+          b, x);
     });
   }
 

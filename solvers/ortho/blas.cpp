@@ -1,10 +1,19 @@
 #include "tallskinny/solvers/ortho/blas.hpp"
 
+#include <string>
+
 #include "tallskinny/gemm/runtime/openblas.hpp"
 
 namespace ts::ortho {
 
 namespace {
+
+template <class T>
+bool load(const cuda::SharedLibrary& library, BlasRoutines<T>& to, const std::string& letter, const char* hemv) {
+  const auto one = [&](auto*& function, const char* name) { return library.bind(function, (letter + name).c_str()); };
+  return one(to.gemm, "gemm_") && one(to.gemv, "gemv_") && library.bind(to.hemv, hemv) && one(to.trmm, "trmm_") &&
+         one(to.trsm, "trsm_");
+}
 
 struct BlasTables {
   BlasRoutines<double> real;
@@ -13,9 +22,7 @@ struct BlasTables {
 
   BlasTables() {
     const auto& library = lapack_library();
-    found = library.bind(real.gemm, "dgemm_") && library.bind(real.gemv, "dgemv_") &&
-            library.bind(real.hemv, "dsymv_") && library.bind(complex.gemm, "zgemm_") &&
-            library.bind(complex.gemv, "zgemv_") && library.bind(complex.hemv, "zhemv_");
+    found = load(library, real, "d", "dsymv_") && load(library, complex, "z", "zhemv_");
   }
 };
 

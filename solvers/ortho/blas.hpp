@@ -1,4 +1,4 @@
-// What of the BLAS the dense decompositions call, one thread each call, bound at run time.
+// What of the BLAS the decompositions call, one thread each call, bound at run time.
 #pragma once
 
 #include <complex>
@@ -18,6 +18,10 @@ struct BlasRoutines {
                Int incy) = nullptr;
   void (*hemv)(Text uplo, Int n, const T* alpha, const T* a, Int lda, const T* x, Int incx, const T* beta, T* y,
                Int incy) = nullptr;
+  void (*trmm)(Text side, Text uplo, Text op, Text diag, Int m, Int n, const T* alpha, const T* a, Int lda, T* b,
+               Int ldb) = nullptr;
+  void (*trsm)(Text side, Text uplo, Text op, Text diag, Int m, Int n, const T* alpha, const T* a, Int lda, T* b,
+               Int ldb) = nullptr;
 };
 
 /// For double and std::complex<double>; null where the machine has none.
@@ -48,6 +52,16 @@ void blas_hemv(index_t n, const T* a, index_t lda, const T* x, T* y) {
   const int order = static_cast<int>(n), ld = static_cast<int>(lda), step = 1;
   const T one = 1;
   blas_routines<T>()->hemv("U", &order, &one, a, &ld, x, &step, &one, y, &step);
+}
+
+/// B = L B or, inverse, L^-1 B with the lower triangle L of A, or with L^H for op "C"; L m x m, B m x n, by columns.
+template <class T>
+void blas_lower(bool inverse, const char* op, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb) {
+  const int rows = static_cast<int>(m), columns = static_cast<int>(n);
+  const int ld_a = static_cast<int>(lda), ld_b = static_cast<int>(ldb);
+  const T one = 1;
+  const auto* routines = blas_routines<T>();
+  (inverse ? routines->trsm : routines->trmm)("L", "L", op, "N", &rows, &columns, &one, a, &ld_a, b, &ld_b);
 }
 
 }  // namespace ts::ortho

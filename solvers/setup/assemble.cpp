@@ -1,9 +1,11 @@
 #include "tallskinny/solvers/setup/assemble.hpp"
 
 #include <algorithm>
+#include <future>
 
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/entries.hpp"
+#include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 
@@ -90,40 +92,54 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
   const Space home = home_of<T>(there);
   auto& problem = out.problem;
   problem.target = target;
-  CsrView<T> m{};
+  const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
+  const CsrView<T> m = mass ? mass->view() : CsrView<T>{};
+  std::optional<ShiftedPencil<T>> pencil;  // one analysis for the inverse and for all counts
+  std::optional<ShiftInvert<T>> inverse;
+  // The factor of M, beside those of A - sigma M where there are threads.
+  std::future<MassFactor<T>> of_mass;
+  if (mass)
+    of_mass = std::async(Context{}.thread_count() > 1 ? std::launch::async : std::launch::deferred,
+                         [m] { return MassFactor<T>(m); });
+  if (sparse != nullptr && factorise == Factorise::needed) {
+    pencil.emplace(sparse->view(), m, DirectBody::best, gpu);
+    if (before) before(pencil->estimate());
+    if (target) inverse.emplace(*pencil, *target);
+  }
   double mass_least = 1;
   if (mass) {
-    m = mass->view();
-    out.factor.emplace(m);
+    const Profile::Piece piece(Context{}, "Cholesky factor of the mass matrix", {}, std::nullopt);
+    out.factor = of_mass.get();
     mass_least = out.factor->least();
     problem.a = at_home(home, out.factor->standard(problem.a));
   }
   if (factorise == Factorise::nothing) return out;
-  const auto standard = [factor = out.factor, home](Operator<T> inverse) {
-    return at_home(home, factor ? factor->standard_inverse(std::move(inverse)) : inverse);
+  const auto standard = [factor = out.factor, home](Operator<T> of_pencil) {
+    return at_home(home, factor ? factor->standard_inverse(std::move(of_pencil)) : of_pencil);
   };
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    if (factorise == Factorise::cheap && !target && !may_be_cheap(sparse->nonzeros())) return out;
-    // The small ones that are made on the way cost less on the processor.
-    const auto where = factorise == Factorise::needed ? gpu : cuda::Stream();
-    const ShiftedPencil<T> pencil(sparse->view(), m, DirectBody::best,
-                                  where);  // one analysis for the inverse and for all counts
-    if (factorise == Factorise::needed && before) before(pencil.estimate());
-    if (target) {
-      const ShiftInvert<T> inverse(pencil, *target);
-      problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
-    }
-    problem.count_below = InertiaCounter<T>(pencil, factorise == Factorise::needed ? 0 : cheap_flops, mass_least);
-    // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
-    if (!target)
-      problem.invert = [pencil, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
-        const ShiftInvert<T> inverse(pencil, sigma);
-        return ShiftedInverse<T>{standard(inverse), inverse.sigma()};
-      };
-  } else if (target) {
-    const DenseShiftInvert<T> inverse(std::get<Matrix<T>>(matrix).view(), *target, m);
-    problem.inverse = standard(inverse), problem.shift = inverse.sigma(), out.note = inverse.note();
+  const auto take = [&](const FactoredInverse<T>& of_pencil, Operator<T> op) {
+    problem.inverse = standard(std::move(op)), problem.shift = of_pencil.sigma(), out.note = of_pencil.note();
+  };
+  if (sparse == nullptr) {
+    if (!target) return out;
+    const DenseShiftInvert<T> dense(std::get<Matrix<T>>(matrix).view(), *target, m);
+    take(dense, dense);
+    return out;
   }
+  if (!pencil) {
+    if (!target && !may_be_cheap(sparse->nonzeros())) return out;
+    // What is cheap costs less on the processor.
+    pencil.emplace(sparse->view(), m);
+    if (target) inverse.emplace(*pencil, *target);
+  }
+  if (inverse) take(*inverse, *inverse);
+  problem.count_below = InertiaCounter<T>(*pencil, factorise == Factorise::needed ? 0 : cheap_flops, mass_least);
+  // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
+  if (!target)
+    problem.invert = [shifts = *pencil, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
+      const ShiftInvert<T> at_sigma(shifts, sigma);
+      return ShiftedInverse<T>{standard(at_sigma), at_sigma.sigma()};
+    };
   return out;
 }
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+#include "tallskinny/solvers/direct/eigen_sparse.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
-#include "tallskinny/solvers/eigen/transform/factor_detail.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -59,16 +59,10 @@ IncompleteCholesky<T>::IncompleteCholesky(CsrView<T> a, WantedEnd end) {
   expects(a.rows == a.cols, "an incomplete factorisation needs a square matrix");
   expects(a.nonzeros() + a.rows < std::numeric_limits<int>::max(),
           "incomplete Cholesky takes matrices of up to 2^31 entries");
-  std::vector<Eigen::Triplet<T, int>> entries;
-  entries.reserve(at(a.nonzeros() + a.rows));
-  detail::append(entries, a, end.sign);
-  for (int i = 0; i < a.rows; ++i) entries.emplace_back(i, i, T(end.shift));
-  Eigen::SparseMatrix<T, Eigen::ColMajor, int> shifted(a.rows, a.cols);
-  shifted.setFromTriplets(entries.begin(), entries.end());
   auto body = std::make_shared<Body>();
   body->n = a.rows;
   if (a.rows > 0) {
-    body->factor.compute(shifted);
+    body->factor.compute(detail::sparse_of<T, int>(a, end.sign, end.shift));
     expects(body->factor.info() == Eigen::Success,
             "the incomplete Cholesky factorisation broke down; take another `preconditioner`");
   }
@@ -82,6 +76,7 @@ index_t IncompleteCholesky<T>::rows() const noexcept {
 
 template <class T>
 void IncompleteCholesky<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
+  const Profile::Piece piece(ctx, "solves with factors", {}, std::nullopt);
   detail::apply_columns<T>(
       ctx, [this](const detail::Column<T>& b) -> detail::Column<T> { return body_->factor.solve(b); }, x, y);
 }

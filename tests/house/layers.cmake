@@ -123,7 +123,8 @@ floors(solvers/eigen
   "hermitian"
   "general interval")
 floors(solvers
-  "direct ortho"
+  "ortho"
+  "direct"
   "eigen"
   "svd kmeans"
   "setup")

@@ -1,0 +1,16 @@
+// CHOLMOD: Chen, Davis, Hager and Rajamanickam 2008. For the .cpp files of this folder alone.
+#pragma once
+
+#include <optional>
+
+#include "tallskinny/solvers/direct/cholesky.hpp"
+
+namespace ts::solvers {
+
+/// Nothing where CHOLMOD or the BLAS is not there, or where CHOLMOD says that single columns do as well as blocks;
+/// null unless M is positive definite.
+/// @throws Error(out_of_memory)
+template <class T>
+[[nodiscard]] std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T> m);
+
+}  // namespace ts::solvers
