@@ -19,9 +19,9 @@ template <class T>
 void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, PlacedView<T> x) {
   const Philox random{seed, stream};
   if (x.space() == Space::host)
-    ts::fill_random<T>(ctx, random, x.host());
+    ts::fill_random<T>(ctx, random, x.host(), first_row(ctx));
   else
-    ts::fill_random<T>(ctx, random, x.template in<Space::device>());
+    ts::fill_random<T>(ctx, random, x.template in<Space::device>(), first_row(ctx));
 }
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, fill_random)

@@ -11,6 +11,7 @@ struct RandomFillArguments {
   index_t lines;
   int width;
   index_t ld;
+  index_t first_line;  ///< what the first one counts as
   unsigned long long stream, key;
 };
 

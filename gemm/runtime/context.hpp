@@ -41,4 +41,15 @@ struct Context {
   [[nodiscard]] int thread_count() const noexcept;
 };
 
+/// The context of an operation on what every rank holds.
+[[nodiscard]] inline Context alone(Context ctx) {
+  ctx.communicator = self_communicator(), ctx.slabs = {};
+  return ctx;
+}
+
+/// All rows of a distributed operand of which `here` are this rank's, and the first of these.
+/// @throws Error(invalid_argument) where there are several ranks and ctx.slabs does not say which rows each has.
+[[nodiscard]] index_t all_rows(const Context& ctx, index_t here);
+[[nodiscard]] index_t first_row(const Context& ctx);
+
 }  // namespace ts

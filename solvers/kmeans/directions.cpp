@@ -2,6 +2,7 @@
 
 #include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
@@ -32,6 +33,7 @@ void UnitRows::load(index_t i, double* row) const {
 
 Directions::Directions(const Context& ctx, const RowSource& source, std::span<const double> given,
                        KMeansMetric metric) {
+  expects_one_rank(ctx, "k-means");  // whatever is asked for begins here
   if (metric != KMeansMetric::cosine) return;
   if (source.space() == Space::device) {
     unit = std::make_unique<const UnitRows>(ctx, source);

@@ -6,6 +6,7 @@
 
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 
 namespace ts::solvers {
 
@@ -64,6 +65,7 @@ double davies_bouldin_of(const std::vector<index_t>& clusters, const std::vector
 KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                        std::span<const std::int32_t> labels, KMeansMetric metric, std::span<const double> given) {
   const index_t k = centers.rows(), d = rows.cols();
+  expects_one_rank(ctx, "measure");
   expects(rows.space() == Space::host, "measure: the points must be in host memory");
   expects(static_cast<index_t>(labels.size()) == rows.rows(), "measure: one label is needed for each point");
   expects(std::all_of(labels.begin(), labels.end(), [k](std::int32_t m) { return m >= 0 && m < k; }),

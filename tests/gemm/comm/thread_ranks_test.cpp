@@ -1,0 +1,167 @@
+#include "tallskinny/gemm/comm/thread_ranks.hpp"
+
+#include <numeric>
+#include <vector>
+
+#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/random/fill_random.hpp"
+#include "tallskinny/gemm/spmm/spmm.hpp"
+#include "tallskinny/gemm/trsm/trsm.hpp"
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/support/engine.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+using Shared = std::shared_ptr<Communicator>;
+
+Context at_level(Determinism level, int threads = 1) {
+  Context ctx = fast_context(Simd::best, threads);
+  ctx.determinism = level;
+  return ctx;
+}
+
+/// That of a rank which has its units of n rows.
+Context of_rank(Context ctx, const Shared& communicator, index_t n) {
+  ctx.communicator = communicator, ctx.slabs = RowSlabs::of_units(n, communicator->size());
+  return ctx;
+}
+
+/// Numbers that no two rows share.
+template <class T>
+Matrix<T> numbers(index_t n, index_t p, std::uint64_t stream) {
+  Matrix<result_t<T>> wide(n, p);
+  fill_random<result_t<T>>(Context{}, Philox{7, stream}, wide.view());
+  Matrix<T> x(n, p);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < p; ++j) x(i, j) = narrowed<T>(widened(wide(i, j)));
+  return x;
+}
+
+template <class T>
+bool same_rows(const Matrix<T>& whole, index_t first, const Matrix<T>& part) {
+  bool same = true;
+  for (index_t i = 0; i < part.rows(); ++i)
+    for (index_t j = 0; j < part.cols(); ++j) same = same && part(i, j) == whole(first + i, j);
+  return same;
+}
+
+}  // namespace
+
+TEST_CASE("ranks that are threads gather what each has, and an error of one ends all") {
+  for (const int ranks : {1, 2, 5}) {
+    std::vector<std::vector<std::byte>> got(static_cast<std::size_t>(ranks));
+    run_on_threads(ranks, [&](const Shared& c) {
+      CHECK(c->size() == ranks);
+      std::vector<std::size_t> offsets{0};  // rank r contributes r bytes
+      for (int r = 0; r < ranks; ++r) offsets.push_back(offsets.back() + static_cast<std::size_t>(r));
+      std::vector<std::byte> data(offsets.back());
+      const auto rank = static_cast<std::size_t>(c->rank());
+      for (int turn = 0; turn < 3; ++turn) {
+        for (std::size_t i = offsets[rank]; i < offsets[rank + 1]; ++i) data[i] = static_cast<std::byte>(rank + i);
+        (void)c->all_gather(data.data(), offsets);
+      }
+      got[rank] = data;
+    });
+    for (const auto& data : got) CHECK(data == got.front());
+    for (std::size_t r = 0, i = 0; r < got.size(); ++r)
+      for (std::size_t e = 0; e < r; ++e, ++i) CHECK(got.front()[i] == static_cast<std::byte>(r + i));
+  }
+  const std::vector<std::size_t> one_each{0, 1, 2, 3};
+  const auto gather = [&](const Shared& c, std::span<const std::size_t> offsets) {
+    std::vector<std::byte> data(offsets.back());
+    (void)c->all_gather(data.data(), offsets);
+  };
+  expect_misuse(
+      [&] {
+        run_on_threads(3, [&](const Shared& c) {
+          gather(c, one_each);
+          if (c->rank() == 1) throw Error(Errc::invalid_argument, "rank 1 has had enough");
+          gather(c, one_each);
+        });
+      },
+      {"rank 1 has had enough"});
+  expect_misuse(
+      [&] {
+        run_on_threads(2, [&](const Shared& c) {
+          gather(c, std::vector<std::size_t>{0, 1, c->rank() == 0 ? std::size_t{2} : std::size_t{3}});
+        });
+      },
+      {"same calls in the same order"});
+}
+
+TEST_CASE("a context of several ranks must say which rows each has") {
+  run_on_threads(2, [](const Shared& c) {
+    Context ctx;
+    ctx.communicator = c;
+    CHECK_THROWS_AS(first_row(ctx), Error);
+    ctx.slabs = RowSlabs({0, 30, 100});
+    CHECK(first_row(ctx) == 30 * c->rank());
+    CHECK(all_rows(ctx, 30) == 100);
+    CHECK(all_rows(alone(ctx), 30) == 30);
+    CHECK(first_row(alone(ctx)) == 0);
+  });
+}
+
+TEMPLATE_TEST_CASE("rows that ranks compute alone have the bits of the whole", "", TS_ALL_TYPES) {
+  using T = TestType;
+  using R = result_t<T>;
+  const index_t n = 5003;
+  for (const index_t p : {1, 8, 33, 96})
+    for (const Determinism level : {Determinism::run_to_run, Determinism::gpu_to_gpu}) {
+      const Context ctx = at_level(level);
+      const auto x = numbers<T>(n, p, 1);
+      const auto wide = numbers<R>(n, p, 2);
+      auto s = numbers<R>(p, p, 3);
+      for (index_t j = 0; j < p; ++j) s(j, j) += R(static_cast<real_t<R>>(4 * p));
+      struct Results {
+        Matrix<R> product, in_place, solved, random;
+      };
+      const auto compute = [&](const Context& here, index_t first, index_t rows) {
+        const auto part = x.cview().rows(first, rows);
+        Results r{Matrix<R>(rows, p), Matrix<R>(rows, p), Matrix<R>(rows, p), Matrix<R>(rows, p)};
+        for (index_t i = 0; i < rows; ++i)
+          for (index_t j = 0; j < p; ++j) r.product(i, j) = r.in_place(i, j) = r.solved(i, j) = wide(first + i, j);
+        tsmm(here, Op::none, R{2}, part, s.cview(), R{1}, r.product.view());
+        tsmm_in_place(here, Op::none, R{1}, r.in_place.view(), s.cview());
+        trsm(here, r.solved.view(), s.cview());
+        fill_random<R>(here, Philox{1, 2}, r.random.view(), first_row(here));
+        return r;
+      };
+      const Results whole = compute(ctx, 0, n);
+      for (const int ranks : {2, 3, 8}) {
+        CAPTURE(p, ranks, static_cast<int>(level));
+        run_on_threads(ranks, [&](const Shared& c) {
+          const Context here = of_rank(ctx, c, n);
+          const index_t first = first_row(here);
+          const Results mine = compute(here, first, here.slabs.rows(c->rank()));
+          const bool same[] = {
+              same_rows(whole.product, first, mine.product), same_rows(whole.in_place, first, mine.in_place),
+              same_rows(whole.solved, first, mine.solved), same_rows(whole.random, first, mine.random)};
+          if (!same[0] || !same[1] || !same[2] || !same[3])
+            throw Error(Errc::invalid_argument,
+                        "other bits in tsmm, tsmm_in_place, trsm or fill_random: " + std::to_string(same[0]) +
+                            std::to_string(same[1]) + std::to_string(same[2]) + std::to_string(same[3]));
+        });
+      }
+    }
+}
+
+TEST_CASE("sums of ranks that are threads have the bits of one at level gpu_to_gpu") {
+  const index_t n = 20011, p = 12;
+  const auto x = numbers<double>(n, p, 1);
+  const Context ctx = at_level(Determinism::gpu_to_gpu, 2);
+  Matrix<double> whole(p, p);
+  gram(ctx, Op::transpose, 1.0, x.cview(), 0.0, whole.view());
+  for (const int ranks : {1, 2, 3, 4, 8})
+    run_on_threads(ranks, [&](const Shared& c) {
+      const Context here = of_rank(ctx, c, n);
+      Matrix<double> sum(p, p);
+      gram(here, Op::transpose, 1.0, x.cview().rows(here.slabs.begin(c->rank()), here.slabs.rows(c->rank())), 0.0,
+           sum.view());
+      if (!same_rows(whole, 0, sum)) throw Error(Errc::invalid_argument, "another sum");
+    });
+}
