@@ -18,6 +18,9 @@ struct Cublas : VendorLibrary {
   decltype(&cublasSetStream_v2) set_stream = find("cublasSetStream_v2");
   decltype(&cublasSetWorkspace_v2) set_workspace = find("cublasSetWorkspace_v2");
   decltype(&cublasGemmStridedBatchedEx_64) multiply = find("cublasGemmStridedBatchedEx_64");
+  decltype(&cublasDsyrk_v2_64) dsyrk = find("cublasDsyrk_v2_64");
+  decltype(&cublasZsyrk_v2_64) zsyrk = find("cublasZsyrk_v2_64");
+  decltype(&cublasZherk_v2_64) zherk = find("cublasZherk_v2_64");
 
   Cublas() : VendorLibrary({"libcublas.so.13", "libcublas.so.12"}) {}
 };
@@ -102,6 +105,30 @@ void multiply_by_cublas(const Context& ctx, result_t<T> alpha, const Products<T>
                             products.count, compute_type<T>, CUBLAS_GEMM_DEFAULT));
   });
 }
+
+template <class T>
+void rank_update_by_cublas(const Context& ctx, Op op, DeviceStrided<const T> a, T* c) {
+  const Stream& stream = ctx.stream;
+  if (stream.rehearsal() != nullptr) return;
+  // To a column-major library A is A^T, and the upper triangle of C by rows is its lower one.
+  const auto update = [&]<class C, class Scalar>(auto routine, C* to, Scalar unit) {
+    alignas(16) const Scalar one = unit, zero{};
+    stream.with_device([&] {
+      check(routine(stream.kept<Handle>().handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, a.cols, a.rows, &one,
+                    reinterpret_cast<const C*>(a.data), a.row_stride, &zero, to, a.cols));
+    });
+  };
+  if constexpr (!is_complex<T>)
+    update(cublas().dsyrk, c, 1.0);
+  else if (op == Op::adjoint)
+    update(cublas().zherk, reinterpret_cast<cuDoubleComplex*>(c), 1.0);
+  else
+    update(cublas().zsyrk, reinterpret_cast<cuDoubleComplex*>(c), cuDoubleComplex{1, 0});
+}
+
+template void rank_update_by_cublas<double>(const Context&, Op, DeviceStrided<const double>, double*);
+template void rank_update_by_cublas<std::complex<double>>(const Context&, Op, DeviceStrided<const std::complex<double>>,
+                                                          std::complex<double>*);
 
 #define TS_INSTANTIATE(T)                                     \
   template bool cublas_takes<T>(const Products<T>&) noexcept; \

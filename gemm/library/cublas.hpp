@@ -30,4 +30,9 @@ template <class T>
 template <class T>
 void multiply_by_cublas(const Context& ctx, result_t<T> alpha, const Products<T>& products, result_t<T> beta);
 
+/// The upper triangle of C = op(A) A, p x p by rows without gaps, op transposed or adjoint, for A (n x p) by rows, in
+/// float64 or complex128. Below the diagonal C is left as it is. Otherwise as above.
+template <class T>
+void rank_update_by_cublas(const Context& ctx, Op op, DeviceStrided<const T> a, T* c);
+
 }  // namespace ts::cuda

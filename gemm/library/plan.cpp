@@ -8,9 +8,10 @@ namespace {
 
 Candidate candidate_of(const ProductPolicy& policy, const GpuProblem& problem, const DeviceInfo& device) {
   const LeastTimes limits = least_times(problem.problem, device);
-  // Blocks on the diagonal are computed whole.
+  // Blocks on the diagonal are computed whole, but by a rank update.
   const double panels = policy.panel > 0 ? static_cast<double>(problem.problem.q) / policy.panel : 1;
-  const double share = problem.problem.operation == Operation::gram ? 1 + 1 / panels : 1;
+  const bool twice = problem.problem.operation == Operation::gram && !policy.rank_update;
+  const double share = twice ? 1 + 1 / panels : 1;
   Candidate candidate{plan_of("cublas", policy),
                       std::max(limits.memory_seconds, share * limits.arithmetic_seconds) + device.launch_seconds};
   candidate.kernel.grid = 0;  // no kernel of ours
@@ -30,12 +31,16 @@ std::vector<Candidate> cublas_candidates(const GpuProblem& problem, const Device
     if (pr.operation == Operation::tsm2r || size_of(pr.type) > 2) add({});
     return all;
   }
+  const bool whole = pr.type == DType::float64 || pr.type == DType::complex128;  // may be added up by the library
   for (const int panel : {0, 64, 128, 256, 512}) {
     if (panel > 0 && (pr.operation != Operation::gram || panel >= pr.p)) continue;
-    if (result_type_of(pr.type) == DType::float64 || pr.type == DType::complex128) add({0, panel});
+    if (whole) add({0, panel});
     for (const int slab_rows : {8192, 32768})
       if (slab_rows < pr.n) add({slab_rows, panel});
   }
+  constexpr index_t least_columns = 512;  // of 256 it takes two and a half times as long as blocks
+  if (whole && pr.operation == Operation::gram && pr.p >= least_columns && problem.first.layout == Layout::row_major)
+    add({0, 0, true});
   return all;
 }
 

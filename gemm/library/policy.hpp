@@ -15,8 +15,12 @@ struct ProductPolicy {
   int slab_rows = 0;
   /// Columns of a Gram matrix's blocks, of which those on and above the diagonal are computed. 0: all of them.
   int panel = 0;
+  /// A Gram matrix by the library's rank update of all rows (syrk, herk), which computes one triangle.
+  bool rank_update = false;
 
-  static constexpr void members(auto& p, auto each) { each("slab_rows", p.slab_rows), each("panel", p.panel); }
+  static constexpr void members(auto& p, auto each) {
+    each("slab_rows", p.slab_rows), each("panel", p.panel), each("rank_update", p.rank_update);
+  }
   friend bool operator==(const ProductPolicy&, const ProductPolicy&) = default;
 };
 

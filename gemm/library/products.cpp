@@ -40,6 +40,7 @@ struct InSlabs {
   index_t slab;  ///< rows
   Op op;
   R alpha, beta;
+  bool rank_update;  ///< of all rows, where B is A
 
   void operator()(DeviceStrided<const T> a, DeviceStrided<const T> b, DeviceStrided<R> c, R* mirror,
                   bool triangle) const {
@@ -51,6 +52,8 @@ struct InSlabs {
       const index_t rows = std::min(parts * slab, n - first), whole = rows / slab, left = rows - whole * slab;
       const auto add = [&](index_t count, index_t from, index_t rows_each, R* to) {
         if (count == 0 || rows_each == 0) return;
+        if constexpr (std::is_same_v<real_t<T>, double>)
+          if (rank_update) return rank_update_by_cublas<T>(ctx, op, a, to);
         multiply_by_cublas<T>(ctx, R{1},
                               {a.block(from, 0, rows_each, a.cols).transposed(),
                                b.block(from, 0, rows_each, b.cols),
@@ -78,7 +81,8 @@ bool inner_by_library(const Context& ctx, const GpuProblem& problem, Op op, resu
   const auto policy = policy_for<ProductPolicy>(ctx, problem, cublas_found);
   if (!policy || !cublas_takes<T>({a.transposed(), b, op == Op::adjoint, {nullptr, a.cols, b.cols, b.cols, 1}}))
     return false;
-  const InSlabs<T> product{ctx, policy->slab_rows > 0 ? policy->slab_rows : a.rows, op, alpha, beta};
+  const InSlabs<T> product{
+      ctx, policy->slab_rows > 0 ? policy->slab_rows : a.rows, op, alpha, beta, policy->rank_update};
   if (problem.problem.operation != Operation::gram) {
     product(a, b, c, nullptr, false);
     return true;

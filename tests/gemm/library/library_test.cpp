@@ -1,4 +1,6 @@
 // Products that NVIDIA's libraries compute: when, and that they are what the engine's own kernels give.
+#include <algorithm>
+
 #include "tallskinny/gemm/library/cublas.hpp"
 #include "tallskinny/gemm/library/cusparse.hpp"
 #include "tallskinny/gemm/library/plan.hpp"
@@ -131,6 +133,23 @@ TEST_CASE("sums over rows of narrow types are cut into slabs, and X S of 16 bits
   }
 }
 
+TEST_CASE("rank updates are for wide Gram matrices of rows, in float64 and complex128") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  const auto updates = [&](Operation operation, DType type, index_t p, Layout layout = Layout::row_major) {
+    cuda::GpuProblem problem = problem_of(operation, type, 1 << 20, p, p);
+    problem.first.layout = layout;
+    const auto all = cuda::cublas_candidates(problem, device);
+    return std::count_if(all.begin(), all.end(), [](const cuda::Candidate& candidate) {
+      return cuda::policy_of<cuda::ProductPolicy>(candidate.kernel) == cuda::ProductPolicy{0, 0, true};
+    });
+  };
+  for (const DType type : every_dtype)
+    CHECK(updates(Operation::gram, type, 2048) == (type == DType::float64 || type == DType::complex128));
+  CHECK(updates(Operation::gram, DType::float64, 511) == 0);
+  CHECK(updates(Operation::gram, DType::float64, 2048, Layout::col_major) == 0);
+  CHECK(updates(Operation::tsmttsm, DType::float64, 2048) == 0);
+}
+
 TEST_CASE("cuSPARSE takes blocks by rows, of matrices with short rows, neither shifted nor conjugated") {
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
   cuda::GpuProblem problem = problem_of(Operation::spmm, DType::complex64, 1 << 20, 1 << 20, 32);
@@ -230,6 +249,25 @@ TEMPLATE_TEST_CASE("on a GPU A X by cuSPARSE is the engine's", "[gpu]", TS_ALL_T
     }
   };
   check(std::int32_t{}), check(std::int64_t{});
+}
+
+TEMPLATE_TEST_CASE("on a GPU a Gram matrix by a rank update is the engine's", "[gpu]", double, std::complex<double>) {
+  using T = TestType;
+  REQUIRE(cuda::cublas_found());
+  const Context ctx = device_context();
+  const index_t n = 20001, p = 600;
+  const DeviceMatrix<T> a = integers<T>(ctx, n, p + 3);  // of which p columns
+  for (const Op op : {Op::adjoint, Op::transpose})
+    for (const T beta : {T{}, T{3}}) {
+      cuda::GpuProblem gram = problem_of(Operation::gram, dtype_of<T>, n, p, p);
+      gram.op = op;
+      gram.first = cuda::form_of(DeviceStrided<const T>(a.cview().cols(0, p)));
+      gram.second = gram.first;
+      compare<T>(gram, cuda::ProductPolicy{0, 0, true}, p, p, [&](const Context& on, DeviceView<T> c) {
+        cuda::fill_bytes(on.stream, c.data(), 0, static_cast<std::size_t>(p * p) * sizeof(T));
+        ts::gram(on, op, T{2}, a.cview().cols(0, p), beta, c);
+      });
+    }
 }
 
 TEST_CASE("on a GPU slabs beyond the workspace go in turns", "[gpu]") {
