@@ -56,10 +56,6 @@ else()
   message(STATUS "Sparse Cholesky factors: Eigen, for CHOLMOD (libsuitesparse-dev) was not found")
 endif()
 
-if(TS_MPI)
-  find_package(MPI 3 REQUIRED COMPONENTS CXX)
-endif()
-
 if(NOT TS_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "TS_CUDA is '${TS_CUDA}': choose AUTO, ON or OFF")
 endif()

@@ -1,38 +1,28 @@
 #include "tallskinny/gemm/comm/mpi_communicator.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
-#include <climits>
-#include <string>
+#include <limits>
 #include <vector>
 
-#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/comm/mpi_library.hpp"
 
 namespace ts {
 
 namespace {
 
-void check(int status, const char* call) {
-  if (status == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  MPI_Error_string(status, text, &length);
-  throw Error(Errc::device_failure, std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
-}
-
+template <class Handle>
 class MpiCommunicator final : public Communicator {
  public:
-  explicit MpiCommunicator(MPI_Comm theirs) {
-    check(MPI_Comm_dup(theirs, &comm_), "MPI_Comm_dup");
-    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  MpiCommunicator(const mpi::Interface<Handle>& library, Handle theirs) : mpi_(library) {
+    mpi_.check(mpi_.dup(theirs, &comm_), "MPI_Comm_dup");
+    mpi_.check(mpi_.set_handler(comm_, mpi_.errors_return), "MPI_Comm_set_errhandler");
+    mpi_.check(mpi_.rank(comm_, &rank_), "MPI_Comm_rank");
+    mpi_.check(mpi_.size(comm_, &size_), "MPI_Comm_size");
   }
   ~MpiCommunicator() override {
     int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized == 0) MPI_Comm_free(&comm_);
+    mpi_.finalized(&finalized);
+    if (finalized == 0) mpi_.free(&comm_);
   }
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
@@ -40,7 +30,7 @@ class MpiCommunicator final : public Communicator {
 
   using Communicator::all_gather;
   [[nodiscard]] bool all_gather(std::byte* data, std::span<const std::size_t> offsets) override {
-    if (offsets.back() > INT_MAX) {
+    if (offsets.back() > std::numeric_limits<int>::max()) {
       broadcast_all(data, offsets);
       return true;
     }
@@ -49,8 +39,8 @@ class MpiCommunicator final : public Communicator {
       counts_.push_back(static_cast<int>(offsets[r + 1] - offsets[r]));
       begins_.push_back(static_cast<int>(offsets[r]));
     }
-    check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts_.data(), begins_.data(), MPI_BYTE, comm_),
-          "MPI_Allgatherv");
+    mpi_.check(mpi_.all_gather(mpi_.in_place, 0, mpi_.no_type, data, counts_.data(), begins_.data(), mpi_.byte, comm_),
+               "MPI_Allgatherv");
     return true;
   }
 
@@ -61,21 +51,49 @@ class MpiCommunicator final : public Communicator {
     for (int r = 0; r < size_; ++r)
       for (std::size_t at = offsets[static_cast<std::size_t>(r)], end = offsets[static_cast<std::size_t>(r) + 1];
            at < end; at += most)
-        check(MPI_Bcast(data + at, static_cast<int>(std::min(most, end - at)), MPI_BYTE, r, comm_), "MPI_Bcast");
+        mpi_.check(mpi_.broadcast(data + at, static_cast<int>(std::min(most, end - at)), mpi_.byte, r, comm_),
+                   "MPI_Bcast");
   }
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  const mpi::Interface<Handle>& mpi_;
+  Handle comm_{};
   int rank_ = 0, size_ = 1;
   std::vector<int> counts_, begins_;
 };
 
+template <class Handle>
+std::shared_ptr<Communicator> communicator_of(const mpi::Interface<Handle>& library, Handle theirs) {
+  return std::make_shared<MpiCommunicator<Handle>>(library, theirs);
+}
+
 }  // namespace
 
+MpiSession::MpiSession() {
+  mpi::with_library([this](const auto& library) {
+    finalize_ = library.finalize;
+    constexpr int one_thread_at_a_time = 2;  // MPI_THREAD_SERIALIZED
+    int provided = 0;
+    library.check(library.init(nullptr, nullptr, one_thread_at_a_time, &provided), "MPI_Init_thread");
+  });
+}
+
+MpiSession::~MpiSession() { finalize_(); }
+
+std::shared_ptr<Communicator> MpiSession::world() const {
+  std::shared_ptr<Communicator> all;
+  mpi::with_library([&all](const auto& library) { all = communicator_of(library, library.world); });
+  return all;
+}
+
 std::shared_ptr<Communicator> mpi_communicator(int fortran_handle) {
-  int initialized = 0;
-  MPI_Initialized(&initialized);
-  expects(initialized != 0, "mpi_communicator: MPI_Init has not been called");
-  return std::make_shared<MpiCommunicator>(MPI_Comm_f2c(static_cast<MPI_Fint>(fortran_handle)));
+  std::shared_ptr<Communicator> theirs;
+  mpi::with_library([&](const auto& library) {
+    int initialized = 0;
+    library.initialized(&initialized);
+    expects(initialized != 0, "mpi_communicator: MPI_Init has not been called");
+    theirs = communicator_of(library, library.of_fortran(fortran_handle));
+  });
+  return theirs;
 }
 
 }  // namespace ts

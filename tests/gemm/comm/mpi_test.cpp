@@ -1,8 +1,6 @@
 // Run by mpirun: every rank computes sums over rows of its slab and compares them with those of the whole.
 #include "tallskinny/gemm/comm/mpi_communicator.hpp"
 
-#include <mpi.h>
-
 #include "tallskinny/tests/support/engine.hpp"
 #include "tallskinny/tests/support/gather.hpp"
 #include "tallskinny/tests/support/sums_over_rows.hpp"
@@ -12,19 +10,11 @@ using namespace ts::test;
 
 namespace {
 
-/// MPI for as long as the program runs.
-struct Mpi {
-  Mpi() { MPI_Init(nullptr, nullptr); }
-  ~Mpi() { MPI_Finalize(); }
-  Mpi(const Mpi&) = delete;
-  Mpi& operator=(const Mpi&) = delete;
-};
-
 Context of_all_ranks(Determinism level) {
-  static const Mpi mpi;
+  static const MpiSession mpi;
   Context ctx = fast_context(Simd::best, 2);
   ctx.determinism = level;
-  ctx.communicator = mpi_communicator(static_cast<int>(MPI_Comm_c2f(MPI_COMM_WORLD)));
+  ctx.communicator = mpi.world();
   return ctx;
 }
 

@@ -3,13 +3,13 @@
 #include <numeric>
 #include <vector>
 
-#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/comm/mpi_communicator.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
-#include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/engine.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -91,6 +91,12 @@ TEST_CASE("ranks that are threads gather what each has, and an error of one ends
         });
       },
       {"same calls in the same order"});
+}
+
+TEST_CASE("a communicator of MPI is refused where MPI does not run") {
+  const std::string said = message_of([] { (void)mpi_communicator(0); });
+  CAPTURE(said);
+  CHECK((said == "mpi_communicator: MPI_Init has not been called" || said.find("MPI was not found") == 0));
 }
 
 TEST_CASE("a context of several ranks must say which rows each has") {
