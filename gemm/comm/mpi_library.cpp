@@ -20,7 +20,7 @@ struct Found {
       is_other = other.bind(library);
       // mpi.h of MPICH 3 and 4, whose binary interface Intel MPI and others share.
       other.world = 0x44000000, other.byte = 0x4c00010d, other.no_type = 0x0c000000, other.errors_return = 0x54000001;
-      other.in_place = reinterpret_cast<void*>(-1);
+      other.in_place = reinterpret_cast<void*>(-1);  // NOLINT(performance-no-int-to-ptr): MPI_IN_PLACE
       other.of_fortran = [](int handle) { return handle; };
       return;
     }
