@@ -13,6 +13,13 @@ template <class T>
 void multiply_by_cublas(const Context&, result_t<T>, const Products<T>&, result_t<T>) {
   throw Error(Errc::device_failure, "this program was built without the headers of cuBLAS");
 }
+template <class T>
+void rank_update_by_cublas(const Context&, Op, DeviceStrided<const T>, T*) {
+  throw Error(Errc::device_failure, "this program was built without the headers of cuBLAS");
+}
+template void rank_update_by_cublas<double>(const Context&, Op, DeviceStrided<const double>, double*);
+template void rank_update_by_cublas<std::complex<double>>(const Context&, Op, DeviceStrided<const std::complex<double>>,
+                                                          std::complex<double>*);
 
 bool cusparse_found() { return false; }
 template <class T, class I>
