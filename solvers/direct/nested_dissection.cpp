@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -44,6 +45,9 @@ std::vector<int> nested_dissection(index_t n, const index_t* pointers, const std
   }
   int rows = static_cast<int>(n);
   std::vector<int> order(at(n)), positions(at(n));
+  // Its random numbers, which a call begins anew, are those of the process: two calls at once would take turns in them.
+  static std::mutex one_at_a_time;
+  const std::lock_guard alone(one_at_a_time);
   if (metis()(&rows, starts.data(), ends.data(), nullptr, nullptr, order.data(), positions.data()) != metis_ok)
     return {};
   return positions;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <future>
 
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -127,6 +128,19 @@ TEST_CASE("nested dissection gives every row one place, for patterns that are no
     CHECK((places == solvers::nested_dissection(matrix.rows, matrix.pointers.data(), matrix.indices.data())));
     std::sort(places.begin(), places.end());
     for (index_t i = 0; i < matrix.rows; ++i) REQUIRE(places[at(i)] == i);
+  }
+}
+
+TEST_CASE("nested dissections at the same time are those of one after the other") {
+  const auto a = generators::laplacian({40, 40}), b = generators::laplacian({12, 12, 12});
+  const auto order = [](const CsrMatrix<double>& m) {
+    return solvers::nested_dissection(m.rows, m.pointers.data(), m.indices.data());
+  };
+  const auto of_a = order(a), of_b = order(b);
+  for (int turn = 0; turn < 10; ++turn) {
+    auto beside = std::async(std::launch::async, [&] { return order(a); });
+    CHECK(order(b) == of_b);
+    CHECK(beside.get() == of_a);
   }
 }
 
