@@ -48,14 +48,15 @@ class ByColumns final : public CholeskyFactor<T> {
 template <class T>
 std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m, CholeskyBody body) {
   expects(m.rows == m.cols, "a factorisation needs a square matrix");
+  const Sparse<T> columns = detail::sparse_of(m);
   if (m.rows > 0 && body != CholeskyBody::eigen) {
-    auto blocks = factorise_by_cholmod<T>(m);
+    auto blocks = factorise_by_cholmod<T>(m, columns);
     if (blocks) return std::move(*blocks);
     expects(body == CholeskyBody::best, "CHOLMOD was not found, or blocks do not pay for this matrix");
   }
-  auto columns = std::make_unique<ByColumns<T>>(detail::sparse_of(m));
-  if (!columns->factorised()) return nullptr;
-  return columns;
+  auto by_columns = std::make_unique<ByColumns<T>>(columns);
+  if (!by_columns->factorised()) return nullptr;
+  return by_columns;
 }
 
 #define TS_INSTANTIATE(T) template std::unique_ptr<CholeskyFactor<T>> cholesky<T>(CsrView<T>, CholeskyBody);

@@ -9,7 +9,6 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
-#include "tallskinny/solvers/direct/eigen_sparse.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/solvers/direct/supernodes.hpp"
 #include "tallskinny/solvers/ortho/blas.hpp"
@@ -130,12 +129,12 @@ class Cholmods final : public CholeskyFactor<T> {
 }  // namespace
 
 template <class T>
-std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T> m) {
+std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T> m, const detail::Sparse<T>& columns) {
   if (!cholmod().found || ortho::blas_routines<T>() == nullptr) return std::nullopt;
   const std::vector<int> positions = nested_dissection(m.rows, m.pointers, m.indices);
   std::vector<std::int64_t> order(positions.size());
   for (std::size_t i = 0; i < positions.size(); ++i) order[at(positions[i])] = static_cast<std::int64_t>(i);
-  auto factor = std::make_unique<Cholmods<T>>(detail::sparse_of(m), order);
+  auto factor = std::make_unique<Cholmods<T>>(columns, order);
   if (!factor->serves()) return std::nullopt;
   if (!factor->definite()) return nullptr;
   return factor;
@@ -145,13 +144,14 @@ std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T
 namespace ts::solvers {
 
 template <class T>
-std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T>) {
+std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T>, const detail::Sparse<T>&) {
   return std::nullopt;
 }
 #endif
 
-#define TS_INSTANTIATE(T) \
-  template std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod<T>(CsrView<T>);
+#define TS_INSTANTIATE(T)                                                                        \
+  template std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod<T>(CsrView<T>, \
+                                                                                     const detail::Sparse<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

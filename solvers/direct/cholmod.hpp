@@ -4,13 +4,16 @@
 #include <optional>
 
 #include "tallskinny/solvers/direct/cholesky.hpp"
+#include "tallskinny/solvers/direct/eigen_sparse.hpp"
 
 namespace ts::solvers {
 
 /// Nothing where CHOLMOD or the BLAS is not there, or where CHOLMOD says that single columns do as well as blocks;
 /// null unless M is positive definite.
+/// @param columns M by columns.
 /// @throws Error(out_of_memory)
 template <class T>
-[[nodiscard]] std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T> m);
+[[nodiscard]] std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T> m,
+                                                                                     const detail::Sparse<T>& columns);
 
 }  // namespace ts::solvers
