@@ -1,7 +1,9 @@
 #include "tallskinny/gemm/comm/mpi_communicator.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "tallskinny/gemm/comm/mpi_library.hpp"
@@ -9,6 +11,43 @@
 namespace ts {
 
 namespace {
+
+constexpr std::size_t most_bytes = std::size_t{1} << 30;  ///< of a message: counts of MPI have 32 bits
+
+template <class Handle>
+class MpiExchange final : public Exchange {
+ public:
+  MpiExchange(const mpi::Interface<Handle>& library, Handle comm, std::span<const Outgoing> out,
+              std::span<const Incoming> in)
+      : mpi_(library) {
+    for (const Incoming& piece : in)
+      for (std::size_t at = 0; at < piece.data.size(); at += most_bytes)
+        mpi_.check(mpi_.receive(piece.data.data() + at, length(piece.data.size() - at), mpi_.byte, piece.from, 0, comm,
+                                &requests_.emplace_back()),
+                   "MPI_Irecv");
+    receiving_ = requests_.size();
+    for (const Outgoing& piece : out)
+      for (std::size_t at = 0; at < piece.data.size(); at += most_bytes)
+        mpi_.check(mpi_.send(piece.data.data() + at, length(piece.data.size() - at), mpi_.byte, piece.to, 0, comm,
+                             &requests_.emplace_back()),
+                   "MPI_Isend");
+  }
+  /// Unwinding: nothing is to arrive in memory that goes.
+  ~MpiExchange() override {
+    for (std::size_t r = 0; r < std::min(receiving_, requests_.size()); ++r) mpi_.cancel(&requests_[r]);
+  }
+  void wait() override {
+    mpi_.check(mpi_.wait_all(static_cast<int>(requests_.size()), requests_.data(), mpi_.no_status), "MPI_Waitall");
+    requests_.clear();
+  }
+
+ private:
+  static int length(std::size_t left) { return static_cast<int>(std::min(most_bytes, left)); }
+
+  const mpi::Interface<Handle>& mpi_;
+  std::vector<Handle> requests_;
+  std::size_t receiving_ = 0;
+};
 
 template <class Handle>
 class MpiCommunicator final : public Communicator {
@@ -44,14 +83,26 @@ class MpiCommunicator final : public Communicator {
     return true;
   }
 
+  void add(std::span<std::uint64_t> values) override {
+    for (std::size_t at = 0; at < values.size(); at += most_bytes)
+      mpi_.check(
+          mpi_.all_reduce(mpi_.in_place, values.data() + at, static_cast<int>(std::min(most_bytes, values.size() - at)),
+                          mpi_.uint64, mpi_.sum, comm_),
+          "MPI_Allreduce");
+  }
+
+  [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
+                                                         std::span<const Incoming> in) override {
+    return std::make_unique<MpiExchange<Handle>>(mpi_, comm_, out, in);
+  }
+
  private:
   /// What 32-bit counts cannot number goes in pieces.
   void broadcast_all(std::byte* data, std::span<const std::size_t> offsets) {
-    constexpr std::size_t most = std::size_t{1} << 30;
     for (int r = 0; r < size_; ++r)
       for (std::size_t at = offsets[static_cast<std::size_t>(r)], end = offsets[static_cast<std::size_t>(r) + 1];
-           at < end; at += most)
-        mpi_.check(mpi_.broadcast(data + at, static_cast<int>(std::min(most, end - at)), mpi_.byte, r, comm_),
+           at < end; at += most_bytes)
+        mpi_.check(mpi_.broadcast(data + at, static_cast<int>(std::min(most_bytes, end - at)), mpi_.byte, r, comm_),
                    "MPI_Bcast");
   }
 
@@ -83,6 +134,29 @@ std::shared_ptr<Communicator> MpiSession::world() const {
   std::shared_ptr<Communicator> all;
   mpi::with_library([&all](const auto& library) { all = communicator_of(library, library.world); });
   return all;
+}
+
+bool MpiSession::all_are_here(std::chrono::milliseconds patience) const {
+  bool all = false;
+  mpi::with_library([&](const auto& library) {
+    using namespace std::chrono;
+    auto request = library.no_type;  // of the same kind
+    library.check(library.barrier(library.world, &request), "MPI_Ibarrier");
+    int here = 0;
+    const auto begin = steady_clock::now();
+    for (milliseconds nap{1};; nap = std::min(2 * nap, milliseconds{32})) {
+      library.check(library.test(&request, &here, library.no_status), "MPI_Test");
+      if (here != 0 || steady_clock::now() - begin > patience) break;
+      std::this_thread::sleep_for(nap);
+    }
+    all = here != 0;
+  });
+  return all;
+}
+
+void MpiSession::abort(int code) const {
+  mpi::with_library([code](const auto& library) { library.abort(library.world, code); });
+  std::_Exit(code);
 }
 
 std::shared_ptr<Communicator> mpi_communicator(int fortran_handle) {

@@ -2,6 +2,8 @@
 // the build.
 #pragma once
 
+#include <chrono>
+
 #include "tallskinny/gemm/runtime/communicator.hpp"
 
 namespace ts {
@@ -18,6 +20,12 @@ class MpiSession {
 
   /// A communicator of its own for all processes of the program, which make it together.
   [[nodiscard]] std::shared_ptr<Communicator> world() const;
+
+  /// Comes to where all processes meet at their end, and sleeps until all are there or the patience ends: then one
+  /// may be in a call that it never leaves, because another has failed. Once for each process.
+  [[nodiscard]] bool all_are_here(std::chrono::milliseconds patience) const;
+  /// Ends all processes.
+  [[noreturn]] void abort(int code) const;
 
  private:
   int (*finalize_)() = nullptr;

@@ -20,16 +20,19 @@ struct Found {
       is_other = other.bind(library);
       // mpi.h of MPICH 3 and 4, whose binary interface Intel MPI and others share.
       other.world = 0x44000000, other.byte = 0x4c00010d, other.no_type = 0x0c000000, other.errors_return = 0x54000001;
+      other.uint64 = 0x4c00083e, other.sum = 0x58000003;
       other.in_place = reinterpret_cast<void*>(-1);  // NOLINT(performance-no-int-to-ptr): MPI_IN_PLACE
+      other.no_status = reinterpret_cast<void*>(1);  // NOLINT(performance-no-int-to-ptr): MPI_STATUSES_IGNORE
       other.of_fortran = [](int handle) { return handle; };
       return;
     }
     open.world = world, open.byte = library.symbol("ompi_mpi_byte");
     open.no_type = library.symbol("ompi_mpi_datatype_null");
     open.errors_return = library.symbol("ompi_mpi_errors_return");
+    open.uint64 = library.symbol("ompi_mpi_uint64_t"), open.sum = library.symbol("ompi_mpi_op_sum");
     open.in_place = reinterpret_cast<void*>(1);
     is_open = open.bind(library) && library.bind(open.of_fortran, "MPI_Comm_f2c") && open.byte != nullptr &&
-              open.no_type != nullptr && open.errors_return != nullptr;
+              open.no_type != nullptr && open.errors_return != nullptr && open.uint64 != nullptr && open.sum != nullptr;
   }
 
   Found() {

@@ -25,9 +25,17 @@ struct Interface {
   int (*size)(Handle, int*) = nullptr;
   int (*all_gather)(const void*, int, Handle, void*, const int*, const int*, Handle, Handle) = nullptr;
   int (*broadcast)(void*, int, Handle, int, Handle) = nullptr;
+  int (*all_reduce)(const void*, void*, int, Handle, Handle, Handle) = nullptr;
+  int (*send)(const void*, int, Handle, int, int, Handle, Handle*) = nullptr;  ///< MPI_Isend
+  int (*receive)(void*, int, Handle, int, int, Handle, Handle*) = nullptr;     ///< MPI_Irecv
+  int (*wait_all)(int, Handle*, void*) = nullptr;
+  int (*cancel)(Handle*) = nullptr;
+  int (*barrier)(Handle, Handle*) = nullptr;  ///< MPI_Ibarrier
+  int (*test)(Handle*, int*, void*) = nullptr;
+  int (*abort)(Handle, int) = nullptr;
   Handle (*of_fortran)(int) = nullptr;  ///< a macro in MPICH: its handles are Fortran's
-  Handle world{}, byte{}, no_type{}, errors_return{};
-  void* in_place = nullptr;
+  Handle world{}, byte{}, no_type{}, uint64{}, sum{}, errors_return{};
+  void *in_place = nullptr, *no_status = nullptr;
 
   [[nodiscard]] bool bind(const cuda::SharedLibrary& library) {
     return library.bind(init, "MPI_Init_thread") && library.bind(initialized, "MPI_Initialized") &&
@@ -35,7 +43,11 @@ struct Interface {
            library.bind(error_text, "MPI_Error_string") && library.bind(dup, "MPI_Comm_dup") &&
            library.bind(free, "MPI_Comm_free") && library.bind(set_handler, "MPI_Comm_set_errhandler") &&
            library.bind(rank, "MPI_Comm_rank") && library.bind(size, "MPI_Comm_size") &&
-           library.bind(all_gather, "MPI_Allgatherv") && library.bind(broadcast, "MPI_Bcast");
+           library.bind(all_gather, "MPI_Allgatherv") && library.bind(broadcast, "MPI_Bcast") &&
+           library.bind(all_reduce, "MPI_Allreduce") && library.bind(send, "MPI_Isend") &&
+           library.bind(receive, "MPI_Irecv") && library.bind(wait_all, "MPI_Waitall") &&
+           library.bind(cancel, "MPI_Cancel") && library.bind(barrier, "MPI_Ibarrier") &&
+           library.bind(test, "MPI_Test") && library.bind(abort, "MPI_Abort");
   }
   void check(int status, const char* call) const {
     if (status == 0) return;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tallskinny/gemm/core/error.hpp"
@@ -44,13 +47,44 @@ class Meeting {
   [[nodiscard]] const std::exception_ptr& failed() const { return failed_; }
   [[nodiscard]] std::vector<Contribution>& contributions() { return contributions_; }
 
+  void send(int from, const Outgoing& piece) {
+    const std::lock_guard lock(mutex_);
+    under_way_[{from, piece.to}].emplace_back(piece.data.begin(), piece.data.end());
+    changed_.notify_all();
+  }
+  /// Returns when it is there. @throws Error once one has failed.
+  void receive(int to, const Incoming& piece) {
+    std::unique_lock lock(mutex_);
+    auto& queue = under_way_[{piece.from, to}];
+    changed_.wait(lock, [&] { return failed_ || !queue.empty(); });
+    expects(!queue.empty(), "a rank ended with an error while others waited for it");
+    expects(queue.front().size() == piece.data.size(), "what a rank sends is not as long as what another expects");
+    std::copy(queue.front().begin(), queue.front().end(), piece.data.begin());
+    queue.pop_front();
+  }
+
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t here_ = 0;
   std::uint64_t turn_ = 0;
   std::exception_ptr failed_;
+  std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> under_way_;
   std::vector<Contribution> contributions_;  ///< each thread writes its own before a meeting, all read after it
+};
+
+class ThreadExchange final : public Exchange {
+ public:
+  ThreadExchange(Meeting& meeting, int rank, std::span<const Incoming> in)
+      : meeting_(meeting), rank_(rank), in_(in.begin(), in.end()) {}
+  void wait() override {
+    for (const Incoming& piece : in_) meeting_.receive(rank_, piece);
+  }
+
+ private:
+  Meeting& meeting_;
+  int rank_;
+  std::vector<Incoming> in_;
 };
 
 class ThreadCommunicator final : public Communicator {
@@ -72,6 +106,11 @@ class ThreadCommunicator final : public Communicator {
     meeting_.meet();  // nobody changes what others still read
     expects(fits, "ranks must make the same calls in the same order");
     return true;
+  }
+  [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
+                                                         std::span<const Incoming> in) override {
+    for (const Outgoing& piece : out) meeting_.send(rank_, piece);
+    return std::make_unique<ThreadExchange>(meeting_, rank_, in);
   }
 
  private:

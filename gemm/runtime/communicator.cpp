@@ -1,7 +1,8 @@
 #include "tallskinny/gemm/runtime/communicator.hpp"
 
-#include <vector>
+#include <algorithm>
 
+#include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
 namespace ts {
@@ -14,6 +15,7 @@ class SelfCommunicator final : public Communicator {
   [[nodiscard]] int size() const noexcept override { return 1; }
   [[nodiscard]] bool all_gather(std::byte*, std::span<const std::size_t>) override { return true; }
   [[nodiscard]] bool all_gather(const cuda::Stream&, std::byte*, std::span<const std::size_t>) override { return true; }
+  void add(std::span<std::uint64_t>) override {}
 };
 
 }  // namespace
@@ -28,6 +30,25 @@ bool Communicator::all_gather(const cuda::Stream& stream, std::byte* data, std::
   cuda::copy_bytes(stream, data, here.data(), here.size());
   stream.synchronize();  // before `here` goes
   return true;
+}
+
+void Communicator::add(std::span<std::uint64_t> values) {
+  const auto ranks = static_cast<std::size_t>(size()), here = static_cast<std::size_t>(rank());
+  std::vector<std::uint64_t> all(ranks * values.size());
+  std::vector<std::size_t> offsets(ranks + 1);
+  for (std::size_t r = 0; r <= ranks; ++r) offsets[r] = r * values.size_bytes();
+  std::copy(values.begin(), values.end(), all.begin() + static_cast<std::ptrdiff_t>(here * values.size()));
+  expects(all_gather(reinterpret_cast<std::byte*>(all.data()), offsets), "slabs one after the other have no sums");
+  std::fill(values.begin(), values.end(), 0);
+  for (std::size_t i = 0; i < all.size(); ++i) values[i % values.size()] += all[i];
+}
+
+std::unique_ptr<Exchange> Communicator::begin_exchange(std::span<const Outgoing> out, std::span<const Incoming> in) {
+  expects(out.empty() && in.empty(), "these ranks cannot send to each other");
+  class Nothing final : public Exchange {
+    void wait() override {}
+  };
+  return std::make_unique<Nothing>();
 }
 
 const std::shared_ptr<Communicator>& self_communicator() {

@@ -4,12 +4,35 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
 namespace ts {
+
+/// Bytes for another rank, and the room for those of another one. They are not touched before Exchange::wait.
+struct Outgoing {
+  int to = 0;
+  std::span<const std::byte> data;
+};
+struct Incoming {
+  int from = 0;
+  std::span<std::byte> data;
+};
+
+/// Bytes that are under way between ranks.
+class Exchange {
+ public:
+  Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  virtual ~Exchange() = default;
+  /// Returns when what was to come is there and what was to go may be changed. Once for each exchange.
+  virtual void wait() = 0;
+};
 
 /// One body for every way in which ranks can be connected. All ranks make the same calls in the same order.
 class Communicator {
@@ -30,6 +53,16 @@ class Communicator {
   /// way from device to device, this goes through host memory and waits for the stream.
   [[nodiscard]] virtual bool all_gather(const cuda::Stream& stream, std::byte* data,
                                         std::span<const std::size_t> offsets);
+
+  /// Every rank gets the sums of all ranks' values, modulo 2^64, so that their order does not matter.
+  /// @throws Error(invalid_argument) where all_gather returns false.
+  virtual void add(std::span<std::uint64_t> values);
+
+  /// Begins to send and to receive, in memory of the host: not a call of all ranks, but each piece has one that
+  /// answers it, as long as it. What a rank sends to another arrives in the order in which it was begun.
+  /// @throws Error(invalid_argument) where ranks cannot send (SlabCollector, NCCL).
+  [[nodiscard]] virtual std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
+                                                                 std::span<const Incoming> in);
 };
 
 /// The communicator of a process that is alone, which every Context begins with.

@@ -48,6 +48,8 @@ TEST_CASE("at level run_to_run every rank brings rows of its own, and all get th
   CHECK(norm == std::sqrt(sum));
 }
 
-TEST_CASE("parts of any lengths are gathered, empty ones too") {
-  CHECK(gathers_parts(*of_all_ranks(Determinism::run_to_run).communicator));
+TEST_CASE("parts of any lengths are gathered, empty ones too, sent and added") {
+  const Context ctx = of_all_ranks(Determinism::run_to_run);
+  CHECK(gathers_parts(*ctx.communicator));
+  CHECK(exchanges_and_adds(*ctx.communicator));
 }

@@ -1,20 +1,25 @@
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 
+#include <mutex>
 #include <numeric>
 #include <vector>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/comm/mpi_communicator.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/engine.hpp"
+#include "tallskinny/tests/support/gather.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 
 using namespace ts;
 using namespace ts::test;
 
 namespace {
+
+std::mutex catch_is_for_one_thread;
 
 using Shared = std::shared_ptr<Communicator>;
 
@@ -91,6 +96,40 @@ TEST_CASE("ranks that are threads gather what each has, and an error of one ends
         });
       },
       {"same calls in the same order"});
+}
+
+TEST_CASE("ranks that are threads send to each other, add integers and agree") {
+  for (const int ranks : {1, 2, 5})
+    run_on_threads(ranks, [&](const Shared& c) {
+      const bool right = exchanges_and_adds(*c);
+      Context ctx;
+      ctx.communicator = c;
+      std::vector<double> sum = {0.1, c->rank() == 0 ? 1.0 : -1e9};
+      in_turn(ctx, sum, [&] { sum[0] /= 3, sum[1] += c->rank(); });
+      double expected = 0.1;
+      for (int r = 0; r < ranks; ++r) expected /= 3;
+      const std::vector<int> mine(static_cast<std::size_t>(c->rank()), c->rank());
+      std::vector<int> all;
+      for (int r = 0; r < ranks; ++r) all.insert(all.end(), static_cast<std::size_t>(r), r);
+      const bool agreed = any_rank(ctx, c->rank() == ranks - 1) && !any_rank(ctx, false) &&
+                          max_of_ranks(ctx, c->rank()) == ranks - 1 && min_of_ranks(ctx, c->rank()) == 0;
+      const std::vector<int> lists = gather_lists<int>(ctx, mine);
+      const std::lock_guard lock(catch_is_for_one_thread);
+      CHECK(right);
+      CHECK(agreed);
+      CHECK(sum == std::vector<double>{expected, 1.0 + ranks * (ranks - 1) / 2.0});
+      CHECK(lists == all);
+    });
+  expect_misuse(
+      [] {
+        run_on_threads(2, [](const Shared& c) {
+          if (c->rank() == 1) throw Error(Errc::invalid_argument, "rank 1 sends nothing");
+          std::byte got{};
+          const Incoming piece{1, {&got, 1}};
+          c->begin_exchange({}, std::span(&piece, 1))->wait();
+        });
+      },
+      {"rank 1 sends nothing"});
 }
 
 TEST_CASE("a communicator of MPI is refused where MPI does not run") {
