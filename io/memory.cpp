@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <limits>
@@ -17,6 +18,7 @@ namespace ts::io {
 namespace {
 
 constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+std::atomic<int> sharers = 1;
 
 std::optional<std::uint64_t> number_in(const std::string& file) {
   std::ifstream in(file);
@@ -89,8 +91,10 @@ std::uint64_t available_memory() {
   rlimit address_space{};
   if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY)
     least = std::min<std::uint64_t>(least, address_space.rlim_cur);
-  return least;
+  return least == most ? least : least / static_cast<std::uint64_t>(sharers.load());
 }
+
+void share_memory(int processes) noexcept { sharers = processes; }
 
 std::string readable_bytes(std::uint64_t bytes) {
   constexpr std::array<const char*, 6> units = {"bytes", "kB", "MB", "GB", "TB", "PB"};

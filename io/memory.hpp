@@ -21,6 +21,8 @@ inline constexpr index_t best_deflate = 1032;
 /// Bytes that this process can still get: the least of what the kernel calls available, of what its
 /// control group leaves and of its address space limit.
 [[nodiscard]] std::uint64_t available_memory();
+/// From now on that is a share: as many processes, this one among them, work on this machine.
+void share_memory(int processes) noexcept;
 
 /// Bytes that the control groups of a process leave it, the tightest on the way to the root, in versions 1
 /// and 2; 2^64 - 1 without a limit.

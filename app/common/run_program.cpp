@@ -1,7 +1,10 @@
 #include "tallskinny/app/common/run_program.hpp"
 
 #include <iostream>
+#include <memory>
 #include <new>
+#include <optional>
+#include <streambuf>
 
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
@@ -24,28 +27,76 @@ int exit_code_of(Errc code) noexcept {
   return exit_failure;
 }
 
-int run_program(const std::string& name, int argc, char** argv, const std::function<int(Arguments)>& body) noexcept {
-  const auto failed = [&name](const std::string& sentence, int code) {
-    std::cerr << name << ": " << sentence << '\n';
-    return code;
-  };
+namespace {
+
+/// What `body` returns, or how it failed.
+Ending ending_of(const std::function<int()>& body) noexcept {
   try {
-    prepare_openblas();
-    install_stop_handlers(name);
-    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-    const int code = body(arguments);
-    std::cout.flush();
-    if (!std::cout) return failed("writing to standard output failed", exit_failure);
-    return code;
+    return {body()};
   } catch (const Error& error) {
     // What a compiler of kernels says has lines; anything else may name what stands in a file.
     const bool lines = error.code() == Errc::device_failure;
-    return failed(lines ? error.what() : io::printable(error.what()), exit_code_of(error.code()));
+    return {exit_code_of(error.code()), lines ? error.what() : io::printable(error.what())};
   } catch (const std::bad_alloc&) {
-    return failed("there is not enough memory", exit_failure);
+    return {exit_failure, "there is not enough memory"};
   } catch (const std::exception& error) {
-    return failed(error.what(), exit_failure);
+    return {exit_failure, error.what()};
   }
+}
+
+/// While one lives, what is written to a stream goes nowhere.
+class Silence {
+ public:
+  explicit Silence(std::ostream& stream) : stream_(stream), theirs_(stream.rdbuf(&nowhere_)) {}
+  ~Silence() { stream_.rdbuf(theirs_); }
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+
+ private:
+  struct Nowhere final : std::streambuf {
+    int_type overflow(int_type c) override { return traits_type::not_eof(c); }
+    std::streamsize xsputn(const char_type*, std::streamsize count) override { return count; }
+  } nowhere_;
+  std::ostream& stream_;
+  std::streambuf* theirs_;
+};
+
+}  // namespace
+
+int run_program(const std::string& name, int argc, char** argv, const std::function<int(Arguments)>& body) noexcept {
+  const Launch launch = launch_of_environment();
+  if (launch.ranks == 1)
+    return run_on_ranks(name, argc, argv, [&body](Arguments arguments, const Ranks&) { return body(arguments); });
+  if (launch.rank == 0)
+    std::cerr << name << ": runs in one process, and " << launch.ranks << " were started: call it without a launcher\n";
+  return exit_usage;
+}
+
+int run_on_ranks(const std::string& name, int argc, char** argv,
+                 const std::function<int(Arguments, const Ranks&)>& body) noexcept {
+  const Launch launch = launch_of_environment();
+  const auto tell = [&name](const std::string& sentence) { std::cerr << name << ": " << sentence << '\n'; };
+  std::unique_ptr<const Ranks> ranks;
+  const Ending ending = ending_of([&] {
+    std::optional<Silence> out, err;
+    if (launch.rank != 0) out.emplace(std::cout), err.emplace(std::cerr);
+    prepare_openblas();
+    install_stop_handlers(launch.rank == 0 ? name : "");
+    ranks = std::make_unique<const Ranks>(launch);
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    const int code = body(arguments, *ranks);
+    std::cout.flush();
+    if (!std::cout) throw Error(Errc::io_failure, "writing to standard output failed");
+    return code;
+  });
+  int code = ending.code;
+  if (ranks == nullptr) {  // without MPI they cannot agree, but all see the same
+    if (launch.rank == 0) tell(ending.sentence);
+    return code;
+  }
+  const Ending settled = ending_of([&] { return ranks->settle(ending, tell); });
+  if (!settled.sentence.empty()) tell(settled.sentence);
+  return settled.code;
 }
 
 int run_command(const About& about, const std::vector<Command>& commands, Arguments arguments) {

@@ -34,6 +34,7 @@ void say(std::string_view text) {
 
 [[noreturn]] void end_at_once(int signal) {
   io::remove_unfinished_files();
+  if (farewell_size == 0) ::_exit(128 + signal);
   say({farewell.data(), farewell_size});
   const char digits[] = {static_cast<char>('0' + signal / 10), static_cast<char>('0' + signal % 10), '\n'};
   say(signal < 10 ? std::string_view(digits + 1, 2) : std::string_view(digits, 3));
@@ -71,9 +72,9 @@ bool ignored_by_parent(int signal) {
 }  // namespace
 
 void install_stop_handlers(std::string_view program) {
-  const std::string text = std::string(program.substr(0, 30)) + ": stopped by signal ";
+  const std::string text = program.empty() ? "" : std::string(program.substr(0, 30)) + ": stopped by signal ";
   farewell_size = text.copy(farewell.data(), farewell.size());
-  on_terminal = ::isatty(STDERR_FILENO) != 0;
+  on_terminal = !program.empty() && ::isatty(STDERR_FILENO) != 0;
   for (const int signal : {SIGINT, SIGHUP})
     if (!ignored_by_parent(signal)) std::signal(signal, on_signal);
   for (const int signal : {SIGTERM, SIGUSR1, SIGXCPU}) std::signal(signal, on_signal);

@@ -5,11 +5,11 @@
 
 namespace {
 
-int tskmeans(ts::app::Arguments arguments) {
+int tskmeans(ts::app::Arguments arguments, const ts::app::Ranks& ranks) {
   ts::tskmeans::ProgramOptions options;
-  return options.parse(arguments) ? ts::tskmeans::run(options) : ts::app::exit_ok;
+  return options.parse(arguments) ? ts::tskmeans::run(options, ranks) : ts::app::exit_ok;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return ts::app::run_program("tskmeans", argc, argv, tskmeans); }
+int main(int argc, char** argv) { return ts::app::run_on_ranks("tskmeans", argc, argv, tskmeans); }

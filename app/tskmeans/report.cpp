@@ -98,7 +98,8 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   }
   json.add("input", out.points.where.text()).add("rows", out.points.rows).add("cols", out.points.cols);
   json.add("type", ts::name_of(out.points.type)).add("sparse", out.points.sparse);
-  json.add("device", out.device).add("threads", out.threads);
+  json.add("device", out.device).add("threads", out.threads).add("ranks", out.ranks);
+  if (out.ranks > 1) json.add("ranks_work", out.ranks_work);
   if (!o.common.output.empty()) json.add("output", o.common.output);
   json.add("notes", r.notes);
   std::cout << json.text() << '\n';

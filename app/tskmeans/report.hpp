@@ -18,7 +18,8 @@ struct Outcome {
   index_t verified = 0;         ///< points of which these were counted
   io::Description points;       ///< rows and cols as read
   std::string device;
-  int threads = 0;
+  int threads = 0, ranks = 1;
+  std::string ranks_work;  ///< of several: who worked
   double read_seconds = 0, elapsed_seconds = 0;
   std::optional<solvers::KMeansMeasures> measures;
   /// What was found for each of several numbers of clusters.

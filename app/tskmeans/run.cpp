@@ -115,8 +115,11 @@ int exit_status(const ProgramOptions& o, const Outcome& out, app::Console& conso
 
 }  // namespace
 
-int run(const ProgramOptions& o) {
+int run(const ProgramOptions& o, const app::Ranks& ranks) {
   const Stopwatch watch;
+  const app::RanksPlan who{false, "its work is not distributed"};
+  if (!ranks.works(who)) return app::exit_ok;
+  if (!who.together) ranks.work_alone();
   app::Console console("tskmeans", o.common.quiet);
   Outcome out;
   out.predicted = !o.predict.empty();
@@ -125,6 +128,7 @@ int run(const ProgramOptions& o) {
   ctx.log = [&](std::string_view line) { console.note(std::string(line)); };
   ctx.threads = o.common.threads;
   out.threads = ctx.thread_count();
+  if (ranks.size() > 1) out.ranks = ranks.size(), out.ranks_work = who.text();
 
   const io::Location where = io::parse_location(o.features);
   app::CheckpointFile checkpoint("tskmeans", o.checkpoint, console);

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/ranks.hpp"
 #include "tallskinny/app/tskmeans/options.hpp"
 
 namespace ts::tskmeans {
 
 /// Reads, clusters (or predicts), writes; returns the exit status.
-int run(const ProgramOptions& options);
+int run(const ProgramOptions& options, const app::Ranks& ranks);
 
 }  // namespace ts::tskmeans

@@ -17,7 +17,8 @@ struct RunFacts {
   io::Description input;
   std::string method, method_reason, device;
   std::string note;  ///< empty, or what was done differently from what was asked
-  int threads = 0;
+  int threads = 0, ranks = 1;
+  std::string ranks_work = {};   ///< of several: who worked
   const char* type = "float64";  ///< of the matrix as it is solved
   index_t block_size = 0, max_basis = 0;
   double elapsed_seconds = 0;

@@ -93,7 +93,10 @@ std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& 
   return factors->flops > 0 ? by + ", " + short_number(factors->flops / 1e9) + " Gflop each" : by;
 }
 
-int solve_file(Settings settings) {
+int solve_file(Settings settings, const Ranks& ranks) {
+  const RanksPlan who{false, "its work is not distributed"};
+  if (!ranks.works(who)) return exit_ok;
+  if (!who.together) ranks.work_alone();
   const Kind& kind = settings.svd ? singular_values : settings.general ? general : hermitian;
   const auto& name = settings.common.device;
   const Device device = resolve_device(name);
@@ -110,6 +113,7 @@ int solve_file(Settings settings) {
   if (run.ctx.stream)
     solvers::expect_memory(plan.what + " on " + device_text(run.device), plan.memory.uses_of(true), plan.device_bytes);
   run.facts.device = device_text(run.device), run.facts.threads = run.ctx.thread_count();
+  if (ranks.size() > 1) run.facts.ranks = ranks.size(), run.facts.ranks_work = who.text();
   std::future<void> opening;  // OpenBLAS, which takes some milliseconds
   const io::Description& input = run.facts.input;
   if (input.nonzeros == input.rows * input.cols)

@@ -1,11 +1,12 @@
 // The program's one job: read, solve, report.
 #pragma once
 
+#include "tallskinny/app/common/ranks.hpp"
 #include "tallskinny/app/tssolve/settings.hpp"
 
 namespace ts::app::tssolve {
 
 /// Returns the exit status.
-[[nodiscard]] int solve_file(Settings settings);
+[[nodiscard]] int solve_file(Settings settings, const Ranks& ranks);
 
 }  // namespace ts::app::tssolve

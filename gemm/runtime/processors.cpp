@@ -16,7 +16,7 @@ namespace ts {
 
 namespace {
 
-std::atomic<int> wished = 0;
+std::atomic<int> wished = 0, sharers = 1;
 
 /// Processors in the affinity mask of this thread, 0 if the kernel does not tell.
 int processors_of_affinity() {
@@ -30,10 +30,13 @@ int processors_of_affinity() {
   return 0;
 }
 
+std::optional<int> threads_of_environment() noexcept {
+  const char* const text = std::getenv("OMP_NUM_THREADS");
+  return text == nullptr ? std::nullopt : first_of_thread_list(text);
+}
+
 int detected_threads() noexcept {
   try {
-    if (const char* text = std::getenv("OMP_NUM_THREADS"))
-      if (const auto threads = first_of_thread_list(text)) return *threads;
     return available_processors();
   } catch (const std::exception&) {  // no memory for the names of files
     return 1;
@@ -84,9 +87,12 @@ int available_processors() {
 
 int default_threads() noexcept {
   if (const int threads = wished; threads > 0) return threads;
+  static const std::optional<int> told = threads_of_environment();
   static const int detected = detected_threads();
-  return detected;
+  return told ? *told : std::max(1, detected / sharers);
 }
+
+void share_processors(int processes) noexcept { sharers = processes; }
 
 void set_default_threads(int threads) noexcept { wished = threads; }
 

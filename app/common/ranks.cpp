@@ -1,0 +1,122 @@
+#include "tallskinny/app/common/ranks.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "tallskinny/app/common/options.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/io/memory.hpp"
+
+namespace ts::app {
+
+namespace {
+
+/// Where a process is.
+struct Place {
+  std::array<char, 256> machine{};
+  cpu_set_t processors{};
+  [[nodiscard]] bool same_machine(const Place& other) const {
+    return std::strcmp(machine.data(), other.machine.data()) == 0;
+  }
+};
+
+Place place_here() {
+  Place here;
+  ::gethostname(here.machine.data(), here.machine.size() - 1);
+  CPU_ZERO(&here.processors);
+  ::sched_getaffinity(0, sizeof(here.processors), &here.processors);
+  return here;
+}
+
+Context of(const std::shared_ptr<Communicator>& communicator) {
+  Context ctx;
+  ctx.communicator = communicator;
+  return ctx;
+}
+
+}  // namespace
+
+Launch launch_of(const std::function<const char*(const char*)>& variable) {
+  constexpr std::array<std::array<const char*, 2>, 3> launchers = {{{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                                                    {"PMI_SIZE", "PMI_RANK"},
+                                                                    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}}};
+  for (const auto& [size, rank] : launchers) {
+    Launch launch;
+    const char *const ranks = variable(size), *const mine = variable(rank);
+    if (ranks != nullptr && mine != nullptr && parse_value(ranks, launch.ranks) && parse_value(mine, launch.rank) &&
+        launch.ranks > 1 && launch.rank >= 0 && launch.rank < launch.ranks)
+      return launch;
+  }
+  return {};
+}
+
+Launch launch_of_environment() {
+  return launch_of([](const char* name) { return std::getenv(name); });
+}
+
+Ranks::Ranks(const Launch& launch) {
+  if (launch.ranks == 1) return;
+  mpi_ = std::make_unique<MpiSession>();
+  world_ = mpi_->world();
+  if (size() != launch.ranks)
+    throw Error(Errc::no_device,
+                std::to_string(launch.ranks) + " processes were started, but MPI sees " + std::to_string(size()) +
+                    ": start them with the mpirun of the MPI that is installed (Open MPI or MPICH), or "
+                    "with srun --mpi=pmix");
+  const Place mine = place_here();
+  int same_processors = 0, r = 0;
+  on_machine_ = 0;
+  for (const Place& place : gather_lists<Place>(of(world_), std::span(&mine, 1))) {
+    const bool here = place.same_machine(mine);
+    on_machine_ += here ? 1 : 0;
+    rank_on_machine_ += here && r++ < rank() ? 1 : 0;
+    same_processors += here && CPU_EQUAL(&place.processors, &mine.processors) ? 1 : 0;
+  }
+  share_processors(same_processors);
+  io::share_memory(on_machine_);
+}
+
+void Ranks::work_alone() const {
+  share_processors(1);
+  io::share_memory(1);
+}
+
+int Ranks::settle(const Ending& mine, const std::function<void(const std::string&)>& tell) const {
+  const bool failed = !mine.sentence.empty();
+  if (size() == 1) {
+    if (failed) tell(mine.sentence);
+    return mine.code;
+  }
+  using namespace std::chrono_literals;
+  const std::string by = rank() == 0 ? "" : "rank " + std::to_string(rank()) + ": ";
+  // The higher the rank, the later: where several fail, one tells it.
+  const auto patience = failed ? 2000ms + std::min(rank(), 20) * 50ms : std::chrono::milliseconds(24h * 36500);
+  if (!mpi_->all_are_here(patience)) {
+    tell(by + mine.sentence);
+    mpi_->abort(mine.code);
+  }
+  struct Verdict {
+    int code = 0;
+    bool failed = false;
+  };
+  const Verdict verdict{mine.code, failed};
+  const auto all = gather_lists<Verdict>(of(world_), std::span(&verdict, 1));
+  const auto worst = [&]() -> std::size_t {
+    for (std::size_t r = 0; r < all.size(); ++r)
+      if (all[r].failed) return r;
+    for (std::size_t r = 0; r < all.size(); ++r)
+      if (all[r].code != 0) return r;
+    return 0;
+  }();
+  if (failed && worst == static_cast<std::size_t>(rank())) tell(by + mine.sentence);
+  return all[worst].code;
+}
+
+}  // namespace ts::app

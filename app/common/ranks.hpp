@@ -1,0 +1,68 @@
+// The processes that a launcher (mpirun, srun) has started to work together.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tallskinny/gemm/comm/mpi_communicator.hpp"
+
+namespace ts::app {
+
+/// What a launcher has put into the environment of each process.
+struct Launch {
+  int ranks = 1, rank = 0;
+};
+/// Open MPI's mpirun, that of MPICH, and srun say so in variables of their own.
+[[nodiscard]] Launch launch_of(const std::function<const char*(const char*)>& variable);
+/// That of this process.
+[[nodiscard]] Launch launch_of_environment();
+
+/// How a program ended. A sentence: by an error.
+struct Ending {
+  int code = 0;
+  std::string sentence = {};
+};
+
+/// Who of several processes does the work; decided before anything is read, by all alike.
+struct RanksPlan {
+  bool together = true;
+  std::string why_alone = {};  ///< why rank 0 works and the others wait: the end of a sentence
+  /// For the results of a run of several.
+  [[nodiscard]] std::string text() const { return together ? "together" : "rank 0 alone: " + why_alone; }
+};
+
+/// Those of one run, of which this process is one. Alone without a launcher: then MPI is not even looked for.
+class Ranks {
+ public:
+  Ranks() = default;
+  /// Starts MPI, and shares processors and memory of each machine among its processes: those with equal affinity masks
+  /// get as many threads each as fit.
+  /// @throws Error(no_device) where MPI is not found, or is another one than the launcher's.
+  explicit Ranks(const Launch& launch);
+
+  [[nodiscard]] int rank() const noexcept { return world_->rank(); }
+  [[nodiscard]] int size() const noexcept { return world_->size(); }
+  [[nodiscard]] bool first() const noexcept { return rank() == 0; }
+  /// Of this machine: how many, and the how-manieth of them this one is.
+  [[nodiscard]] int on_machine() const noexcept { return on_machine_; }
+  [[nodiscard]] int rank_on_machine() const noexcept { return rank_on_machine_; }
+  [[nodiscard]] const std::shared_ptr<Communicator>& communicator() const noexcept { return world_; }
+
+  /// Whether this process works; where it does not, it goes to settle() and sleeps there.
+  [[nodiscard]] bool works(const RanksPlan& plan) const noexcept { return plan.together || first(); }
+  /// Rank 0 has its machine for itself.
+  void work_alone() const;
+
+  /// Waits for the others and returns how all end: as the first that failed, whose sentence is told by it alone. Ends all
+  /// processes where others do not come within two seconds after this one has failed, for they wait for it.
+  /// @param tell what writes a sentence
+  [[nodiscard]] int settle(const Ending& mine, const std::function<void(const std::string&)>& tell) const;
+
+ private:
+  std::unique_ptr<MpiSession> mpi_;  ///< null: alone
+  std::shared_ptr<Communicator> world_ = self_communicator();
+  int on_machine_ = 1, rank_on_machine_ = 0;
+};
+
+}  // namespace ts::app
