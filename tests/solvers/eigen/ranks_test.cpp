@@ -1,6 +1,7 @@
 // Hermitian eigen-solvers on several ranks: the bits of one rank.
 #include <cmath>
 
+#include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/tests/solvers/eigen/ranks.hpp"
@@ -180,4 +181,22 @@ TEST_CASE("preconditioners that ranks build together") {
     return solvers::solve_eigen<double>(ctx, problem, o);
   };
   check_all<double>(solve(one_rank(), 0), on_ranks<double>(3, square.n(), solve), square.n());
+}
+
+TEST_CASE("ranks that share a GPU give the bits of one", "[device][gpu]") {
+  const auto a = generators::laplacian({45, 45});
+  const auto solve = [&](Context ctx, const solvers::EigenOptions& o) {
+    ctx.stream = cuda::Stream(0);
+    const DeviceCsrMatrix<double> there(ctx.stream, a.view());
+    const solvers::OnAllRows<double> op(ctx, solvers::CsrOperator<double>(a.view(), there.view()));
+    return solvers::solve_eigen<double>(ctx, {op}, o);
+  };
+  for (const auto& o : {options_for(8, Which::LA, Method::lanczos), options_for(6, Which::SA, Method::chebyshev),
+                        options_for(5, Which::LA, Method::lobpcg)}) {
+    const auto whole = solve(one_rank(), o);
+    CHECK(whole.verified);
+    for (const int ranks : {2, 8})
+      check_all<double>(whole, on_ranks<double>(ranks, a.rows, [&](const Context& ctx, int) { return solve(ctx, o); }),
+                        a.rows);
+  }
 }
