@@ -19,13 +19,15 @@
 namespace ts::solvers {
 
 /// What a solver asks of an operator: a number of rows, and Y = A X for blocks of any width. X and Y are
-/// row-major, n x b, and never overlap. A body may have more:
+/// row-major, n x b, and never overlap. Where the rows of blocks are distributed over the ranks of the Context, rows()
+/// is the number of those here, and facts() are of the whole matrix. A body may have more:
 ///   space()                           where it is at home, if that is not the host
 ///   apply(ctx, x, y)                  for device views, or for PlacedView; without it blocks go through host memory
 ///   update(ctx, alpha, shift, x, beta, y)  Y = alpha (A - shift I) X + beta Y for device views, or false
 ///   recurrence(ctx, count, alpha, shift, x, beta, y)  `count` such steps, after each of which x and y change places
 ///   residual(ctx, x, theta, r)        R = A X - X diag(theta), each element a sum in twofold float64, for host views,
-///                                     or for PlacedView, on the host and where the body is at home
+///                                     or for PlacedView, on the host and where the body is at home; a body that
+///                                     returns bool says false where the sums are like any other
 ///   write(a)                         A = the matrix itself, n x n; without it as_dense() takes n products
 ///   facts()
 template <class A, class T>
@@ -154,8 +156,10 @@ class Operator {
     bool residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta,
                   PlacedView<T> r) const override {
       if constexpr (residual_anywhere) {
-        body.residual(ctx, x, theta, r);
-        return true;
+        if constexpr (std::same_as<decltype(body.residual(ctx, x, theta, r)), bool>)
+          return body.residual(ctx, x, theta, r);
+        else
+          return body.residual(ctx, x, theta, r), true;
       } else if constexpr (requires(const Body& b) { b.residual(ctx, x.host(), theta, r.host()); }) {
         body.residual(ctx, x.host(), theta, r.host());
         return true;

@@ -106,7 +106,7 @@ class General {
   General(Run& run, AnyMatrix<T>& matrix, AnyMatrix<double>* real) : run_(run), matrix_(matrix), real_(real) {}
 
   int scale() {
-    exponent_ = solvers::take_exponent(matrix_);
+    exponent_ = solvers::take_exponent(run_.ctx, matrix_);
     if (exponent_ != 0 && real_ != nullptr) solvers::scale(*real_, -exponent_);
     return exponent_;
   }

@@ -99,10 +99,10 @@ class Hermitian {
   }
 
   int scale() {
-    exponent_ = solvers::take_exponent(matrix_, narrow_);
+    exponent_ = solvers::take_exponent(run_.ctx, matrix_, narrow_);
     if (!mass_) return exponent_;
     AnyMatrix<T> scaled(std::move(*mass_));
-    const int of_mass = solvers::take_exponent(scaled);
+    const int of_mass = solvers::take_exponent(run_.ctx, scaled);
     mass_ = std::move(std::get<CsrMatrix<T>>(scaled));
     return exponent_ -= of_mass;
   }

@@ -222,7 +222,7 @@ class Svd : public SvdRun<T> {
  public:
   Svd(Run& run, AnyMatrix<T>& matrix) : SvdRun<T>(run), matrix_(matrix) {}
 
-  int scale() { return exponent_ = solvers::take_exponent(matrix_); }
+  int scale() { return exponent_ = solvers::take_exponent(run_.ctx, matrix_); }
 
   void prepare(const solvers::EigenOptions&) {
     problem_ = problem_of<T>(run_.ctx, matrix_, run_.settings.centre, means_, there_);

@@ -95,7 +95,7 @@ Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v
     const bool settled = shrink > 0.9 && scaled_condition(gk) < 1.5;
     const auto small = step.view().block(0, 0, k, k);
     // Noise of unit columns: a direction that the projection took away altogether was never there.
-    const auto again_f = ladder(tall, dead_factor(x.rows(), u) * u, q, small);
+    const auto again_f = ladder(tall, dead_factor(all_rows(tall.context(), x.rows()), u) * u, q, small);
     set_zero(r);
     copy<T>(product<T>(small.rows(0, again_f.rank), r_before.cview()).view(), r.rows(0, again_f.rank));
     f.rank = again_f.rank;
@@ -126,7 +126,7 @@ Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, Placed
   const bool measure = m > 0 && !known;
   if (measure) tall.inner_and_gram(v, x, s, g.view());  // S = V^H X
   const double scale = std::max(method.noise_scale, largest_norm<T>(tall, x, measure ? &g : nullptr));
-  const double dead = dead_factor(x.rows(), u) * u * scale;
+  const double dead = dead_factor(all_rows(tall.context(), x.rows()), u) * u * scale;
   if (m == 0) return finish(ladder(tall, dead, x, r));
 
   tall.project_out(v, s, x, c.view(), g.view());  // X -= V S; C = V^H X; G = X^H X

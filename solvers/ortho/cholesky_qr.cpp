@@ -39,7 +39,7 @@ Factored factorise(Tall<T>& tall, CholQr2, PlacedView<T> x, HostView<T> r) {
 
 template <class T>
 Factored factorise(Tall<T>& tall, ShiftedCholQr3, PlacedView<T> x, HostView<T> r) {
-  const auto n = static_cast<double>(x.rows()), b = static_cast<double>(x.cols());
+  const auto n = static_cast<double>(all_rows(tall.context(), x.rows())), b = static_cast<double>(x.cols());
   // s = 11 (m n + n (n + 1)) u ||X||_2^2 for an m x n block; columns are scaled to norm 1, so ||X||^2 <= b.
   const double shift = std::min(11 * (n * b + b * (b + 1)) * roundoff_of<T> * b, 0.1);
   auto shifted = gram_of<T>(tall, x);

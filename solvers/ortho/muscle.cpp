@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <vector>
 
+#include "tallskinny/gemm/comm/row_parts.hpp"
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/ortho/wide_gram.hpp"
@@ -13,6 +16,50 @@ namespace ts::ortho {
 
 namespace detail {
 
+namespace {
+
+/// pivoted_qr of rows that are distributed, from factors of their parts: X = diag(Q_p) [R_p], and [R_p] = Q R on every
+/// rank. Source: Demmel, Grigori, Hoemmen and Langou 2012 (TSQR). NaN and Inf give nothing.
+template <class T>
+std::optional<PivotedQr<T>> distributed_qr(const Context& ctx, HostView<const T> x, double dead) {
+  constexpr index_t reals = is_complex<T> ? 2 : 1;
+  const RowParts parts = row_parts(ctx, "HouseholderQr", x.rows());
+  const index_t b = x.cols(), size = reals * b * b;
+  std::vector<Matrix<T>> q;
+  auto factors = Matrix<double>::zeros(parts.count, size);  // each b x b
+  for (index_t p = 0; p < parts.here; ++p) {
+    const index_t first = p * parts.part_rows, rows = std::min(parts.part_rows, x.rows() - first);
+    const auto part = x.rows(first, rows);
+    auto f = all_finite(part) ? pivoted_qr<T>(part, 0) : PivotedQr<T>{Matrix<T>(rows, 0), Matrix<T>(0, b), {}};
+    if (!all_finite(part)) factors(parts.first + p, 0) = std::numeric_limits<double>::quiet_NaN();
+    const auto reals_of_r = as_reals(f.r.cview());
+    std::copy_n(reals_of_r.data(), f.r.rows() * reals * b, &factors(parts.first + p, 0));
+    q.push_back(std::move(f.q));
+  }
+  (void)gather_parts(ctx, parts, factors.data(), size);
+  if (!all_finite(factors.cview())) return std::nullopt;
+  Matrix<T> stacked(parts.count * b, b);
+  std::copy_n(factors.data(), parts.count * size, as_reals(stacked.view()).data());
+  auto whole = pivoted_qr<T>(stacked.cview(), dead);
+  Matrix<T> q_here(x.rows(), whole.q.cols());
+  for (index_t p = 0; p < parts.here; ++p) {
+    const Matrix<T>& of_part = q[at(p)];
+    const auto from = whole.q.cview().rows((parts.first + p) * b, of_part.cols());
+    copy<T>(product<T>(of_part.cview(), from).view(), q_here.view().rows(p * parts.part_rows, of_part.rows()));
+  }
+  whole.q = std::move(q_here);
+  return whole;
+}
+
+template <class T>
+std::optional<PivotedQr<T>> qr_of_all_rows(const Context& ctx, HostView<const T> x, double dead) {
+  if (distributed(ctx) || ctx.determinism == Determinism::gpu_to_gpu) return distributed_qr(ctx, x, dead);
+  if (!all_finite(x)) return std::nullopt;
+  return pivoted_qr<T>(x, dead);
+}
+
+}  // namespace
+
 template <class T>
 Factored factorise(Tall<T>& tall, HouseholderQr method, PlacedView<T> x, HostView<T> r) {
   tall.count_own_pass(x, true, true);
@@ -20,12 +67,12 @@ Factored factorise(Tall<T>& tall, HouseholderQr method, PlacedView<T> x, HostVie
   if (x.space() != Space::host) here = Matrix<T>(x.rows(), x.cols());
   const HostView<T> gathered = x.space() == Space::host ? x.host() : here.view();
   if (x.space() != Space::host) copy_block<T>(tall.context(), x, gathered);
-  if (!all_finite(HostView<const T>(gathered))) return {};
-  const auto f = pivoted_qr<T>(gathered, method.dead);
-  const index_t rank = f.q.cols();
-  copy_block<T>(tall.context(), f.q.cview(), x.cols(0, rank));
+  const auto f = qr_of_all_rows<T>(tall.context(), gathered, method.dead);
+  if (!f) return {};
+  const index_t rank = f->q.cols();
+  copy_block<T>(tall.context(), f->q.cview(), x.cols(0, rank));
   set_zero(r);
-  copy<T>(f.r.view(), r.rows(0, rank));
+  copy<T>(f->r.cview(), r.rows(0, rank));
   return {rank, Rung::householder, {}};
 }
 
@@ -39,7 +86,7 @@ Factored factorise(Tall<T>& tall, Ladder method, PlacedView<T> x, HostView<T> r)
     const auto f = pivoted_qr<T>(r, 0);
     return x.cols() == 0 || f.pivots.back() > method.dead;
   };
-  bool columns_alive = x.cols() <= x.rows();
+  bool columns_alive = x.cols() <= all_rows(tall.context(), x.rows());
   for (index_t j = 0; j < x.cols(); ++j)
     columns_alive = columns_alive && std::real(g(j, j)) > method.dead * method.dead;
   if (columns_alive) {

@@ -31,8 +31,9 @@ struct Svqb {
   static constexpr int reductions = 5, passes = 10;
   double dead = 0;
 };
-/// Column-pivoted Householder QR on one thread, with X gathered in one place: the last rung, and what the
-/// others are tested against. Directions of norm at most `dead` are dropped.
+/// Column-pivoted Householder QR on one thread, in host memory: the last rung, and what the others are tested against.
+/// On several ranks, and at level gpu_to_gpu, of parts of the rows and then of their factors, which all ranks gather.
+/// Directions of norm at most `dead` are dropped.
 struct HouseholderQr {
   static constexpr int reductions = 1, passes = 1;
   double dead = 0;

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <vector>
 
+#include "tallskinny/gemm/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/twofold.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::ortho {
@@ -162,6 +164,13 @@ Matrix<wide_t<T>> gram_in_float64(const Context& ctx, PlacedView<const T> placed
     Tall<T>(ctx).gram(placed, g.view());
   } else {
     const HostView<const T> x = placed.host();
+    if (ctx.determinism == Determinism::gpu_to_gpu || distributed(ctx)) {  // the engine knows units and ranks
+      Matrix<W> wide(x.rows(), b);
+      for (index_t i = 0; i < x.rows(); ++i)
+        for (index_t j = 0; j < b; ++j) wide(i, j) = x(i, j);
+      gram(ctx, Op::adjoint, W{1}, wide.cview(), W{}, g.view());
+      return g;
+    }
     std::vector<Matrix<W>> partial(static_cast<std::size_t>(most_groups));
     const Context one = on_one_thread(ctx);
     for_each_chunk(ctx, x.rows(), [&](index_t group, index_t first, index_t rows) {
@@ -181,6 +190,7 @@ Matrix<wide_t<T>> gram_in_float64(const Context& ctx, PlacedView<const T> placed
 
 template <class T>
 bool wide_cholesky_factor(const Context& ctx, HostView<const T> x, HostView<T> r) {
+  solvers::expects_one_rank(ctx, "a Cholesky factor of twice the digits");
   const index_t b = x.cols();
   if (x.rows() == 0 || b == 0) return b == 0;
   auto g = wide_gram(ctx, as_reals(x));

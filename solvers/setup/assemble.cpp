@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 
 namespace ts::solvers {
@@ -157,23 +158,25 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
                               Preconditioner kind, Which which) {
   // Of the standard form, which knows no entries.
   if (kind == Preconditioner::chebyshev) return ChebyshevInverse<T>(ctx, assembled.problem.a, which);
+  if (kind == Preconditioner::incomplete_cholesky) expects_one_rank(ctx, "`preconditioner` ichol");
   const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
   expects(sparse != nullptr || kind != Preconditioner::incomplete_cholesky,
           "`preconditioner` ichol needs a sparse matrix: take jacobi or chebyshev");
   std::vector<double> diagonal, radius;
   const index_t n = sparse != nullptr ? sparse->rows : std::get<Matrix<T>>(matrix).rows();
   diagonal.assign(static_cast<std::size_t>(n), 0.0), radius = diagonal;
-  const auto add = [&](index_t i, index_t j, const T& value) {
-    auto& sum = i == j ? diagonal : radius;
-    sum[static_cast<std::size_t>(i)] += i == j ? std::real(value) : std::abs(value);
+  const auto add = [&, first = first_row(ctx)](index_t i, index_t j, const T& value) {
+    const bool on_diagonal = first + i == j;
+    auto& sum = on_diagonal ? diagonal : radius;
+    sum[static_cast<std::size_t>(i)] += on_diagonal ? std::real(value) : std::abs(value);
   };
   std::visit([&](const auto& a) { for_each_entry(a.view(), add); }, matrix);
-  double low = 0, high = 0;  // Gershgorin
+  double low = inf, high = -inf;  // Gershgorin
   for (std::size_t i = 0; i < diagonal.size(); ++i) {
-    low = i == 0 ? diagonal[i] - radius[i] : std::min(low, diagonal[i] - radius[i]);
-    high = i == 0 ? diagonal[i] + radius[i] : std::max(high, diagonal[i] + radius[i]);
+    low = std::min(low, diagonal[i] - radius[i]);
+    high = std::max(high, diagonal[i] + radius[i]);
   }
-  const auto end = positive_end(diagonal, low, high, which);
+  const auto end = positive_end(ctx, diagonal, low, high, which);
   const auto standard = [&](Operator<T> inverse) {
     return assembled.factor ? assembled.factor->standard_inverse(std::move(inverse)) : inverse;
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
@@ -12,10 +13,11 @@
 
 namespace ts::solvers {
 
-WantedEnd positive_end(const std::vector<double>& diagonal, double low, double high, Which which) {
+WantedEnd positive_end(const Context& ctx, const std::vector<double>& diagonal, double low, double high, Which which) {
   const double sign = which == Which::LA ? -1 : 1;
   const bool positive = std::all_of(diagonal.begin(), diagonal.end(), [sign](double d) { return sign * d > 0; });
-  return {sign, positive ? 0 : (sign > 0 ? -low : high)};
+  if (!any_rank(ctx, !positive)) return {sign, 0};
+  return {sign, sign > 0 ? -min_of_ranks(ctx, low) : max_of_ranks(ctx, high)};
 }
 
 template <class T>
@@ -34,6 +36,7 @@ Operator<T> jacobi(const Context& ctx, const std::vector<double>& diagonal) {
   };
   double largest = 0;
   for (const double d : diagonal) largest = std::max(largest, std::abs(d));
+  largest = max_of_ranks(ctx, largest);
   const double least = largest > 0 ? unit_roundoff * largest : 1;
   auto body = std::make_shared<Body>();
   CsrMatrix<T>& inverse = body->matrix;

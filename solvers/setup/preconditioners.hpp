@@ -15,11 +15,13 @@ struct WantedEnd {
 };
 
 /// A or -A as it is where its diagonal is positive (it may then be definite), otherwise shifted by
-/// Gershgorin's bound. `which` is SA or LA. `diagonal` is that of A, `low` and `high` bound its spectrum.
-[[nodiscard]] WantedEnd positive_end(const std::vector<double>& diagonal, double low, double high, Which);
+/// Gershgorin's bound. `which` is SA or LA. `diagonal` is that of A, `low` and `high` bound its spectrum; on several
+/// ranks as far as the rows here tell.
+[[nodiscard]] WantedEnd positive_end(const Context&, const std::vector<double>& diagonal, double low, double high,
+                                     Which);
 
 /// The inverse of a positive diagonal, as a matrix on the host and on the device of ctx.stream if it has one; elements
-/// below u times the largest count as that.
+/// below u times the largest, of all ranks, count as that.
 template <class T>
 [[nodiscard]] Operator<T> jacobi(const Context& ctx, const std::vector<double>& diagonal);
 

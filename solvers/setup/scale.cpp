@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 
@@ -42,7 +43,7 @@ void scale_numbers(Numbers& numbers, int exponent, const std::string& where) {
 }  // namespace
 
 template <class T>
-int extreme_exponent(const AnyMatrix<T>& matrix, bool in_float32) {
+int extreme_exponent(const Context& ctx, const AnyMatrix<T>& matrix, bool in_float32) {
   const std::span<const T> entries = entries_of(matrix);
   const double largest = parallel_reduce(
       default_threads(), std::ssize(entries), 0.0,
@@ -54,7 +55,7 @@ int extreme_exponent(const AnyMatrix<T>& matrix, bool in_float32) {
       },
       [](double a, double b) { return std::max(a, b); });
   int exponent = 0;
-  std::frexp(largest, &exponent);
+  std::frexp(max_of_ranks(ctx, largest), &exponent);
   return std::abs(exponent) > (in_float32 ? ordinary_in_float32 : ordinary_exponent) ? exponent : 0;
 }
 
@@ -64,8 +65,8 @@ void scale(AnyMatrix<T>& matrix, int exponent) {
 }
 
 template <class T>
-int take_exponent(AnyMatrix<T>& matrix, bool in_float32) {
-  const int exponent = extreme_exponent(matrix, in_float32);
+int take_exponent(const Context& ctx, AnyMatrix<T>& matrix, bool in_float32) {
+  const int exponent = extreme_exponent(ctx, matrix, in_float32);
   if (exponent != 0) scale(matrix, -exponent);
   return exponent;
 }
@@ -86,10 +87,10 @@ void scale_result(GeneralResult& result, int exponent, const std::string& where)
   result.norm = scaled(result.norm, exponent);
 }
 
-#define TS_INSTANTIATE(T)                                      \
-  template int extreme_exponent<T>(const AnyMatrix<T>&, bool); \
-  template void scale<T>(AnyMatrix<T>&, int);                  \
-  template int take_exponent<T>(AnyMatrix<T>&, bool);          \
+#define TS_INSTANTIATE(T)                                                      \
+  template int extreme_exponent<T>(const Context&, const AnyMatrix<T>&, bool); \
+  template void scale<T>(AnyMatrix<T>&, int);                                  \
+  template int take_exponent<T>(const Context&, AnyMatrix<T>&, bool);          \
   template void scale_result<T>(EigenResult<T>&, int, const std::string&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -11,9 +11,10 @@
 namespace ts::solvers {
 
 /// e with the largest entry in [2^(e-1), 2^e) where its square, or the squares of what is computed from it,
-/// could overflow or vanish, in float32 if that is asked for; otherwise 0.
+/// could overflow or vanish, in float32 if that is asked for; otherwise 0. Of several ranks each has some of the
+/// entries, and all get the same.
 template <class T>
-[[nodiscard]] int extreme_exponent(const AnyMatrix<T>& matrix, bool in_float32 = false);
+[[nodiscard]] int extreme_exponent(const Context&, const AnyMatrix<T>& matrix, bool in_float32 = false);
 
 /// x 2^exponent.
 [[nodiscard]] double scaled(double x, int exponent);
@@ -25,7 +26,7 @@ void scale(AnyMatrix<T>& matrix, int exponent);
 
 /// extreme_exponent(), by which the matrix is scaled down where it is not 0.
 template <class T>
-[[nodiscard]] int take_exponent(AnyMatrix<T>& matrix, bool in_float32 = false);
+[[nodiscard]] int take_exponent(const Context&, AnyMatrix<T>& matrix, bool in_float32 = false);
 
 /// Everything in units of the matrix times 2^exponent.
 /// @param where names the matrix.

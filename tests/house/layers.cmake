@@ -122,7 +122,7 @@ floors(solvers/eigen
   "hermitian"
   "general interval")
 floors(solvers
-  "ortho"
+  "ortho ranks"
   "direct"
   "eigen"
   "svd kmeans"

@@ -24,7 +24,6 @@ TEST_CASE("eigenvalues, singular values and clusters of rows on several ranks ar
     CHECK(said.find(std::string(solver) + " works on one rank") == 0);
     CHECK(said.find("has 2") != std::string::npos);
   };
-  refused("solve_eigen", [&] { (void)solve_eigen<double>(ctx, {zero}, {}); });
   refused("solve_general", [&] { (void)solve_general<double>(ctx, {zero}, {}); });
   refused("solve_interval", [&] { (void)solve_interval<double>(ctx, {zero}, {}, {0, 2}); });
   refused("solve_svd", [&] { (void)solve_svd<double>(ctx, {rectangular(a.cview())}, {}); });

@@ -70,7 +70,7 @@ std::vector<double> identity_of(const KrylovSchur<T>& run) {
 template <class T>
 Stage may_step(KrylovSchur<T>& run) {
   const bool spent = run.krylov.work().steps >= run.steps_allowed;
-  return next_step(run.options.common, spent, run.checkpointing, run.ended, [&] {
+  return next_step(run.ctx, run.options.common, spent, run.checkpointing, run.ended, [&] {
     SavedState<T> state;
     StateArchive<T> archive(state);
     exchange(run, archive);

@@ -74,7 +74,7 @@ void join_verdicts(const std::vector<End<T>>& ends, EigenResult<T>& result) {
 template <class T>
 void solve_both_ends(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, Ends beyond,
                      HostView<const T> initial, EigenResult<T>& result) {
-  const index_t n = problem.a.rows();
+  const index_t here = problem.a.rows();
   auto one = options;
   one.vectors = true;
   std::vector<End<T>> ends;
@@ -94,11 +94,12 @@ void solve_both_ends(const Context& ctx, const EigenProblem<T>& problem, const E
   }
   const auto all = by_magnitude(ends);
   const auto k = static_cast<std::size_t>(std::min(options.nev, static_cast<index_t>(all.size())));
-  Matrix<T> x(n, static_cast<index_t>(k));
+  Matrix<T> x(here, static_cast<index_t>(k));
   for (index_t j = 0; j < x.cols(); ++j)
-    for (index_t i = 0; i < n; ++i) x(i, j) = ends[all[at(j)].end].found.vectors(i, all[at(j)].column);
+    for (index_t i = 0; i < here; ++i) x(i, j) = ends[all[at(j)].end].found.vectors(i, all[at(j)].column);
   const double next = options.which == Which::BE ? nearest_next(ends) : next_of(ends, all, k);
-  finish<T>(ctx, problem, options, acceptance_of(options, result.norm, n), std::move(x), next, result);
+  finish<T>(ctx, problem, options, acceptance_of(options, result.norm, all_rows(ctx, here)), std::move(x), next,
+            result);
   join_verdicts(ends, result);
 }
 

@@ -12,7 +12,7 @@ std::vector<double> identity_of(const Lanczos<T>& run) {
   constexpr int format = 1;
   const EigenOptions& o = run.options;
   const bool inverts = run.problem.inverse.has_value();
-  return as_numbers(format, is_complex<T>, run.problem.a.rows(), run.plan.nev, run.plan.block_size, run.plan.max_basis,
+  return as_numbers(format, is_complex<T>, run.krylov.all_rows(), run.plan.nev, run.plan.block_size, run.plan.max_basis,
                     run.initial.cols(), o.which, o.convergence, o.method, o.tol, o.seed >> 32, o.seed & low_half,
                     inverts, inverts ? run.problem.shift : 0.0);
 }
@@ -40,7 +40,7 @@ Stage may_step(Lanczos<T>& run) {
   const KrylovWork& done = run.krylov.work();
   const bool spent = done.steps >= run.plan.max_iterations ||
                      (run.plan.max_applications > 0 && done.applications >= run.plan.max_applications);
-  return next_step(run.options, spent, run.checkpointing, run.course.ended, [&] {
+  return next_step(run.ctx, run.options, spent, run.checkpointing, run.course.ended, [&] {
     SavedState<T> state;
     StateArchive<T> archive(state);
     exchange(run, archive);

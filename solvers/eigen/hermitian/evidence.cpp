@@ -20,7 +20,8 @@ template <class T>
 Evidence evidence_of(const Lanczos<T>& run) {
   constexpr double units = 64;  // of roundoff, that any gap worth the name is wide
   const SpectralTransform& transform = run.accept.transform;
-  Evidence found{run.how, wanted_values(run.pairs, transform), clearance_of(run.pairs, transform, run.krylov.rows())};
+  Evidence found{run.how, wanted_values(run.pairs, transform),
+                 clearance_of(run.pairs, transform, run.krylov.all_rows())};
   if (!(found.clearance > units * roundoff_of<T> * run.accept.norm)) found.how = Verification::none;
   return found;
 }

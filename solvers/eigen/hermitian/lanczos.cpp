@@ -33,7 +33,7 @@ Lanczos<T>::Lanczos(const Context& context, const EigenProblem<T>& to_solve, con
       random_columns(std::max<index_t>(0, plan.block_size - initial.cols())) {
   const bool near = options.which == Which::SM || (problem.inverse && options.which == Which::LM);
   pairs.which = near ? Which::LM : options.which;
-  accept.convergence = options.convergence, accept.rows = problem.a.rows();
+  accept.convergence = options.convergence, accept.rows = krylov.all_rows();
   accept.roundoff = roundoff_of<T>;
   if (is_narrow<T> && options.precision == Precision::float32) accept.least = 0.5 * float32_tolerance;
   if (problem.inverse) accept.transform.kind = SpectralTransform::Kind::inverse, accept.transform.sigma = problem.shift;

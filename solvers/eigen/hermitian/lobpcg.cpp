@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
 #include "tallskinny/solvers/random_block.hpp"
@@ -29,7 +30,7 @@ Lobpcg<T>::Lobpcg(const Context& context, const EigenProblem<T>& to_solve, const
       sign(options.which == Which::SA ? 1 : -1),
       basis(ctx, problem, sign, plan.block_size, limit_of(plan)),
       next(nan) {
-  accept.tol = options.tol, accept.convergence = options.convergence, accept.rows = problem.a.rows();
+  accept.tol = options.tol, accept.convergence = options.convergence, accept.rows = all_rows(ctx, problem.a.rows());
 }
 
 namespace {
@@ -58,7 +59,7 @@ bool step(Lobpcg<T>& run) {
 
 template <class T>
 Stage may_step(Lobpcg<T>& run) {
-  if (run.options.stop && run.options.stop()) return Stage::interrupted;
+  if (any_rank(run.ctx, run.options.stop && run.options.stop())) return Stage::interrupted;
   return run.basis.work().steps >= run.plan.max_iterations ? Stage::budget : Stage::reached;
 }
 
@@ -108,9 +109,9 @@ bool count_settles(const Lobpcg<T>& run) {
 /// does. @param hidden how far pairs that are locked may move an eigenvalue.
 template <class T>
 Stage run_cycle(Lobpcg<T>& run, double threshold, double slack, double hidden) {
-  const index_t n = run.accept.rows, width = std::min(verification_block, n - run.basis.locked());
+  const index_t width = std::min(verification_block, run.accept.rows - run.basis.locked());
   const double trust = trust_factor(width);
-  PlacedMatrix<T> block(run.ctx, run.problem.a.space(), n, width);
+  PlacedMatrix<T> block(run.ctx, run.problem.a.space(), run.problem.a.rows(), width);
   fill_random<T>(run.ctx, run.options.seed, ++run.stream, block.view());
   run.basis.start(block.cview());
   ++run.record.verification_rounds;
@@ -154,7 +155,7 @@ Stage verify(Lobpcg<T>& run) {
   if (stage == Stage::entered) {  // the block stays this much wider
     basis.project(basis.width());
     const index_t width = basis.width();
-    PlacedMatrix<T> wider(run.ctx, others.space(), run.accept.rows, width + others.cols());
+    PlacedMatrix<T> wider(run.ctx, others.space(), others.rows(), width + others.cols());
     ortho::copy_block<T>(run.ctx, basis.leading(width), wider.view().cols(0, width));
     ortho::copy_block<T>(run.ctx, others.cview(), wider.view().cols(width, others.cols()));
     basis.start(wider.cview());
@@ -170,7 +171,7 @@ template <class T>
 void start(Lobpcg<T>& run) {
   run.accept.norm = estimate_norm(run.ctx, run.problem.a, run.options.seed, run.basis.work().applications);
   const index_t least = limit_of(run.plan) > 0 ? with_guards(run.plan.nev) : run.plan.block_size;
-  PlacedMatrix<T> block(run.ctx, run.problem.a.space(), run.accept.rows, std::max(least, run.initial.cols()));
+  PlacedMatrix<T> block(run.ctx, run.problem.a.space(), run.problem.a.rows(), std::max(least, run.initial.cols()));
   fill_random<T>(run.ctx, run.options.seed, run.stream, block.view());
   if (run.initial.cols() > 0) ortho::copy_block<T>(run.ctx, run.initial, block.view().cols(0, run.initial.cols()));
   run.basis.start(block.cview());
@@ -211,7 +212,7 @@ Iterated<T> run(Lobpcg<T>& run) {
   record.iterations = done.steps, record.dead_directions = done.dead, record.norm = run.accept.norm;
   record.operator_applications = done.applications;
   if (run.found_at > 0) record.verification_applications = done.applications - run.found_at;
-  out.vectors = Matrix<T>(run.accept.rows, std::min(run.plan.nev, run.basis.width()));
+  out.vectors = Matrix<T>(run.problem.a.rows(), std::min(run.plan.nev, run.basis.width()));
   ortho::copy_block<T>(run.ctx, run.basis.leading(out.vectors.cols()), out.vectors.view());
   out.next_value = run.next;
   return out;

@@ -83,7 +83,7 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
          " of them the tolerance is below the rounding of the matrix product, which is what was reached";
   if (of.sides) s += side_sentence(result, options.which, of.asked);
   const bool ends_open = !of.sides || found == of.asked;
-  result.cut_off = ends_open && options.nev < n ? copies_cut_off(result) : 0;
+  result.cut_off = ends_open && options.nev < n ? copies_cut_off(result, n) : 0;
   if (result.cut_off > 0)
     s += "; of the last eigenvalue there are at least " + std::to_string(result.cut_off) +
          (result.cut_off == 1 ? " copy" : " copies") + ", cut off by `nev`";

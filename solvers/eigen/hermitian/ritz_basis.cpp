@@ -23,7 +23,7 @@ constexpr index_t refresh_steps = 25;
 
 template <class T>
 RitzBasis<T>::RitzBasis(const Context& ctx, const EigenProblem<T>& problem, double sign, index_t batch, index_t limit)
-    : ctx_(ctx), problem_(problem), n_(problem.a.rows()), sign_(sign), batch_(batch), limit_(limit) {}
+    : ctx_(ctx), problem_(problem), n_(all_rows(ctx, problem.a.rows())), sign_(sign), batch_(batch), limit_(limit) {}
 
 template <class T>
 void RitzBasis<T>::reserve(index_t columns) {
@@ -112,7 +112,7 @@ void RitzBasis<T>::compress(const Matrix<T>& c, Matrix<T> beside) {
   const index_t m = c.rows(), width = c.cols(), most = std::min(beside.cols(), m - width);
   Matrix<T> t(width, most), r(most, most), both(m, width + most);
   const index_t p = most == 0 ? 0
-                              : ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, c.cview(),
+                              : ortho::orthonormalise<T>(alone(ctx_), ortho::BcgsiPlusA{}, c.cview(),
                                                          beside.view().cols(0, most), t.view(), r.view())
                                     .rank;
   ortho::copy<T>(c.cview(), both.view().cols(0, width));

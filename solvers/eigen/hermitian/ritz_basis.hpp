@@ -56,12 +56,14 @@ class RitzBasis {
   void reserve(index_t columns);
   [[nodiscard]] Matrix<T> beside(const Matrix<T>& c) const;
   void compress(const Matrix<T>& c, Matrix<T> beside);
-  [[nodiscard]] PlacedMatrix<T> placed(index_t columns) { return {ctx_, problem_.a.space(), n_, columns}; }
+  [[nodiscard]] PlacedMatrix<T> placed(index_t columns) {
+    return {ctx_, problem_.a.space(), problem_.a.rows(), columns};
+  }
   void residuals_of(const std::vector<index_t>& which, PlacedView<T> r);
 
   Context ctx_;
   const EigenProblem<T>& problem_;
-  index_t n_;
+  index_t n_;  ///< rows of all ranks
   double sign_;
   index_t batch_, limit_;
   PlacedMatrix<T> s_, as_;  ///< [L X P W] and its image

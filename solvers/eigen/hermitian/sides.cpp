@@ -34,7 +34,7 @@ std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double 
 }
 
 template <class T>
-index_t wanted_beside(const EigenProblem<T>& problem, const EigenOptions& options, index_t k) {
+index_t wanted_beside(const EigenProblem<T>& problem, const EigenOptions& options, index_t n, index_t k) {
   const auto facts = problem.a.facts();
   if (!problem.count_below || !std::isfinite(facts.high - facts.low)) return k;
   const double norm = std::max(std::abs(facts.low), std::abs(facts.high));
@@ -43,16 +43,16 @@ index_t wanted_beside(const EigenProblem<T>& problem, const EigenOptions& option
   const double limit = *problem.target + (options.which == Which::SA ? away : -away);
   const auto count = problem.count_below(limit, away / 2);
   if (!count) return k;
-  return std::min(k, options.which == Which::SA ? *count : problem.a.rows() - *count);
+  return std::min(k, options.which == Which::SA ? *count : n - *count);
 }
 
 template <class T>
-void keep_sides(const EigenProblem<T>& problem, const EigenOptions& options, EigenResult<T>& result) {
+void keep_sides(const EigenProblem<T>& problem, const EigenOptions& options, index_t n, EigenResult<T>& result) {
   const auto order = rising_order(result.values);
   std::vector<double> rising;
   rising.reserve(order.size());
   for (const index_t j : order) rising.push_back(result.values[at(j)]);
-  const auto accept = acceptance_of(options, result.norm, problem.a.rows());
+  const auto accept = acceptance_of(options, result.norm, n);
   std::vector<index_t> kept;
   for (const index_t i :
        nearest_on_sides(rising, *problem.target, sides_of(options.which, options.nev), accept.rounding()))
@@ -73,12 +73,13 @@ bool sides_hold(const EigenProblem<T>& problem) {
 }
 
 template <class T>
-bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, const EigenOptions& options) {
+bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, const EigenOptions& options,
+                  index_t n) {
   const double target = problem.target.value_or(0), moved = std::abs(problem.shift - target);
   const bool near = seeks_nearest(options, problem.target);
-  const bool all = static_cast<index_t>(result.values.size()) == result.vectors.rows();
+  const bool all = static_cast<index_t>(result.values.size()) == n;
   if (!problem.inverse || !near || moved == 0 || all) return true;
-  const auto accept = acceptance_of(options, result.norm, result.vectors.rows());
+  const auto accept = acceptance_of(options, result.norm, n);
   double farthest = 0, bound = accept.rounding();
   for (const double v : result.values)
     farthest = std::max(farthest, std::abs(v - target)), bound = std::max(bound, accept.bound(v));
@@ -97,11 +98,11 @@ bool nearest_hold(const EigenResult<T>& result, const EigenProblem<T>& problem, 
 
 template <class T>
 std::function<double(double)> distance_outside(const EigenResult<T>& result, const EigenOptions& options,
-                                               std::optional<double> target) {
+                                               std::optional<double> target, index_t n) {
   const double sigma = target.value_or(0);
   const bool near = seeks_nearest(options, target), sides = seeks_sides(options, target);
   const index_t k = static_cast<index_t>(result.values.size());
-  if (k == 0 || k == result.vectors.rows()) return [](double) { return inf; };
+  if (k == 0 || k == n) return [](double) { return inf; };
   // How far within the set a value is, and where the set ends.
   const auto depth = [=, which = options.which](double x) {
     if (near) return -std::abs(x - sigma);
@@ -126,7 +127,7 @@ std::function<double(double)> distance_outside(const EigenResult<T>& result, con
 
 #define TS_INSTANTIATE(T)                                                                                \
   template std::function<double(double)> distance_outside<T>(const EigenResult<T>&, const EigenOptions&, \
-                                                             std::optional<double>);
+                                                             std::optional<double>, index_t);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, wanted_beside)

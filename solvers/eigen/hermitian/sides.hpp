@@ -12,6 +12,8 @@
 
 namespace ts::solvers {
 
+// n: rows of the matrix, of all ranks.
+
 /// With a target, LA and SA ask for one side of it and BE for both.
 [[nodiscard]] bool seeks_sides(const EigenOptions&, std::optional<double> target);
 
@@ -29,13 +31,13 @@ namespace ts::solvers {
 /// A side of the target on which so few eigenvalues lie that no more can be wanted of it, by inertia. Only LA
 /// and SA.
 template <class T>
-[[nodiscard]] index_t wanted_beside(const EigenProblem<T>&, const EigenOptions&, index_t k);
+[[nodiscard]] index_t wanted_beside(const EigenProblem<T>&, const EigenOptions&, index_t n, index_t k);
 
 /// Beyond infinity the inverse goes on with the other end of the spectrum: where a side of the target holds
 /// fewer eigenvalues than are wanted of it, the extreme ones of the inverse are all of them, and others,
 /// which are dropped.
 template <class T>
-void keep_sides(const EigenProblem<T>&, const EigenOptions&, EigenResult<T>&);
+void keep_sides(const EigenProblem<T>&, const EigenOptions&, index_t n, EigenResult<T>&);
 
 /// The sides of a shift that was moved: are they those of the target? So if no eigenvalue lies at either.
 template <class T>
@@ -43,13 +45,13 @@ template <class T>
 
 /// The nearest to a shift that was moved: are they the nearest to the target as well, but for the tolerance?
 template <class T>
-[[nodiscard]] bool nearest_hold(const EigenResult<T>&, const EigenProblem<T>&, const EigenOptions&);
+[[nodiscard]] bool nearest_hold(const EigenResult<T>&, const EigenProblem<T>&, const EigenOptions&, index_t n);
 
 /// A lower bound of the distance from a value of a complete set to what is not in it: from the first estimate outside,
 /// or where there is none from the last value in the set, before which nothing else comes. Every way of verification
 /// keeps eigenvalues out of half of the gap to that.
 template <class T>
 [[nodiscard]] std::function<double(double)> distance_outside(const EigenResult<T>&, const EigenOptions&,
-                                                             std::optional<double> target);
+                                                             std::optional<double> target, index_t n);
 
 }  // namespace ts::solvers

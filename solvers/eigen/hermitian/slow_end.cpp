@@ -53,7 +53,7 @@ std::optional<SpectralTransform> worthwhile_inverse(const Lanczos<T>& run) {
     const double sigma = leading + away;
     const auto below = problem.count_below(sigma, std::abs(away) / 4);
     if (!below) break;
-    if (*below != (run.options.which == Which::SA ? 0 : run.krylov.rows())) continue;
+    if (*below != (run.options.which == Which::SA ? 0 : run.krylov.all_rows())) continue;
     SpectralTransform transform;
     transform.kind = SpectralTransform::Kind::inverse, transform.sigma = sigma;
     return transform;
@@ -67,7 +67,7 @@ std::optional<SpectralTransform> worthwhile_filter(const Lanczos<T>& run) {
   const Method method = run.options.method;
   if (method != Method::automatic && method != Method::chebyshev) return std::nullopt;
   const OperatorFacts facts = run.problem.a.facts();
-  const index_t n = run.problem.a.rows();
+  const index_t n = run.krylov.all_rows();
   if (method == Method::automatic) {
     // A step costs about max_basis flops for each element of its block, an application the entries of a row.
     const bool cheap = facts.entries >= 0 && facts.entries < run.plan.max_basis * n;
@@ -108,7 +108,7 @@ bool count_beyond(Lanczos<T>& run) {
   const auto low = run.problem.count_below(-limit, clearance);
   const auto not_high = low ? run.problem.count_below(limit, clearance) : std::nullopt;
   if (!(limit > 0) || !not_high) return false;
-  const Ends beyond{*low, run.krylov.rows() - *not_high};
+  const Ends beyond{*low, run.krylov.all_rows() - *not_high};
   if (beyond.total() < run.plan.nev) return false;
   run.course.beyond = beyond;
   return true;

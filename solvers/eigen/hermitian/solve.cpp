@@ -24,7 +24,7 @@ Ends solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const
   for (int attempt = 0; attempt < 4; ++attempt) {
     auto outcome = run(solver);
     if (outcome.beyond.total() > 0) return outcome.beyond;
-    auto accept = acceptance_of(options, result.norm, problem.a.rows());
+    auto accept = acceptance_of(options, result.norm, all_rows(ctx, problem.a.rows()));
     accept.steps = result.iterations;
     finish<T>(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
     result.stop = outcome.stop, result.verification = outcome.verification;
@@ -77,12 +77,26 @@ void expect_solvable(const EigenProblem<T>& problem, const EigenOptions& options
   if (options.precision != Precision::float64) expect_narrow(problem, options, checkpointing);
 }
 
-/// A result without pairs, complete for this reason.
+/// What rows on several ranks do not go with. @param n rows of all ranks.
 template <class T>
-EigenResult<T> none_there(index_t n, Verification how, std::string_view reason) {
+void expect_distributable(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+                          const EigenPlan& plan, index_t n) {
+  if (ctx.communicator->size() == 1) return;
+  expects(problem.a.rows() == ctx.slabs.rows(ctx.communicator->rank()),
+          "the operator has another number of rows than Context::slabs gives this rank");
+  if (plan.method == Method::dense) expects_one_rank(ctx, "the dense solver");
+  if (options.spills) expects_one_rank(ctx, "a basis that spills into host memory");
+  expects(n > takeover_rows || options.max_iterations > 0,
+          "a matrix of up to 1000 rows, which a dense solver may take over, is solved on one rank: give each rank a "
+          "Context of its own, or set `max_iterations`");
+}
+
+/// A result without pairs, complete for this reason. @param rows here.
+template <class T>
+EigenResult<T> none_there(index_t rows, Verification how, std::string_view reason) {
   EigenResult<T> result;
   result.next_value = result.gap = nan;
-  result.vectors = Matrix<T>(n, 0);
+  result.vectors = Matrix<T>(rows, 0);
   result.converged = result.verified = true;
   result.verification = how, result.stop = StopReason::converged;
   result.reason = reason;
@@ -109,7 +123,7 @@ void solve_by_plan(const Context& ctx, const EigenProblem<T>& problem, const Eig
 
 /// What the result of an iteration is worth: stop, verified, and what stands against it.
 template <class T>
-void weigh(const EigenProblem<T>& problem, const EigenOptions& options, bool iterated, Circumstances& of,
+void weigh(const EigenProblem<T>& problem, const EigenOptions& options, index_t n, bool iterated, Circumstances& of,
            EigenResult<T>& result) {
   if (result.stop == StopReason::converged && !result.converged) result.stop = StopReason::rounding;
   result.verified = result.converged && result.verification != Verification::none;
@@ -117,7 +131,7 @@ void weigh(const EigenProblem<T>& problem, const EigenOptions& options, bool ite
               result.converged && !result.verified;
   if (of.hidden && result.stop == StopReason::converged) result.stop = StopReason::not_verified;
   of.displaced =
-      result.verified && iterated && !(of.sides ? sides_hold(problem) : nearest_hold(result, problem, options));
+      result.verified && iterated && !(of.sides ? sides_hold(problem) : nearest_hold(result, problem, options, n));
   if (of.displaced) result.verified = false, result.stop = StopReason::not_verified;
 }
 
@@ -126,35 +140,35 @@ void weigh(const EigenProblem<T>& problem, const EigenOptions& options, bool ite
 template <class T>
 EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem, const EigenOptions& options,
                            HostView<const T> initial, const Checkpointing<T>& checkpointing) {
-  expects_one_rank(context, "solve_eigen");
-  const index_t n = problem.a.rows();
-  expects(initial.cols() == 0 || initial.rows() == n,
+  const index_t here = problem.a.rows(), n = all_rows(context, here);
+  expects(initial.cols() == 0 || initial.rows() == here,
           "the block of initial vectors has another number of rows than the matrix");
   EigenPlan plan = plan_eigen(n, sizeof(T), options, initial.cols());
   if (n == 0) return none_there<T>(0, Verification::all_computed, "the matrix has no rows, so no eigenvalues");
+  expect_distributable(context, problem, options, plan, n);
   expect_solvable(problem, options, plan, checkpointing);
   const bool iterates = plan.method != Method::dense;
   Context ctx = context;
-  if (n < threaded_rows && iterates) ctx.threads = 1;
+  if (here < threaded_rows && iterates) ctx.threads = 1;
 
   Circumstances of{plan.nev, seeks_sides(options, problem.target)};
-  if (of.sides && options.which != Which::BE && iterates) plan.nev = wanted_beside(problem, options, plan.nev);
+  if (of.sides && options.which != Which::BE && iterates) plan.nev = wanted_beside(problem, options, n, plan.nev);
   if (plan.nev == 0)
-    return none_there<T>(n, Verification::inertia,
+    return none_there<T>(here, Verification::inertia,
                          std::string("no eigenvalue lies ") + (options.which == Which::SA ? "below" : "above") +
                              " the target, as the inertia of an LDL^H factorisation shows");
   EigenResult<T> result;
   result.next_value = result.gap = nan;
   solve_by_plan(ctx, problem, options, plan, initial, checkpointing, result);
-  if (of.sides && iterates) keep_sides(problem, options, result);
-  weigh(problem, options, iterates, of, result);
+  if (of.sides && iterates) keep_sides(problem, options, n, result);
+  weigh(problem, options, n, iterates, of, result);
   const bool may_take_over = options.verify && options.max_iterations == 0 && n <= takeover_rows;
   if (may_take_over && iterates && !result.verified && result.stop != StopReason::interrupted) {
     solve_dense(context, problem, options, of.asked, result);
     result.taken_over = true, result.verified = result.converged, of.displaced = of.hidden = false;
     if (!result.converged) result.stop = StopReason::rounding;
   }
-  if (result.verified) sharpen_error_bounds<T>(result, distance_outside(result, options, problem.target));
+  if (result.verified) sharpen_error_bounds<T>(result, distance_outside(result, options, problem.target, n));
   explain(options, of, n, result);
   return result;
 }

@@ -14,7 +14,7 @@ bool count_settles(const Lanczos<T>& run) {
   const auto& [which, ritz, ends, next_low, next_high] = run.pairs;
   const SpectralTransform& transform = run.accept.transform;
   FoundSet found;
-  found.n = run.krylov.rows(), found.norm = run.accept.norm;
+  found.n = run.krylov.all_rows(), found.norm = run.accept.norm;
   for (const index_t i : run.pairs.indices()) {
     const double value = ritz.values[at(i)];
     found.values.push_back(transform.eigenvalue(value));

@@ -17,7 +17,7 @@ KrylovFactorisation<T>::KrylovFactorisation(Context ctx, Operator<T> op, index_t
       seed_(seed),
       hermitian_(hermitian),
       basis_(ctx_, space_, op_.rows(), columns, spills && space_ == Space::device),
-      reach_(reach.value_or(basis_reach(basis_.space(), op_.rows(), columns, sizeof(T)))) {
+      reach_(reach.value_or(basis_reach(basis_.space(), all_rows(), columns, sizeof(T)))) {
   clear(0, basis_.width());
 }
 
@@ -82,9 +82,9 @@ template <class T>
 void KrylovFactorisation<T>::append_to_f(PlacedView<const T> block, index_t most) {
   x_is_f_ = false;
   const index_t before = l_ + m_ + f_;
-  most = std::min({most, columns_ - before, rows() - before});
+  most = std::min({most, columns_ - before, all_rows() - before});
   if (most <= 0) return;
-  const bool whole = reach_ != BasisReach::in_use && block.cols() <= rows() - before;
+  const bool whole = reach_ != BasisReach::in_use && block.cols() <= all_rows() - before;
   const index_t width = whole ? block.cols() : most;
   PlacedMatrix<T> x(ctx_, space_, rows(), width);
   const index_t read = reach(before);
@@ -104,7 +104,7 @@ void KrylovFactorisation<T>::fill_with_random() {
   // A random block loses rank only where no room is left; a few tries settle it.
   for (int attempt = 0; attempt < 3; ++attempt) {
     const index_t before = l_ + m_ + f_;
-    const index_t missing = std::min({target_ - f_, columns_ - before, rows() - before});
+    const index_t missing = std::min({target_ - f_, columns_ - before, all_rows() - before});
     if (missing <= 0) return;
     const auto x = random_block(reach_ == BasisReach::in_use ? missing : target_);
     append_to_f(x.cview(), missing);
@@ -137,7 +137,7 @@ bool KrylovFactorisation<T>::can_expand() const noexcept {
 /// Q of what is left will do, with W = [L V F] S + Q R.
 template <class T>
 ortho::Extension KrylovFactorisation<T>::complete_space(PlacedView<T> w, HostView<T> s, HostView<T> r) {
-  const index_t before = s.rows(), room = rows() - before;
+  const index_t before = s.rows(), room = all_rows() - before;
   ortho::Tall<T> tall(ctx_);
   tall.inner(columns(0, before), w, s);
   if (!ortho::all_finite(HostView<const T>(s))) return {};
@@ -219,7 +219,7 @@ void KrylovFactorisation<T>::expand() {
   Matrix<T> r(f, f);
   ortho::BcgsiPlusA method;
   method.noise_scale = noise_ * norm_;
-  const auto e = n - before < f
+  const auto e = all_rows() - before < f
                      ? complete_space(w, s.view().rows(0, before), r.view())
                      : ortho::orthonormalise<T>(ctx_, method, columns(0, s.rows()), w, s.view(), r.view(), hermitian_);
   if (e.rung == ortho::Rung::failed)
@@ -336,7 +336,8 @@ void KrylovFactorisation<T>::exchange(StateArchive<T>& archive, Saved& saved) co
     f = Matrix<T>(saved.f.rows(), saved.f.cols());
     ortho::copy_block<T>(ctx_, saved.f.cview(), f.view());
   }
-  archive(f, saved.h, saved.b, saved.width);
+  archive.tall(f);
+  archive(saved.h, saved.b, saved.width);
   if (!archive.loading()) return;
   saved.f = PlacedMatrix<T>(ctx_, space_, f.rows(), f.cols());
   ortho::copy_block<T>(ctx_, f.cview(), saved.f.view());

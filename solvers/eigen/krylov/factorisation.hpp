@@ -101,7 +101,9 @@ class KrylovFactorisation {
   [[nodiscard]] const Matrix<T>& b() const noexcept { return b_; }
   [[nodiscard]] const Context& context() const noexcept { return ctx_; }
   [[nodiscard]] const Operator<T>& op() const noexcept { return op_; }
+  /// Those here, and those of all ranks: the dimension.
   [[nodiscard]] index_t rows() const noexcept { return op_.rows(); }
+  [[nodiscard]] index_t all_rows() const { return ts::all_rows(ctx_, rows()); }
   [[nodiscard]] index_t size() const noexcept { return m_; }
   [[nodiscard]] index_t width() const noexcept { return f_; }
   [[nodiscard]] index_t locked() const noexcept { return l_; }

@@ -72,7 +72,7 @@ template <class T>
 void prepare_block_steps(const Context& ctx, index_t rows, index_t columns, index_t block, index_t wanted) {
   compile_ahead(ctx, [&](const Context& rehearsal) {
     PlacedMatrix<T> v(rehearsal, Space::device, rows, padded_columns(Space::device, columns, sizeof(T)));
-    const BasisReach reach = basis_reach(Space::device, rows, columns, sizeof(T));
+    const BasisReach reach = basis_reach(Space::device, all_rows(ctx, rows), columns, sizeof(T));
     rehearse_block_steps<T>(rehearsal, {v.view(), columns, block, wanted, reach});
   });
 }

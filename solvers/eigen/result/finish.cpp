@@ -174,8 +174,8 @@ void measure_many(const Context& ctx, const Operator<T>& a, double norm, const M
 template <class T>
 void conclude(const Context& ctx, const EigenOptions& options, const Acceptance& accept, PlacedMatrix<T> vectors,
               double next_value, EigenResult<T>& result) {
-  const index_t n = vectors.rows();
-  result.vectors = options.vectors ? std::move(vectors).to_host(ctx) : Matrix<T>(n, 0);
+  const index_t here = vectors.rows();
+  result.vectors = options.vectors ? std::move(vectors).to_host(ctx) : Matrix<T>(here, 0);
   result.norm = accept.norm;
   const auto k = static_cast<index_t>(result.values.size());
   result.converged_pairs.assign(at(k), false), result.vector_errors.assign(at(k), nan);
@@ -183,7 +183,7 @@ void conclude(const Context& ctx, const EigenOptions& options, const Acceptance&
   for (index_t j = 0; j < k; ++j)
     if (result.residual_norms[at(j)] <= accept.bound(result.values[at(j)]))
       result.converged_pairs[at(j)] = true, ++result.converged_count;
-  result.converged = result.converged_count >= std::min(options.nev, n);
+  result.converged = result.converged_count >= std::min(options.nev, all_rows(ctx, here));
 
   result.multiplicities = multiplicities_of(result.values, result.residual_norms, result.norm);
   result.next_value = next_value, result.gap = nan;
@@ -231,8 +231,8 @@ void finish_pairs(const Context& ctx, const EigenProblem<T>& problem, const Eige
 }
 
 template <class T>
-index_t copies_cut_off(const EigenResult<T>& r) {
-  if (r.values.empty() || static_cast<index_t>(r.values.size()) == r.vectors.rows()) return 0;
+index_t copies_cut_off(const EigenResult<T>& r, index_t n) {
+  if (r.values.empty() || static_cast<index_t>(r.values.size()) == n) return 0;
   std::size_t last = r.values.size() - 1;  // the nearest to what is outside
   for (std::size_t i = 0; i < r.values.size(); ++i)
     if (std::abs(r.values[i] - r.next_value) < std::abs(r.values[last] - r.next_value)) last = i;

@@ -39,9 +39,9 @@ void finish_pairs(const Context&, const EigenProblem<T>&, const EigenOptions&, c
 [[nodiscard]] std::vector<index_t> multiplicities_of(const std::vector<double>& values,
                                                      const std::vector<double>& residuals, double norm);
 
-/// EigenResult::cut_off, from values, multiplicities, residuals and the next value.
+/// EigenResult::cut_off, from values, multiplicities, residuals and the next value, for a matrix of n rows.
 template <class T>
-[[nodiscard]] index_t copies_cut_off(const EigenResult<T>& result);
+[[nodiscard]] index_t copies_cut_off(const EigenResult<T>& result, index_t n);
 
 /// Drops all pairs but those of the given numbers (rising).
 template <class T>

@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::solvers {
@@ -15,6 +16,7 @@ namespace ts::solvers {
 template <class T>
 PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass, const MassFactor<T>& factor,
                        const EigenOptions& options, EigenResult<T>& result) {
+  expects_one_rank(ctx, "to_pencil");
   const index_t n = a.rows();
   const auto k = static_cast<index_t>(result.values.size());
   Matrix<T> x(n, k), r(n, k), mx(n, k);

@@ -5,21 +5,24 @@
 #include <functional>
 #include <vector>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
-/// All numbers and small matrices in the order in which the solver lists them, and the columns of the basis.
+/// All numbers and matrices in the order in which the solver lists them, and the columns of the basis. Of several
+/// ranks each has its rows of what is tall, and all have the same of the rest.
 template <class T>
 struct SavedState {
   std::vector<double> numbers;
   std::vector<Matrix<T>> matrices;
-  HostView<const T> basis;  ///< n x any number; the memory belongs to the solver, or to who loads it
+  std::vector<std::size_t> tall;  ///< which of the matrices have the rows of the basis; only told, not asked for
+  HostView<const T> basis;        ///< n x any number; the memory belongs to the solver, or to who loads it
 };
 
-/// Where the state goes to and comes from.
+/// Where the state goes to and comes from. All ranks write and resume, or none; what is due at one is at all.
 template <class T>
 struct Checkpointing {
   std::function<bool()> due;                        ///< asked once per block step
@@ -30,17 +33,17 @@ struct Checkpointing {
 /// Between two block steps: may another follow? The state is stored when it is time to, or when the run is
 /// about to end early; what is still tried then is no part of it.
 /// @param spent the budget is. @param ended whether the run was about to end before, and is now.
-/// @param store called to store the state.
+/// @param store called to store the state. Ranks agree on what any of them asks for.
 template <class T, class Store>
-[[nodiscard]] Stage next_step(const EigenOptions& options, bool spent, const Checkpointing<T>& checkpointing,
-                              bool& ended, const Store& store) {
+[[nodiscard]] Stage next_step(const Context& ctx, const EigenOptions& options, bool spent,
+                              const Checkpointing<T>& checkpointing, bool& ended, const Store& store) {
   Stage stage = Stage::reached;
-  if (options.stop && options.stop())
+  if (any_rank(ctx, options.stop && options.stop()))
     stage = Stage::interrupted;
   else if (spent)
     stage = Stage::budget;
   const bool ends = stage != Stage::reached;
-  if (checkpointing.write && !ended && (ends || (checkpointing.due && checkpointing.due()))) store();
+  if (checkpointing.write && !ended && (ends || any_rank(ctx, checkpointing.due && checkpointing.due()))) store();
   ended = ended || ends;
   return stage;
 }
@@ -59,6 +62,11 @@ class StateArchive {
   template <class... Members>
   void operator()(Members&... members) {
     (exchange(members), ...);
+  }
+  /// A matrix with the rows of the basis.
+  void tall(Matrix<T>& m) {
+    if (!loading()) out_->tall.push_back(out_->matrices.size());
+    exchange(m);
   }
   /// The basis: stores the view; loading gives what was stored.
   [[nodiscard]] HostView<const T> basis(HostView<const T> columns) {

@@ -122,7 +122,7 @@ void print_preconditioned(const CsrMatrix<double>& a) {
       if (a.indices[static_cast<std::size_t>(e)] == i)
         diagonal[static_cast<std::size_t>(i)] += a.values[static_cast<std::size_t>(e)];
   const auto facts = solvers::gershgorin(a.view());
-  const auto end = solvers::positive_end(diagonal, facts.low, facts.high, Which::SA);
+  const auto end = solvers::positive_end(Context{}, diagonal, facts.low, facts.high, Which::SA);
   const solvers::Operator<double> all[] = {solvers::jacobi<double>(Context{}, diagonal),
                                            solvers::IncompleteCholesky<double>(a.view(), end),
                                            solvers::ChebyshevInverse<double>(plain_context(), plain(a).a, Which::SA)};

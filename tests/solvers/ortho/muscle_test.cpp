@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/ortho/muscle.hpp"
 
 #include "blocks.hpp"
+#include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
@@ -89,4 +90,63 @@ TEST_CASE("more columns than rows, one column, no rows", "[short]") {
   CHECK(factorise<double>(ortho::Ladder{}, test::random_block<double>(9, 1, 15)).f.rank == 1);
   CHECK(factorise<double>(ortho::Ladder{}, Matrix<double>(0, 2)).f.rank == 0);
   CHECK(factorise<double>(ortho::Ladder{}, Matrix<double>::zeros(5, 2)).f.rank == 0);
+}
+
+TEMPLATE_TEST_CASE("on ranks muscles give the bits of one rank, also where some have no rows", "[short]", double, float,
+                   std::complex<double>) {
+  using T = TestType;
+  const index_t n = 1100;  // 5 units
+  Context one;
+  one.determinism = Determinism::gpu_to_gpu;
+  auto graded = Matrix<T>(n, 6);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < 6; ++j)
+      graded(i, j) = static_cast<real_t<T>>(std::pow(10.0, -j) * std::sin(static_cast<double>(i * (j + 3) + 1)));
+  for (index_t i = 0; i < n; ++i) graded(i, 4) = graded(i, 0) + graded(i, 1);  // 5 directions
+  const auto run = [&](const Context& ctx, auto method, index_t first, index_t rows, Matrix<T>& r, double& loss) {
+    auto x = Matrix<T>::copy_of(graded.cview().rows(first, rows));
+    const auto f = ortho::orthonormalise<T>(ctx, method, x.view(), r.view());
+    loss = ortho::loss_of_orthogonality<T>(ctx, x.cview().cols(0, f.rank));
+    return std::pair{f.rank, std::move(x)};
+  };
+  const auto check = [&](auto method) {
+    Matrix<T> r(6, 6);
+    double loss = 1;
+    const auto [rank, q] = run(one, method, 0, n, r, loss);
+    CHECK(rank == 5);
+    CHECK(loss < 100 * test::eps<real_t<T>>);
+    const Matrix<T>& whole = q;
+    double error = 0;
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < 6; ++j) {
+        T sum{};
+        for (index_t k = 0; k < 5; ++k) sum += whole(i, k) * r(k, j);
+        error = std::max<double>(error, std::abs(sum - graded(i, j)));
+      }
+    CHECK(error < 100 * test::eps<real_t<T>>);
+    for (const int ranks : {2, 3, 8}) {
+      std::vector<int> same(static_cast<std::size_t>(ranks));
+      run_on_threads(ranks, [&](const std::shared_ptr<Communicator>& c) {
+        Context ctx = one;
+        ctx.communicator = c, ctx.slabs = RowSlabs::of_units(n, ranks);
+        const index_t first = first_row(ctx), rows = ctx.slabs.rows(c->rank());
+        Matrix<T> r_here(6, 6);
+        double loss_here = 0;
+        const auto mine = run(ctx, method, first, rows, r_here, loss_here);
+        bool equal = mine.first == 5 && loss_here == loss;
+        for (index_t i = 0; i < rows; ++i)
+          for (index_t j = 0; j < 5; ++j) equal = equal && mine.second(i, j) == whole(first + i, j);
+        for (index_t i = 0; i < 6; ++i)
+          for (index_t j = 0; j < 6; ++j) equal = equal && r_here(i, j) == r(i, j);
+        same[static_cast<std::size_t>(c->rank())] = equal ? 1 : 0;
+      });
+      CHECK(same == std::vector<int>(static_cast<std::size_t>(ranks), 1));
+    }
+  };
+  check(ortho::HouseholderQr{1e-5});
+  check(ortho::Ladder{1e-5});
+  graded(n - 1, 2) = std::numeric_limits<real_t<T>>::quiet_NaN();
+  Matrix<T> r(6, 6);
+  double loss = 0;
+  CHECK(run(one, ortho::HouseholderQr{}, 0, n, r, loss).first == 0);
 }

@@ -131,7 +131,7 @@ TEST_CASE("preconditioners are Hermitian and positive at both ends of an indefin
   using C = std::complex<double>;
   const Context ctx;
   for (const auto which : {Which::SA, Which::LA}) {
-    const auto end = solvers::positive_end(std::vector<double>(60, 0.0), -2, 2, which);
+    const auto end = solvers::positive_end(Context{}, std::vector<double>(60, 0.0), -2, 2, which);
     CHECK(end.shift == 2);
     CHECK(end.sign == (which == Which::SA ? 1 : -1));
     const solvers::Operator<C> kinds[] = {solvers::IncompleteCholesky<C>(a.view(), end),
@@ -149,7 +149,7 @@ TEST_CASE("preconditioners are Hermitian and positive at both ends of an indefin
     }
   }
   // Positive already: taken as it is.
-  CHECK(solvers::positive_end({1, 2}, -7, 9, Which::SA).shift == 0);
+  CHECK(solvers::positive_end(Context{}, {1, 2}, -7, 9, Which::SA).shift == 0);
 }
 
 TEST_CASE("LOBPCG: misuse, stops and small matrices") {

@@ -1,0 +1,202 @@
+// Hermitian eigen-solvers on several ranks: the bits of one rank.
+#include <cmath>
+
+#include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/setup/preconditioners.hpp"
+#include "tallskinny/tests/solvers/eigen/ranks.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
+
+using namespace ts;
+using namespace ts::test;
+using solvers::Method;
+using solvers::Precision;
+using solvers::Which;
+
+TEST_CASE("block Lanczos on ranks: repeated eigenvalues, both ends, ranks without rows") {
+  const Case<double> square(generators::laplacian({45, 45}));
+  CHECK(RowSlabs::of_units(square.n(), 8).rows(7) > 0);
+  check_ranks(square, options_for(8, Which::LA, Method::automatic));
+  auto wide = options_for(7, Which::BE, Method::automatic);
+  wide.max_basis = 170;  // where LAPACK solves the projected problems
+  check_ranks(square, wide, {3});
+  check_ranks(square, options_for(6, Which::LM, Method::lanczos), {4});
+  const Case<double> small(generators::laplacian({40, 26}));
+  CHECK(RowSlabs::of_units(small.n(), 8).rows(0) == 0);
+  check_ranks(small, options_for(6, Which::LA, Method::lanczos), {8});
+}
+
+TEST_CASE("fresh random blocks on ranks find the same missing copies") {
+  const Case<double> copies = ten_copies();
+  const auto o = ten_copies_options();
+  const auto whole = check_ranks(copies, o, {2, 3, 8});
+  CHECK(whole.verification_rounds > 1);  // and one of them brought something
+  CHECK(whole.verification == solvers::Verification::random_block);
+}
+
+TEST_CASE("at level run_to_run ranks agree with each other, and with one to rounding") {
+  const Case<double> square(generators::laplacian({40, 40}));
+  const auto o = options_for(6, Which::LA, Method::lanczos);
+  const auto whole = solvers::solve_eigen<double>(Context{}, square.problem(Context{}), o);
+  const auto found = on_ranks<double>(3, square.n(), [&](Context ctx, int) {
+    ctx.determinism = Determinism::run_to_run;
+    return solvers::solve_eigen<double>(ctx, square.problem(ctx), o);
+  });
+  for (const auto& one : found) {
+    CHECK(one.verified);
+    CHECK(same_bits(one.values, found.front().values));
+    REQUIRE(one.values.size() == whole.values.size());
+    for (std::size_t j = 0; j < whole.values.size(); ++j)
+      CHECK(one.values[j] == Approx(whole.values[j]).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("complex matrices on ranks") {
+  const Case<std::complex<double>> torus(generators::hofstadter(35, 35, 1));
+  check_ranks(torus, options_for(6, Which::LA, Method::automatic), {2, 4});
+  check_ranks(torus, options_for(4, Which::SA, Method::lobpcg), {3});
+}
+
+TEST_CASE("a Chebyshev filter on ranks") {
+  const Case<double> square(generators::laplacian({60, 60}));
+  const auto whole = check_ranks(square, options_for(6, Which::SA, Method::chebyshev), {2, 3, 8});
+  CHECK(whole.filter_degree > 0);
+}
+
+TEST_CASE("LOBPCG and Davidson on ranks, with a preconditioner and without") {
+  Case<double> square(generators::laplacian({36, 36}));
+  for (const Method method : {Method::lobpcg, Method::davidson}) {
+    square.preconditioner = {};
+    check_ranks(square, options_for(5, Which::LA, method), {3});
+    square.preconditioner = generators::identity(square.n());
+    for (std::size_t i = 0; i < square.preconditioner.values.size(); ++i)
+      square.preconditioner.values[i] = 1 + 0.1 * static_cast<double>(i % 3);
+    check_ranks(square, options_for(5, Which::LA, method), {8});
+  }
+}
+
+TEST_CASE("LOBPCG ends on all ranks when one is told to") {
+  const Case<double> square(generators::laplacian({36, 36}));
+  const auto found = on_ranks<double>(3, square.n(), [&](const Context& ctx, int rank) {
+    auto o = options_for(5, Which::LA, Method::lobpcg);
+    int steps = 0;
+    if (rank == 1) o.stop = [&steps] { return steps++ >= 4; };
+    return solvers::solve_eigen<double>(ctx, square.problem(ctx), o);
+  });
+  for (const auto& one : found) {
+    CHECK(one.stop == solvers::StopReason::interrupted);
+    CHECK(one.iterations == found.front().iterations);
+  }
+}
+
+TEST_CASE("a warm start on ranks, and through an inverse that every rank has") {
+  const index_t n = 1100;
+  const Case<double> line(generators::laplacian({n}));
+  Matrix<double> start(n, 3);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < 3; ++j) start(i, j) = std::sin(static_cast<double>((i + 1) * (j + 2)));
+  const auto o = options_for(4, Which::SM, Method::lanczos);
+  const solvers::ShiftInvert<double> factor(line.matrix.view(), 1.7);
+  const auto solve = [&](const Context& ctx, int) {
+    auto problem = line.problem(ctx);
+    problem.target = 1.7, problem.shift = factor.sigma();
+    problem.inverse = ctx.communicator->size() == 1
+                          ? solvers::Operator<double>(factor)
+                          : solvers::Operator<double>(solvers::OnAllRows<double>(ctx, factor));
+    const auto here = start.cview().rows(first_row(ctx), problem.a.rows());
+    return solvers::solve_eigen<double>(ctx, problem, o, here);
+  };
+  const auto whole = solve(one_rank(), 0);
+  CHECK(whole.converged);
+  check_all<double>(whole, on_ranks<double>(3, n, solve), n);
+}
+
+TEST_CASE("what ranks cannot do is refused in a sentence") {
+  const auto refusal = [](index_t n, const solvers::EigenOptions& o, bool whole_slabs) {
+    const auto a = generators::identity(n);
+    return test::message_of([&] {
+      run_on_threads(2, [&](const Shared& c) {
+        Context ctx = of_rank(c, n);
+        const solvers::OnAllRows<double> op(ctx, solvers::CsrOperator<double>(a.view()));
+        if (!whole_slabs) ctx.slabs = {};
+        (void)solvers::solve_eigen<double>(ctx, {op}, o);
+      });
+    });
+  };
+  auto o = options_for(3, Which::LA, Method::lanczos);
+  CHECK(refusal(900, o, true).find("a matrix of up to 1000 rows") == 0);
+  CHECK(refusal(2000, o, false).find("Context::slabs must say") == 0);
+  o.max_iterations = 50;
+  CHECK(refusal(900, o, true).empty());
+  o.spills = true;
+  CHECK(refusal(900, o, true).find("a basis that spills into host memory works on one rank") == 0);
+  o = options_for(3, Which::LA, Method::automatic);
+  CHECK(refusal(200, o, true).find("the dense solver works on one rank") == 0);
+}
+
+TEST_CASE("float32 and mixed precision on ranks") {
+  const Case<double> square(generators::laplacian({40, 40}));
+  auto o = options_for(6, Which::LA, Method::lanczos);
+  o.precision = Precision::mixed;
+  check_ranks(square, o, {2, 8});
+  o.precision = Precision::float32, o.tol = 1e-5;
+  check_ranks(square, o, {3});
+}
+
+TEST_CASE("preconditioners that ranks build together") {
+  // A diagonal that no rank knows all of: the least element counts as u times the largest of all.
+  const index_t n = 1300;
+  std::vector<double> diagonal(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < diagonal.size(); ++i) diagonal[i] = 1 + static_cast<double>(i % 7);
+  diagonal[3] = 1e-30, diagonal[1290] = 1e6;
+  const solvers::Operator<double> whole = solvers::jacobi<double>(one_rank(), diagonal);
+  const Matrix<double> ones = [&] {
+    Matrix<double> x(n, 1);
+    for (index_t i = 0; i < n; ++i) x(i, 0) = 1;
+    return x;
+  }();
+  Matrix<double> expected(n, 1), got(n, 1);
+  whole.apply(one_rank(), ones.cview(), expected.view());
+  std::vector<solvers::WantedEnd> ends(8);
+  run_on_threads(8, [&](const Shared& c) {
+    const Context ctx = of_rank(c, n);
+    const index_t first = first_row(ctx), rows = ctx.slabs.rows(c->rank());
+    const std::vector<double> here(diagonal.begin() + first, diagonal.begin() + first + rows);
+    const auto part = solvers::jacobi<double>(ctx, here);
+    part.apply(ctx, ones.cview().rows(first, rows), got.view().rows(first, rows));
+    auto shifted = here;
+    for (double& d : shifted) d -= 5e5;  // positive on one rank alone
+    const double low = rows == 0 ? solvers::inf : *std::min_element(shifted.begin(), shifted.end());
+    const double high = rows == 0 ? -solvers::inf : *std::max_element(shifted.begin(), shifted.end());
+    ends[static_cast<std::size_t>(c->rank())] = solvers::positive_end(ctx, shifted, low, high, Which::SA);
+  });
+  for (index_t i = 0; i < n; ++i) CHECK(got(i, 0) == expected(i, 0));
+  for (const auto& end : ends) CHECK(end.shift == 5e5);
+
+  Case<double> square(generators::laplacian({36, 36}));
+  const auto o = options_for(4, Which::SA, Method::davidson);
+  const auto solve = [&](const Context& ctx, int) {
+    auto problem = square.problem(ctx);
+    problem.preconditioner = solvers::ChebyshevInverse<double>(ctx, problem.a, Which::SA);
+    return solvers::solve_eigen<double>(ctx, problem, o);
+  };
+  check_all<double>(solve(one_rank(), 0), on_ranks<double>(3, square.n(), solve), square.n());
+}
+
+TEST_CASE("ranks that share a GPU give the bits of one", "[device][gpu]") {
+  const auto a = generators::laplacian({45, 45});
+  const auto solve = [&](Context ctx, const solvers::EigenOptions& o) {
+    ctx.stream = cuda::Stream(0);
+    const DeviceCsrMatrix<double> there(ctx.stream, a.view());
+    const solvers::OnAllRows<double> op(ctx, solvers::CsrOperator<double>(a.view(), there.view()));
+    return solvers::solve_eigen<double>(ctx, {op}, o);
+  };
+  for (const auto& o : {options_for(8, Which::LA, Method::lanczos), options_for(6, Which::SA, Method::chebyshev),
+                        options_for(5, Which::LA, Method::lobpcg)}) {
+    const auto whole = solve(one_rank(), o);
+    CHECK(whole.verified);
+    for (const int ranks : {2, 8})
+      check_all<double>(whole, on_ranks<double>(ranks, a.rows, [&](const Context& ctx, int) { return solve(ctx, o); }),
+                        a.rows);
+  }
+}
