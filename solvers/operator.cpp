@@ -50,7 +50,7 @@ constexpr index_t group = 8;
 /// `visit(i, add)` calls add(a_ij, j) for the entries of row i.
 template <class T, class Visit>
 void residual_by_rows(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r,
-                      const Visit& visit) {
+                      index_t first_row, const Visit& visit) {
   constexpr index_t piece = 64;  // rows
   const auto residual_of = [&](index_t i) {
     for (index_t first = 0; first < x.cols(); first += group) {
@@ -61,7 +61,7 @@ void residual_by_rows(const Context& ctx, HostView<const T> x, std::span<const d
       });
       for (index_t c = 0; c < width; ++c) {
         auto& sum = sums[static_cast<std::size_t>(c)];
-        sum.add(T(static_cast<real_t<T>>(-theta[static_cast<std::size_t>(first + c)])), x(i, first + c));
+        sum.add(T(static_cast<real_t<T>>(-theta[static_cast<std::size_t>(first + c)])), x(first_row + i, first + c));
         r(i, first + c) = sum.value();
       }
     }
@@ -90,33 +90,33 @@ Operator<T> at_home(Space space, Operator<T> op) {
 template <class T, class I>
 void compensated_residual(const Context& ctx, const CsrView<T, Space::host, I>& a, HostView<const T> x,
                           std::span<const double> theta, HostView<T> r) {
-  residual_by_rows<T>(ctx, x, theta, r, [&a](index_t i, const auto& add) {
+  residual_by_rows<T>(ctx, x, theta, r, 0, [&a](index_t i, const auto& add) {
     for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) add(a.values[k], index_t{a.indices[k]});
   });
 }
 
 template <class T>
 void compensated_residual(const Context& ctx, HostView<const T> a, HostView<const T> x, std::span<const double> theta,
-                          HostView<T> r) {
-  residual_by_rows<T>(ctx, x, theta, r, [&a](index_t i, const auto& add) {
+                          HostView<T> r, index_t first) {
+  residual_by_rows<T>(ctx, x, theta, r, first, [&a](index_t i, const auto& add) {
     for (index_t j = 0; j < a.cols(); ++j) add(a(i, j), j);
   });
 }
 
 template <class T, class I>
-OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a) {
+OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a, index_t first) {
   if (a.rows == 0) return {0, 0, 0};
   const auto both = [](const OperatorFacts& x, const OperatorFacts& y) {
     return OperatorFacts{x.entries, std::min(x.low, y.low), std::max(x.high, y.high)};
   };
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const OperatorFacts none{a.nonzeros(), infinity, -infinity};
-  const auto of_rows = [&](index_t first, index_t last) {
+  const auto of_rows = [&](index_t begin, index_t end) {
     OperatorFacts facts = none;
-    for (index_t i = first; i < last; ++i) {
+    for (index_t i = begin; i < end; ++i) {
       double centre = 0, radius = 0;
       for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
-        if (a.indices[k] == i)
+        if (a.indices[k] == first + i)
           centre += std::real(a.values[k]);
         else
           radius += std::abs(a.values[k]);
@@ -145,12 +145,12 @@ Matrix<T> as_dense(const Context& ctx, const Operator<T>& a) {
 }
 
 #define TS_INSTANTIATE_INDEX(T, I)                                                                               \
-  template OperatorFacts gershgorin<T, I>(const CsrView<T, Space::host, I>&);                                    \
+  template OperatorFacts gershgorin<T, I>(const CsrView<T, Space::host, I>&, index_t);                           \
   template void compensated_residual<T, I>(const Context&, const CsrView<T, Space::host, I>&, HostView<const T>, \
                                            std::span<const double>, HostView<T>);
 #define TS_INSTANTIATE_DENSE(T)                                                                                        \
   template void compensated_residual<T>(const Context&, HostView<const T>, HostView<const T>, std::span<const double>, \
-                                        HostView<T>);
+                                        HostView<T>, index_t);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE_DENSE)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, at_home)
 #undef TS_INSTANTIATE_DENSE

@@ -196,9 +196,9 @@ class Operator {
 template <class T>
 [[nodiscard]] Operator<T> at_home(Space space, Operator<T> op);
 
-/// Entries, and bounds by Gershgorin's discs, of a square matrix.
+/// Entries, and bounds by Gershgorin's discs, of a square matrix, or of its rows from `first` on.
 template <class T, class I>
-[[nodiscard]] OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a);
+[[nodiscard]] OperatorFacts gershgorin(const CsrView<T, Space::host, I>& a, index_t first = 0);
 
 /// A^H
 template <class T, class I>
@@ -209,13 +209,14 @@ template <class T, class I>
 }
 
 /// R = A X - X diag(theta) with every element a compensated sum (Ogita, Rump and Oishi 2005, Dot2): its error
-/// is u |r| + (m u)^2 |A| |x| for rows of m entries. X and R: n x k, theta: k.
+/// is u |r| + (m u)^2 |A| |x| for rows of m entries. X and R: n x k, theta: k. A dense A, and R, may be the rows from
+/// `first` on.
 template <class T, class I>
 void compensated_residual(const Context&, const CsrView<T, Space::host, I>& a, HostView<const T> x,
                           std::span<const double> theta, HostView<T> r);
 template <class T>
 void compensated_residual(const Context&, HostView<const T> a, HostView<const T> x, std::span<const double> theta,
-                          HostView<T> r);
+                          HostView<T> r, index_t first = 0);
 
 /// A square sparse matrix in somebody else's memory, perhaps on a device as well.
 template <class T, class I = std::int32_t>

@@ -54,8 +54,8 @@ class Ranks {
   /// Rank 0 has its machine for itself.
   void work_alone() const;
 
-  /// Waits for the others and returns how all end: as the first that failed, whose sentence is told by it alone. Ends all
-  /// processes where others do not come within two seconds after this one has failed, for they wait for it.
+  /// Waits for the others and returns how all end: as the first that failed, whose sentence is told by it alone. Where
+  /// others do not come within two seconds after this one has failed, they wait for it: that ends all processes.
   /// @param tell what writes a sentence
   [[nodiscard]] int settle(const Ending& mine, const std::function<void(const std::string&)>& tell) const;
 

@@ -22,8 +22,8 @@ namespace ts::app {
 /// made for them, and that is an error.
 int run_program(const std::string& name, int argc, char** argv, const std::function<int(Arguments)>& body) noexcept;
 
-/// The same for a program that several processes may run together. Rank 0 alone writes to standard output and error; all
-/// end with one exit status, and an error of any rank is told once.
+/// The same for a program that several processes may run together. Rank 0 alone writes to standard output and error;
+/// all end with one exit status, and an error of any rank is told once.
 int run_on_ranks(const std::string& name, int argc, char** argv,
                  const std::function<int(Arguments, const Ranks&)>& body) noexcept;
 

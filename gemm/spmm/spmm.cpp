@@ -64,15 +64,16 @@ template <class T, class I>
 void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
                      Strided<T> x, real_t<T> beta, Strided<T> y) {
   expect_sparse("spmm_recurrence", a);
-  expect_argument("spmm_recurrence", a.rows == a.cols, "A must be square");
-  expect_shape("spmm_recurrence", "X", x, a.rows, x.cols, "as many rows as A");
-  expect_shape("spmm_recurrence", "Y", y, a.rows, x.cols, "the shape of X");
+  expect_argument("spmm_recurrence", a.rows == a.cols || (a.rows < a.cols && count == 1),
+                  "A must be square, for one step at least as wide as high");
+  expect_shape("spmm_recurrence", "X", x, a.cols, x.cols, "as many rows as A has columns");
+  expect_shape("spmm_recurrence", "Y", y, a.rows, x.cols, "as many rows as A, and the columns of X");
   expect_disjoint("spmm_recurrence", y, "Y", x, "X");
   if (y.empty()) return;
   const auto rows_lie = [](const Strided<T>& v) { return v.col_stride == 1 || v.cols == 1; };
   const bool fast = ctx.implementation == Implementation::fast && rows_lie(x) && rows_lie(y);
   const SpmmSteps together = fast ? fast::spmm_steps<T, I>(ctx, a, x.cols) : SpmmSteps{};
-  Problem problem{Operation::spmm, dtype_of<T>, a.rows, a.rows, x.cols, beta != 0};
+  Problem problem{Operation::spmm, dtype_of<T>, a.rows, a.cols, x.cols, beta != 0};
   problem.nonzeros = a.nonzeros(), problem.index_bytes = static_cast<int>(sizeof(I));
   while (count > 0) {
     const int steps = static_cast<int>(std::min<index_t>(count, together.count));

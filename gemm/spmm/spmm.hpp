@@ -56,8 +56,8 @@ void spmm_shifted(const Context& ctx, result_t<T> alpha, CsrView<T, Space::devic
 /// `count` times Y = alpha (A - shift I) X + beta Y, after each of which X and Y change places, for a square A: a
 /// three-term recurrence. The last product is in Y where `count` is odd, else in X. beta = 0 never reads Y. Where
 /// a.facts.reach tells that the columns of a row are near its diagonal (reach_of), several steps pass through A, X and
-/// Y together, so that memory is read less often; bits depend neither on that nor on the number of threads. T: one of
-/// the four result types.
+/// Y together, so that memory is read less often; bits depend neither on that nor on the number of threads. For one
+/// step A may have more columns than rows, and X more rows than Y. T: one of the four result types.
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <class T, class I, HostMatrix VX, HostMatrix VY>
 void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,

@@ -1,0 +1,22 @@
+// Which rank gets which rows of a sparse matrix.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/runtime/row_slabs.hpp"
+
+namespace ts::solvers {
+
+/// Entries of each unit of row_unit(rows) rows.
+/// @param pointers rows + 1 row pointers.
+[[nodiscard]] std::vector<index_t> entries_of_units(std::span<const index_t> pointers);
+
+/// `rows` rows in `slabs` slabs of whole units, so that the largest slab has as few entries as it can; where several
+/// cuts do, those whose slabs are most alike (by the sum of squares).
+/// @param entries of each unit of row_unit(rows) rows.
+/// @throws Error(invalid_argument) for another number of units, negative entries or no slab.
+[[nodiscard]] RowSlabs balanced_slabs(index_t rows, std::span<const index_t> entries, int slabs);
+
+}  // namespace ts::solvers

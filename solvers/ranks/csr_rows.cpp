@@ -1,0 +1,216 @@
+#include "tallskinny/solvers/ranks/csr_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/solvers/ranks/halo_detail.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+/// Copies of rows pass by many threads where they are long or many.
+template <class T, class Copy>
+void copy_rows(const Context& ctx, index_t count, index_t cols, const Copy& copy) {
+  const bool few = count * cols * static_cast<index_t>(sizeof(T)) < (1 << 20);
+  parallel_for(few ? 1 : ctx.thread_count(), count, copy);
+}
+
+/// to[i] = from[rows[i]]
+template <class T, class View>
+void take_rows(const Context& ctx, View from, std::span<const std::int32_t> rows, HostView<T> to) {
+  copy_rows<T>(ctx, std::ssize(rows), to.cols(), [&](index_t i) {
+    const T* const source = &from(rows[static_cast<std::size_t>(i)], 0);
+    std::copy(source, source + to.cols(), &to(i, 0));
+  });
+}
+
+}  // namespace
+
+template <class T>
+template <class I>
+CsrRows<T>::CsrRows(const Context& ctx, CsrMatrix<T, I> own) {
+  detail::expect_own(ctx, own.rows, own.cols);
+  const auto view = own.view();
+  const detail::SomeRows<T, I> some{view, 0, own.rows, first_row(ctx)};
+  RankShare share;
+  const std::vector<index_t> halo = detail::halo_of(some, share);
+  expects(own.rows + share.halo <= std::numeric_limits<std::int32_t>::max(),
+          "a rank's rows of a sparse matrix and the columns that they need from other ranks are more than 2^31 - 1");
+  facts_ = own.rows > 0
+               ? gershgorin(view, some.first)
+               : OperatorFacts{0, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  if (ctx.communicator->size() == 1) reach_ = reach_of(view);
+
+  std::vector<std::int32_t> place(static_cast<std::size_t>(own.rows), -1);  // of a row of X in what outer_ reads
+  std::vector<bool> is_outer(place.size());
+  for (index_t i = 0; i < own.rows; ++i)
+    for (index_t e = own.pointers[static_cast<std::size_t>(i)]; e < own.pointers[static_cast<std::size_t>(i) + 1]; ++e)
+      if (!some.here(own.indices[static_cast<std::size_t>(e)])) {
+        is_outer[static_cast<std::size_t>(i)] = true;
+        place[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(outer_rows_.size());
+        outer_rows_.push_back(static_cast<std::int32_t>(i));
+        break;
+      }
+  for (const std::int32_t i : outer_rows_)
+    for (index_t e = own.pointers[static_cast<std::size_t>(i)]; e < own.pointers[static_cast<std::size_t>(i) + 1]; ++e)
+      if (const auto j = static_cast<index_t>(own.indices[static_cast<std::size_t>(e)]); some.here(j))
+        if (auto& at = place[static_cast<std::size_t>(j - some.first)]; at < 0)
+          at = 0, others_.push_back(static_cast<std::int32_t>(j - some.first));
+  std::sort(others_.begin(), others_.end());
+  const auto below = static_cast<std::int32_t>(outer_rows_.size() + others_.size());
+  for (std::size_t k = 0; k < others_.size(); ++k)
+    place[static_cast<std::size_t>(others_[k])] = static_cast<std::int32_t>(outer_rows_.size() + k);
+
+  // Outer rows go to outer_; what is left moves together, in its place where column numbers have 32 bits.
+  if constexpr (std::is_same_v<I, std::int32_t>)
+    inner_.indices = std::move(own.indices);
+  else
+    inner_.indices.resize(own.indices.size());
+  inner_.values = std::move(own.values), inner_.pointers = std::move(own.pointers);
+  const I* const columns = [&] {
+    if constexpr (std::is_same_v<I, std::int32_t>)
+      return inner_.indices.data();
+    else
+      return own.indices.data();
+  }();
+  std::size_t kept = 0;
+  index_t begin = 0;
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    const index_t end = inner_.pointers[i + 1];
+    for (auto e = static_cast<std::size_t>(begin); e < static_cast<std::size_t>(end); ++e) {
+      const auto j = static_cast<index_t>(columns[e]);
+      if (!is_outer[i]) {
+        inner_.indices[kept] = static_cast<std::int32_t>(j - some.first), inner_.values[kept] = inner_.values[e];
+        ++kept;
+        continue;
+      }
+      const auto local = some.here(j) ? index_t{place[static_cast<std::size_t>(j - some.first)]}
+                                      : below + (std::lower_bound(halo.begin(), halo.end(), j) - halo.begin());
+      outer_.indices.push_back(static_cast<std::int32_t>(local)), outer_.values.push_back(inner_.values[e]);
+    }
+    if (is_outer[i]) outer_.pointers.push_back(std::ssize(outer_.indices));
+    inner_.pointers[i + 1] = static_cast<index_t>(kept), begin = end;
+  }
+  inner_.indices.resize(kept), inner_.values.resize(kept);
+  inner_.rows = inner_.cols = some.rows;
+  outer_.rows = std::ssize(outer_rows_), outer_.cols = below + share.halo;
+
+  meet(ctx, halo);
+  share.sent = std::ssize(sent_);
+  shares_ = {static_cast<index_t>(sizeof(T)), gather_lists<RankShare>(ctx, std::span(&share, 1))};
+  facts_ = {shares_.entries(), min_of_ranks(ctx, facts_.low), max_of_ranks(ctx, facts_.high)};
+  if (all_rows(ctx, some.rows) == 0) facts_ = {0, 0, 0};
+}
+
+/// Tells each owner of columns of the halo which rows to send.
+template <class T>
+void CsrRows<T>::meet(const Context& ctx, const std::vector<index_t>& halo) {
+  const auto ranks = static_cast<std::size_t>(ctx.communicator->size());
+  if (ranks == 1) return;
+  const auto here = static_cast<std::size_t>(ctx.communicator->rank());
+  const std::vector<index_t> cuts = detail::cut_by_ranks(halo, ctx.slabs);
+  std::vector<index_t> wanted;
+  for (std::size_t r = 0; r < ranks; ++r) wanted.push_back(cuts[r + 1] - cuts[r]);
+  const std::vector<index_t> all = gather_lists<index_t>(ctx, wanted);  // row r: what rank r wants from each
+  index_t asked = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    if (wanted[r] > 0) from_.push_back({static_cast<int>(r), cuts[r], wanted[r]});
+    const index_t count = all[r * ranks + here];
+    if (count > 0) to_.push_back({static_cast<int>(r), asked, count});
+    asked += count;
+  }
+  std::vector<index_t> lists(static_cast<std::size_t>(asked));
+  std::vector<Outgoing> out;
+  std::vector<Incoming> in;
+  const auto piece = [](auto& list, const Message& m) {
+    return std::span(list).subspan(static_cast<std::size_t>(m.begin), static_cast<std::size_t>(m.count));
+  };
+  for (const Message& m : from_) out.push_back({m.rank, std::as_bytes(piece(halo, m))});
+  for (const Message& m : to_) in.push_back({m.rank, std::as_writable_bytes(piece(lists, m))});
+  ctx.communicator->begin_exchange(out, in)->wait();
+  const index_t first = first_row(ctx);
+  for (const index_t row : lists) sent_.push_back(static_cast<std::int32_t>(row - first));
+}
+
+/// product(A, X, Y) for inner_ with x and y themselves while the halo is under way, then for outer_ with copies.
+/// `adds`: it reads Y.
+template <class T>
+template <class X, class Product>
+void CsrRows<T>::in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds, const Product& product) const {
+  expects(ctx.communicator->size() == static_cast<int>(shares_.ranks.size()),
+          "a matrix by rows takes a Context of the ranks that made it");
+  const index_t cols = y.cols();
+  if (cols == 0) return;
+  expects(x.rows() == rows() && x.cols() == cols && y.rows() == rows(),
+          "a matrix by rows takes blocks X and Y of this rank's rows and as many columns as each other");
+  const index_t below = std::ssize(outer_rows_) + std::ssize(others_), halo = outer_.cols - below;
+  // Of a single column with gaps between rows the compiled sum rounds otherwise than of one without: copies are as X
+  // and Y are.
+  const auto gap_of = [](const auto& block) { return block.cols() == 1 && block.ld() > 1 ? index_t{1} : index_t{0}; };
+  const index_t gap = gap_of(x);
+  Matrix<T> sent(std::ssize(sent_), cols), copies(outer_.cols, cols + gap), arriving(gap > 0 ? halo : 0, cols),
+      results(outer_.rows, cols + gap_of(y));
+  const HostView<T> from = copies.view().cols(0, cols), to = results.view().cols(0, cols);
+  T* const halo_begins = gap > 0 ? arriving.data() : copies.data() + below * cols;
+  const auto bytes = [cols](T* rows, const Message& m) {
+    return std::as_writable_bytes(std::span(rows + m.begin * cols, static_cast<std::size_t>(m.count * cols)));
+  };
+  take_rows<T>(ctx, x, sent_, sent.view());
+  std::vector<Outgoing> out;
+  std::vector<Incoming> in;
+  for (const Message& m : to_) out.push_back({m.rank, bytes(sent.data(), m)});
+  for (const Message& m : from_) in.push_back({m.rank, bytes(halo_begins, m)});
+  const std::unique_ptr<Exchange> exchange = ctx.communicator->begin_exchange(out, in);
+  take_rows<T>(ctx, x, outer_rows_, from);
+  take_rows<T>(ctx, x, others_, from.rows(outer_.rows, std::ssize(others_)));
+  if (adds) take_rows<T>(ctx, y, outer_rows_, to);
+  product(inner_.view(), x, y);
+  exchange->wait();
+  if (outer_.rows == 0) return;
+  for (index_t i = 0; i < arriving.rows(); ++i) from(below + i, 0) = arriving(i, 0);
+  product(outer_.view(), X(from), to);
+  copy_rows<T>(ctx, outer_.rows, cols, [&](index_t i) {
+    std::copy(&to(i, 0), &to(i, 0) + cols, &y(outer_rows_[static_cast<std::size_t>(i)], 0));
+  });
+}
+
+template <class T>
+void CsrRows<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
+  in_two_parts(ctx, x, y, false, [&](const CsrView<T>& a, HostView<const T> from, HostView<T> to) {
+    spmm(ctx, Op::none, T{1}, a, from, T{0}, to);
+  });
+}
+
+template <class T>
+bool CsrRows<T>::recurrence(const Context& ctx, index_t count, double alpha, double shift, HostView<T> x, double beta,
+                            HostView<T> y) const {
+  using R = real_t<T>;
+  const bool alone = shares_.ranks.size() == 1;
+  const index_t together = alone ? count : 1;  // otherwise each step needs what the others computed in the last
+  for (; count > 0; count -= together, std::swap(x, y))
+    in_two_parts(ctx, x, y, beta != 0, [&](CsrView<T> a, HostView<T> from, HostView<T> to) {
+      a.facts.reach = reach_;
+      spmm_recurrence(ctx, together, static_cast<R>(alpha), a, static_cast<R>(shift), from, static_cast<R>(beta), to);
+    });
+  return true;
+}
+
+template <class T>
+void CsrRows<T>::residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
+  in_two_parts(ctx, x, r, false, [&](const CsrView<T>& a, HostView<const T> from, HostView<T> to) {
+    compensated_residual(ctx, a, from, theta, to);
+  });
+}
+
+#define TS_INSTANTIATE(T)                                                       \
+  template class CsrRows<T>;                                                    \
+  template CsrRows<T>::CsrRows(const Context&, CsrMatrix<T, std::int32_t> own); \
+  template CsrRows<T>::CsrRows(const Context&, CsrMatrix<T, std::int64_t> own);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

@@ -1,0 +1,285 @@
+// Matrices by rows against the whole matrix on one rank, bit for bit.
+#include "tallskinny/solvers/ranks/csr_rows.hpp"
+
+#include <mutex>
+#include <numeric>
+
+#include "tallskinny/app/generators/laplacians.hpp"
+#include "tallskinny/gemm/comm/thread_ranks.hpp"
+#include "tallskinny/gemm/random/fill_random.hpp"
+#include "tallskinny/solvers/ranks/balance.hpp"
+#include "tallskinny/solvers/ranks/dense_rows.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::solvers;
+using namespace ts::test;
+
+namespace {
+
+using Shared = std::shared_ptr<Communicator>;
+
+template <class T>
+T number(double real, double imaginary) {
+  if constexpr (is_complex<T>)
+    return {static_cast<real_t<T>>(real), static_cast<real_t<T>>(imaginary)};
+  else
+    return static_cast<T>(real + imaginary);
+}
+
+/// n x n, the columns of row i those of columns(i), ascending.
+template <class T, class Columns>
+CsrMatrix<T> with_columns(index_t n, const Columns& columns) {
+  CsrMatrix<T> a;
+  a.rows = a.cols = n;
+  for (index_t i = 0; i < n; ++i) {
+    std::vector<index_t> row = columns(i);
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    for (const index_t j : row) {
+      a.indices.push_back(static_cast<std::int32_t>(j));
+      a.values.push_back(number<T>(1.0 / static_cast<double>(3 + (7 * i + 11 * j) % 101),
+                                   0.1 * static_cast<double>((i + j) % 7) - 0.3));
+    }
+    a.pointers.push_back(std::ssize(a.indices));
+  }
+  return a;
+}
+
+std::vector<index_t> no_columns(index_t) { return {}; }
+
+/// Random columns anywhere; every fifth row is empty.
+template <class T>
+CsrMatrix<T> scattered(index_t n) {
+  return with_columns<T>(n, [n](index_t i) {
+    std::vector<index_t> row;
+    std::uint64_t state = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u + 1;
+    for (index_t k = 0; i % 5 != 0 && k < i % 13; ++k) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      row.push_back(static_cast<index_t>(state >> 33) % n);
+    }
+    return row;
+  });
+}
+
+/// A grid, 11 x 13 points a plane.
+template <class T>
+CsrMatrix<T> grid(index_t planes) {
+  const CsrMatrix<double> l = generators::laplacian({planes, 11, 13});
+  CsrMatrix<T> a{l.rows, l.cols, l.pointers, l.indices, {}};
+  for (std::size_t e = 0; e < l.values.size(); ++e)
+    a.values.push_back(number<T>(l.values[e], 0.01 * static_cast<double>(e % 5)));
+  return a;
+}
+
+/// A band, and row `hub` with an entry in every column.
+template <class T>
+CsrMatrix<T> with_hub(index_t n, index_t hub) {
+  return with_columns<T>(n, [=](index_t i) {
+    std::vector<index_t> row{i, std::max<index_t>(i - 1, 0), std::min(i + 2, n - 1)};
+    if (i == hub) row.resize(static_cast<std::size_t>(n)), std::iota(row.begin(), row.end(), 0);
+    return row;
+  });
+}
+
+/// Some rows, with column numbers of type I.
+template <class I, class T>
+CsrMatrix<T, I> rows_of(const CsrMatrix<T>& a, index_t first, index_t rows) {
+  CsrMatrix<T, I> own;
+  own.rows = rows, own.cols = a.cols;
+  const auto from = static_cast<std::ptrdiff_t>(a.pointers[static_cast<std::size_t>(first)]);
+  const auto end = static_cast<std::ptrdiff_t>(a.pointers[static_cast<std::size_t>(first + rows)]);
+  own.indices.assign(a.indices.begin() + from, a.indices.begin() + end);
+  own.values.assign(a.values.begin() + from, a.values.begin() + end);
+  for (index_t i = first; i < first + rows; ++i)
+    own.pointers.push_back(a.pointers[static_cast<std::size_t>(i) + 1] - from);
+  return own;
+}
+
+Context of_rank(const Shared& communicator, RowSlabs slabs, int threads = 1) {
+  Context ctx;
+  ctx.communicator = communicator, ctx.slabs = std::move(slabs), ctx.threads = threads;
+  ctx.determinism = Determinism::gpu_to_gpu;
+  return ctx;
+}
+Context of_one() { return of_rank(self_communicator(), {}); }
+
+void expect(bool holds, const std::string& what) {  // on threads of ranks, where Catch may not check
+  if (!holds) throw Error(Errc::invalid_argument, what);
+}
+
+/// What an operator makes of random blocks, whose rows have gaps between them.
+template <class T>
+struct Results {
+  Matrix<T> product, step_x, step_y, steps_x, steps_y, residual;
+};
+
+template <class T>
+Results<T> results_of(const Context& ctx, const Operator<T>& op, index_t q, index_t gap) {
+  const auto random = [&](std::uint64_t stream) {
+    Matrix<T> x(op.rows(), q + gap);
+    ts::fill_random<T>(ctx, Philox{3, stream}, x.view(), first_row(ctx));
+    return x;
+  };
+  Results<T> r{random(1), random(2), random(3), random(4), random(5), random(6)};
+  const auto block = [q, gap](Matrix<T>& x) { return x.view().cols(gap / 3, q); };
+  const Matrix<T> x = random(7);
+  op.apply(ctx, x.cview().cols(gap / 3, q), block(r.product));
+  expect(op.recurrence(ctx, 1, 2.0, 0.25, block(r.step_x), 0.0, block(r.step_y)), "no step");
+  expect(op.recurrence(ctx, 3, -1.5, 0.75, block(r.steps_x), 0.5, block(r.steps_y)), "no steps");
+  std::vector<double> theta;
+  for (index_t j = 0; j < q; ++j) theta.push_back(0.1 - static_cast<double>(j) / 3);
+  expect(op.residual(ctx, x.cview().cols(gap / 3, q), theta, block(r.residual)), "plain sums in residuals");
+  return r;
+}
+
+template <class T>
+bool same_rows(const Matrix<T>& whole, index_t first, const Matrix<T>& part) {
+  return std::equal(part.data(), part.data() + part.rows() * part.cols(), whole.data() + first * whole.cols());
+}
+
+template <class T>
+void expect_rows(const Results<T>& whole, index_t first, const Results<T>& mine) {
+  expect(same_rows(whole.product, first, mine.product), "other bits of products");
+  expect(same_rows(whole.step_x, first, mine.step_x) && same_rows(whole.step_y, first, mine.step_y),
+         "other bits of a step");
+  expect(same_rows(whole.steps_x, first, mine.steps_x) && same_rows(whole.steps_y, first, mine.steps_y),
+         "other bits of steps");
+  expect(same_rows(whole.residual, first, mine.residual), "other bits of residuals");
+}
+
+/// Slabs of units and, as rows are computed alone here, some that begin anywhere.
+std::vector<RowSlabs> distributions_of(index_t n) {
+  std::vector<RowSlabs> all;
+  for (const int ranks : {1, 2, 3, 4, 8}) all.push_back(RowSlabs::of_units(n, ranks));
+  if (n > 3) all.push_back(RowSlabs({0, 0, 1, n / 3, n / 3, n - 1, n, n}));
+  return all;
+}
+
+template <class T, class I = std::int32_t>
+void check_sparse(const CsrMatrix<T>& a, const std::vector<index_t>& widths) {
+  for (const index_t q : widths)
+    for (const index_t gap : {0, 3}) {
+      const Operator<T> whole = CsrOperator<T>(a.view());
+      const Results<T> expected = results_of(of_one(), whole, q, gap);
+      for (const RowSlabs& slabs : distributions_of(a.rows)) {
+        CAPTURE(q, gap, slabs.slabs(), sizeof(I));
+        CHECK(message_of([&] {
+                run_on_threads(slabs.slabs(), [&](const Shared& c) {
+                  const Context ctx = of_rank(c, slabs, 1 + c->rank() % 2);
+                  const index_t first = slabs.begin(c->rank());
+                  CsrRows<T> by_rows(ctx, rows_of<I>(a, first, slabs.rows(c->rank())));
+                  expect(by_rows.shares() == row_shares(a.view(), slabs), to_text(by_rows.shares()));
+                  const Operator<T> op = std::move(by_rows);
+                  expect_rows(expected, first, results_of(ctx, op, q, gap));
+                  const OperatorFacts facts = op.facts(), facts_of_whole = whole.facts();
+                  expect(facts.entries == facts_of_whole.entries && facts.low == facts_of_whole.low &&
+                             facts.high == facts_of_whole.high,
+                         "other facts");
+                });
+              }) == "");
+      }
+    }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a sparse matrix by rows has the bits of the whole", "", double, float, std::complex<double>,
+                   std::complex<float>) {
+  using T = TestType;
+  check_sparse(grid<T>(17), {1, 3, 8, 20});
+  check_sparse(scattered<T>(1900), {1, 8});
+  check_sparse<T, std::int64_t>(scattered<T>(700), {3, 20});
+  check_sparse(with_hub<T>(1500, 700), {1, 3, 8});
+  check_sparse(with_columns<T>(600, no_columns), {3});
+}
+
+TEST_CASE("a sparse matrix by rows of no rows, and blocks of no columns") {
+  check_sparse(with_columns<double>(0, no_columns), {3});
+  check_sparse(scattered<double>(700), {0});
+}
+
+TEST_CASE("what ranks send for a product can be told beforehand") {
+  const CsrMatrix<double> a = generators::laplacian({12, 16, 16});  // planes of 256 rows, as a unit
+  const RowShares shares = row_shares(a.view(), RowSlabs::of_units(a.rows, 3));
+  REQUIRE(shares.ranks.size() == 3);
+  CHECK(shares.ranks[0] == RankShare{1024, 1024 * 7 - 4 * 64 - 256, 7, 256, 256, 256});
+  CHECK(shares.ranks[1] == RankShare{1024, 1024 * 7 - 4 * 64, 7, 512, 512, 512});
+  CHECK(shares.entries() == a.nonzeros());
+  CHECK(shares.longest() == 7);
+  CHECK(shares.sent_bytes() == 4 * 256 * 8);
+  CHECK(to_text(shares).find("rank 1: 1024 rows (512 outer), 6912 entries, 512 halo columns, sends 4096 bytes per "
+                             "column\n") != std::string::npos);
+  CHECK(row_shares(a.view(), RowSlabs::of_units(a.rows, 1)).sent_bytes() == 0);
+}
+
+TEST_CASE("rows that are not a rank's are refused") {
+  const CsrMatrix<double> a = generators::laplacian({600});
+  const auto refused = [&](const std::vector<index_t>& begins, index_t rows) {
+    return message_of([&] {
+      run_on_threads(2, [&](const Shared& c) {
+        if (c->rank() == 0) CsrRows<double>(of_rank(c, RowSlabs(begins)), rows_of<std::int32_t>(a, 0, rows));
+      });
+    });
+  };
+  CHECK(refused({0, 300, 600}, 299).find("must be this rank's") != std::string::npos);
+  CHECK(refused({0, 300, 500}, 300).find("as many columns as Context::slabs have rows") != std::string::npos);
+  auto beyond = rows_of<std::int32_t>(a, 0, 600);
+  beyond.indices[7] = 600;
+  CHECK(message_of([&] { CsrRows<double>(Context{}, std::move(beyond)); }).find("beyond its columns") !=
+        std::string::npos);
+}
+
+TEMPLATE_TEST_CASE("a dense matrix by rows has the bits of the whole", "", double, float, std::complex<double>,
+                   std::complex<float>) {
+  using T = TestType;
+  const index_t n = 700;
+  Matrix<T> a(n, n);
+  ts::fill_random<T>(Context{}, Philox{1, 9}, a.view());
+  const auto results = [](const Context& ctx, const Operator<T>& op, index_t q) {
+    Matrix<T> x(op.rows(), q), y(op.rows(), q), r(op.rows(), q);
+    ts::fill_random<T>(ctx, Philox{3, 1}, x.view(), first_row(ctx));
+    op.apply(ctx, x.cview(), y.view());
+    const std::vector<double> theta(static_cast<std::size_t>(q), 0.3);
+    expect(op.residual(ctx, x.cview(), theta, r.view()), "plain sums");
+    return std::pair(std::move(y), std::move(r));
+  };
+  for (const index_t q : {1, 3, 8, 20}) {
+    const auto whole = results(of_one(), DenseOperator<T>(a.cview()), q);
+    for (const RowSlabs& slabs : distributions_of(n)) {
+      CAPTURE(q, slabs.slabs());
+      CHECK(message_of([&] {
+              run_on_threads(slabs.slabs(), [&](const Shared& c) {
+                const Context ctx = of_rank(c, slabs);
+                const index_t first = slabs.begin(c->rank());
+                const Operator<T> op = DenseRows<T>(ctx, a.cview().rows(first, slabs.rows(c->rank())));
+                expect(op.facts().entries == n * n, "other facts");
+                const auto mine = results(ctx, op, q);
+                expect(same_rows(whole.first, first, mine.first), "other bits of products");
+                expect(same_rows(whole.second, first, mine.second), "other bits of residuals");
+              });
+            }) == "");
+    }
+  }
+}
+
+TEST_CASE("slabs are balanced by entries, in whole units") {
+  using List = std::vector<index_t>;
+  const auto begins = [](const RowSlabs& slabs) {
+    List list;
+    for (int s = 0; s <= slabs.slabs(); ++s) list.push_back(slabs.begin(s));
+    return list;
+  };
+  CHECK(begins(balanced_slabs(1500, List{1, 1, 1, 1, 1, 1}, 3)) == List{0, 512, 1024, 1500});
+  CHECK(begins(balanced_slabs(1500, List{10, 1, 1, 1, 1, 1}, 2)) == List{0, 256, 1500});
+  CHECK(begins(balanced_slabs(1500, List{1, 1, 1, 1, 1, 10}, 3)) == List{0, 768, 1280, 1500});
+  CHECK(begins(balanced_slabs(300, List{5, 1}, 4)).back() == 300);
+  CHECK(begins(balanced_slabs(0, List{}, 2)) == List{0, 0, 0});
+  const CsrMatrix<double> a = with_hub<double>(1500, 0);
+  const List entries = entries_of_units(a.pointers);
+  REQUIRE(entries.size() == 6);
+  CHECK(std::accumulate(entries.begin(), entries.end(), index_t{0}) == a.nonzeros());
+  CHECK(begins(balanced_slabs(1500, entries, 2)) == List{0, 512, 1500});
+  CHECK_THROWS_AS(balanced_slabs(1500, List{1, 1}, 2), Error);
+}
