@@ -55,19 +55,27 @@ void accumulate(std::vector<index_t>& counts) { std::partial_sum(counts.begin(),
 
 }  // namespace
 
-void check_pointers(const std::vector<index_t>& pointers, index_t entries, const Subject& subject) {
+void check_pointers(const std::vector<index_t>& pointers, index_t entries, const Subject& subject, index_t lines) {
   if (pointers.empty()) refuse(subject, "has no pointers; there is one more than its " + line_word(subject) + "s");
-  if (pointers.front() != 0)
+  const auto line = [&](std::size_t i) {
+    return line_word(subject) + " " + std::to_string(subject.first_line + static_cast<index_t>(i));
+  };
+  if (subject.first_line > 0 && pointers.front() < 0)
+    refuse(subject, "has a negative pointer at " + line(0) + ": " + std::to_string(pointers.front()));
+  if (subject.first_line == 0 && pointers.front() != 0)
     refuse(subject, "has pointers that start at " + std::to_string(pointers.front()) + " instead of 0");
   for (std::size_t i = 1; i < pointers.size(); ++i) {
     if (pointers[i] < pointers[i - 1])
-      refuse(subject, "has decreasing pointers at " + line_word(subject) + " " + std::to_string(i - 1) + ": " +
-                          std::to_string(pointers[i - 1]) + " is followed by " + std::to_string(pointers[i]));
+      refuse(subject, "has decreasing pointers at " + line(i - 1) + ": " + std::to_string(pointers[i - 1]) +
+                          " is followed by " + std::to_string(pointers[i]));
     if (pointers[i] > entries)
-      refuse(subject, "has a pointer to entry " + std::to_string(pointers[i]) + " at " + line_word(subject) + " " +
-                          std::to_string(i - 1) + ", but " + std::to_string(entries) + " entries");
+      refuse(subject, "has a pointer to entry " + std::to_string(pointers[i]) + " at " + line(i - 1) + ", but " +
+                          std::to_string(entries) + " entries");
   }
-  if (pointers.back() != entries)
+  if (pointers.back() > entries)
+    refuse(subject, "has a pointer to entry " + std::to_string(pointers.back()) + ", but " + std::to_string(entries) +
+                        " entries");
+  if ((lines < 0 || subject.first_line + std::ssize(pointers) - 1 == lines) && pointers.back() != entries)
     refuse(subject, "has pointers that end at " + std::to_string(pointers.back()) + ", but " + std::to_string(entries) +
                         " entries");
 }
@@ -80,14 +88,15 @@ void check_lines(CsrMatrix<T>& a, const Subject& subject) {
     for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
       const std::int32_t index = a.indices[k];
       if (index < 0 || index >= a.cols)
-        refuse(subject, "has an entry in " + line_word(subject) + " " + std::to_string(i) + " with " +
-                            index_word(subject) + " number " + spelled(index) + ", outside 0.." +
+        refuse(subject, "has an entry in " + line_word(subject) + " " + std::to_string(subject.first_line + i) +
+                            " with " + index_word(subject) + " number " + spelled(index) + ", outside 0.." +
                             std::to_string(a.cols - 1));
       if (index <= previous) {
         if (!subject.accept_unsorted)
           refuse(subject, "has " + std::string(index == previous ? "two entries for " : "unsorted entries near ") +
-                              line_word(subject) + " " + std::to_string(i) + ", " + index_word(subject) + " " +
-                              std::to_string(index) + "; --accept-unsorted sorts them and adds up duplicates");
+                              line_word(subject) + " " + std::to_string(subject.first_line + i) + ", " +
+                              index_word(subject) + " " + std::to_string(index) +
+                              "; --accept-unsorted sorts them and adds up duplicates");
         ordered = false;
       }
       previous = index;
@@ -156,21 +165,30 @@ CsrMatrix<T> assembled(index_t rows, index_t cols, Pairs<T> pairs, const Subject
 }
 
 template <class T>
-CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, const Subject& subject) {
-  if (structure == Structure::general || triangle == Triangle::none) return a;
+void check_triangle(const CsrMatrix<T>& a, Structure structure, Triangle triangle, const Subject& subject) {
   const bool lower = triangle == Triangle::lower;
-  CsrMatrix<T> full;
-  full.rows = a.rows, full.cols = a.cols;
-  full.pointers.assign(static_cast<std::size_t>(a.rows) + 1, 0);
-  for (index_t i = 0; i < a.rows; ++i)
-    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
-      const index_t j = a.indices[k];
+  for (index_t row = 0; row < a.rows; ++row)
+    for (index_t k = a.pointers[row]; k < a.pointers[row + 1]; ++k) {
+      const index_t i = subject.first_line + row, j = a.indices[k];
       if (lower ? j > i : j < i)
         refuse(subject, "is declared " + std::string(name_of(structure)) + " with its " + (lower ? "lower" : "upper") +
                             " triangle stored, but has an entry at " + place(i, j));
       if (i == j && !fits_diagonal(a.values[k], structure) && a.values[k] == a.values[k])
         refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at " +
                             place(i, j) + (structure == Structure::hermitian ? " is not real" : " is not zero"));
+    }
+}
+
+template <class T>
+CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, const Subject& subject) {
+  if (structure == Structure::general || triangle == Triangle::none) return a;
+  check_triangle(a, structure, triangle, subject);
+  CsrMatrix<T> full;
+  full.rows = a.rows, full.cols = a.cols;
+  full.pointers.assign(static_cast<std::size_t>(a.rows) + 1, 0);
+  for (index_t i = 0; i < a.rows; ++i)
+    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
+      const index_t j = a.indices[k];
       ++full.pointers[static_cast<std::size_t>(i) + 1];
       if (i != j) ++full.pointers[static_cast<std::size_t>(j) + 1];
     }
@@ -192,7 +210,7 @@ CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, co
       for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
         if (a.indices[k] != i) put(a.indices[k], i, mirror_image(a.values[k], structure));
   };
-  if (lower)
+  if (triangle == Triangle::lower)
     own(), images();
   else
     images(), own();
@@ -235,6 +253,7 @@ CsrMatrix<T> row_slice(CsrMatrix<T> a, index_t begin, index_t end) {
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, check_lines)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transposed)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, assembled)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, check_triangle)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirrored)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirror)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, row_slice)

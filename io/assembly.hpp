@@ -17,10 +17,12 @@ struct Subject {
   std::string name;         ///< "file.h5:/A"
   bool by_columns = false;  ///< lines are columns
   bool accept_unsorted = false;
+  index_t first_line = 0;  ///< number of the first line that is read
 };
 
-/// pointers[0] = 0, never decreasing, ending at `entries`.
-void check_pointers(const std::vector<index_t>& pointers, index_t entries, const Subject& subject);
+/// Of all lines: pointers[0] = 0, never decreasing, ending at `entries`.
+/// @param lines -1: these are the pointers of all; else of some of so many, from subject.first_line on.
+void check_pointers(const std::vector<index_t>& pointers, index_t entries, const Subject& subject, index_t lines = -1);
 
 /// Column numbers in range, increasing within every row; sorts and adds up if the subject accepts that.
 template <class T>
@@ -39,8 +41,10 @@ struct Pairs {
 template <class T>
 [[nodiscard]] CsrMatrix<T> assembled(index_t rows, index_t cols, Pairs<T> pairs, const Subject& subject);
 
-/// The whole matrix of which `a` holds one triangle. @throws for an entry in the other triangle, a diagonal
-/// that is not real (hermitian) or not zero (skew-symmetric).
+/// @throws for an entry in the other triangle, a diagonal that is not real (hermitian) or not zero (skew-symmetric).
+template <class T>
+void check_triangle(const CsrMatrix<T>& a, Structure structure, Triangle triangle, const Subject& subject);
+/// The whole matrix of which `a` holds one triangle. @throws as check_triangle.
 template <class T>
 [[nodiscard]] CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, const Subject& subject);
 /// Dense: the other triangle is filled; it may hold zeros or its right values before.

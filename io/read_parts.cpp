@@ -67,6 +67,8 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
     if (d.cols > std::numeric_limits<std::int32_t>::max())
       object.refuse("has " + std::to_string(d.cols) + " columns; sparse matrices can have 2^31 - 1");
     d.nonzeros = check_sparse_lengths(*sparse, object);
+    d.triangle_by_rows = sparse->triangle != Triangle::none && sparse->by_columns == options.transpose &&
+                         sparse->form != SparseParts::Form::pairs;
     const bool turned = sparse->by_columns != options.transpose && sparse->form != SparseParts::Form::pairs;
     if (turned && d.rows > std::numeric_limits<std::int32_t>::max())
       object.refuse("has " + std::to_string(d.rows) +
@@ -98,12 +100,12 @@ MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOp
     if (values.dataset) values.dataset->require_readable();
   };
   if (const auto* sparse = std::get_if<SparseParts>(&parts.body)) {
-    require_memory(d.peak_bytes, options.memory_limit, object.name());
     SparseParts chosen = *sparse;
+    if (options.transpose) transpose(chosen);
+    if (!reads_by_range(chosen, d, options)) require_memory(d.peak_bytes, options.memory_limit, object.name());
     refuse_none(chosen.values);
     for (const auto* list : {&chosen.pointers, &chosen.major, &chosen.minor})
       if (*list) (*list)->require_readable();
-    if (options.transpose) transpose(chosen);
     result.matrix = read_sparse_parts(chosen, d, object.name(), options);
   } else {
     DenseParts chosen = std::get<DenseParts>(parts.body);

@@ -21,6 +21,10 @@ struct RowRange {
 /// Fills bytes and peak_bytes of a sparse matrix that is read by rows, or turned, mirrored or sorted first.
 void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pairs);
 
+/// Whether of compressed rows those alone are read that options choose, and these are not all: what they take is known
+/// once their pointers are read.
+[[nodiscard]] bool reads_by_range(const SparseParts& parts, const Description& d, const ReadOptions& options);
+
 // The two halves, each in its file.
 [[nodiscard]] SparseMatrix read_sparse_parts(const SparseParts& parts, const Description& d, const std::string& name,
                                              const ReadOptions& options);

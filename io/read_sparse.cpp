@@ -30,10 +30,14 @@ void read_list(const hdf5::Node& list, hdf5::MemoryType memory, index_t begin, i
   std::copy(whole.begin() + begin, whole.begin() + end, out);
 }
 
-std::vector<index_t> read_pointers(const SparseParts& p) {
-  std::vector<index_t> pointers(static_cast<std::size_t>(length_of(*p.pointers)));
-  read_list(*p.pointers, hdf5::MemoryType::int64, 0, static_cast<index_t>(pointers.size()), pointers.data());
-  if (p.index_base != 0 && !pointers.empty() && pointers.front() == p.index_base)
+/// Pointers begin .. end - 1.
+std::vector<index_t> read_pointers(const SparseParts& p, index_t begin, index_t end) {
+  std::vector<index_t> pointers(static_cast<std::size_t>(end - begin));
+  read_list(*p.pointers, hdf5::MemoryType::int64, begin, end, pointers.data());
+  if (p.index_base == 0 || pointers.empty()) return pointers;
+  index_t first = pointers.front();
+  if (begin > 0) read_list(*p.pointers, hdf5::MemoryType::int64, 0, 1, &first);
+  if (first == p.index_base)
     for (index_t& pointer : pointers) pointer -= p.index_base;
   return pointers;
 }
@@ -104,19 +108,31 @@ std::vector<index_t> expand_pointers(const SparseParts& p, const std::vector<ind
 /// Compressed lines as they are stored: rows of the matrix, or of its transpose when stored by columns.
 /// Reads only the lines of `range`.
 template <class T>
-CsrMatrix<T> read_lines(const SparseParts& p, index_t entries, RowRange range, const Subject& subject) {
-  CsrMatrix<T> lines;
+CsrMatrix<T> read_lines(const SparseParts& p, index_t entries, RowRange range, const Subject& subject,
+                        std::uint64_t memory_limit) {
   const index_t count = p.by_columns ? p.cols : p.rows;
+  const auto require = [&](index_t stored) {
+    if (range.count() == count) return;  // what all take was looked at before
+    const auto entry = static_cast<index_t>(sizeof(T) + sizeof(std::int32_t));
+    require_memory(sum({product({range.count() + 1, 8}), product({stored, entry})}), memory_limit, subject.name);
+  };
+  CsrMatrix<T> lines;
   lines.cols = p.by_columns ? p.rows : p.cols;
-  lines.pointers = read_pointers(p);
-  check_pointers(lines.pointers, entries, subject);
-  if (p.form == Form::compressed_nonempty) lines.pointers = expand_pointers(p, lines.pointers, count, subject);
-  const index_t first = lines.pointers[static_cast<std::size_t>(range.begin)];
-  const index_t last = lines.pointers[static_cast<std::size_t>(range.end)];
-  if (range.count() != count) {
+  if (p.form == Form::compressed_nonempty) {
+    const auto some = read_pointers(p, 0, length_of(*p.pointers));
+    Subject whole = subject;
+    whole.first_line = 0;
+    check_pointers(some, entries, whole);
+    lines.pointers = expand_pointers(p, some, count, subject);
     lines.pointers = {lines.pointers.begin() + range.begin, lines.pointers.begin() + range.end + 1};
-    for (index_t& pointer : lines.pointers) pointer -= first;
+  } else {
+    require(0);
+    lines.pointers = read_pointers(p, range.begin, range.end + 1);
+    check_pointers(lines.pointers, entries, subject, count);
   }
+  const index_t first = lines.pointers.front(), last = lines.pointers.back();
+  require(last - first);
+  for (index_t& pointer : lines.pointers) pointer -= first;
   lines.rows = range.count();
   if (p.minor) lines.indices = read_indices<std::int32_t>(p, *p.minor, first, last);
   lines.values = read_values<T>(p, first, last);
@@ -126,26 +142,34 @@ CsrMatrix<T> read_lines(const SparseParts& p, index_t entries, RowRange range, c
 
 template <class T>
 CsrMatrix<T> read_as(const SparseParts& p, const Description& d, const std::string& name, const ReadOptions& options) {
-  const Subject subject{name, p.by_columns, options.accept_unsorted};
+  Subject subject{name, p.by_columns, options.accept_unsorted};
   const RowRange range = row_range(p.rows, options);
+  const bool as_stored = options.as_stored && d.triangle_by_rows;
   CsrMatrix<T> a;
-  index_t first_row = 0;
   if (p.form == Form::pairs) {
     a = read_pairs<T>(p, d.nonzeros, subject);
   } else if (p.by_columns) {
-    a = transposed(read_lines<T>(p, d.nonzeros, {0, p.cols}, subject));
-  } else if (p.triangle == Triangle::none) {
-    a = read_lines<T>(p, d.nonzeros, range, subject);
-    first_row = range.begin;
+    a = transposed(read_lines<T>(p, d.nonzeros, {0, p.cols}, subject, options.memory_limit));
+  } else if (p.triangle == Triangle::none || as_stored) {
+    subject.first_line = range.begin;
+    a = read_lines<T>(p, d.nonzeros, range, subject, options.memory_limit);
   } else {
-    a = read_lines<T>(p, d.nonzeros, {0, p.rows}, subject);
+    a = read_lines<T>(p, d.nonzeros, {0, p.rows}, subject, options.memory_limit);
   }
-  if (options.check_finite) check_finite(a, first_row, name);
-  a = mirrored(std::move(a), p.structure, p.triangle, subject);
+  if (options.check_finite) check_finite(a, subject.first_line, name);
+  if (as_stored)
+    check_triangle(a, p.structure, p.triangle, subject);
+  else
+    a = mirrored(std::move(a), p.structure, p.triangle, subject);
   return a.rows == range.count() ? std::move(a) : row_slice(std::move(a), range.begin, range.end);
 }
 
 }  // namespace
+
+bool reads_by_range(const SparseParts& p, const Description& d, const ReadOptions& options) {
+  return p.form == Form::compressed && !p.by_columns && row_range(p.rows, options).count() < p.rows &&
+         (p.triangle == Triangle::none || (options.as_stored && d.triangle_by_rows));
+}
 
 index_t check_sparse_lengths(const SparseParts& p, const hdf5::Node& object) {
   const auto differ = [&](const hdf5::Node& list, index_t has, index_t needs, const char* why) {

@@ -234,7 +234,7 @@ TEST_CASE("rows that are not a rank's are refused") {
 TEMPLATE_TEST_CASE("a dense matrix by rows has the bits of the whole", "", double, float, std::complex<double>,
                    std::complex<float>) {
   using T = TestType;
-  const index_t n = 700;
+  const index_t n = 500;
   Matrix<T> a(n, n);
   ts::fill_random<T>(Context{}, Philox{1, 9}, a.view());
   const auto results = [](const Context& ctx, const Operator<T>& op, index_t q) {

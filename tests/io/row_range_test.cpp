@@ -1,0 +1,161 @@
+// Some rows of a matrix in compressed rows, of which no more is read than these.
+#include <numeric>
+
+#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/output_file.hpp"
+#include "tallskinny/tests/io/support.hpp"
+
+using namespace ts;
+using namespace ts::test;
+using io::OutputFile;
+using io::Structure;
+
+namespace {
+
+/// n x n with the structure; row i has a diagonal entry unless i % 3 == 0, and entries up to 5 columns away.
+template <class T>
+CsrMatrix<T> banded(index_t n, Structure structure = Structure::hermitian) {
+  CsrMatrix<T> a;
+  a.rows = a.cols = n;
+  const auto value = [&](index_t i, index_t j) {
+    const double v = 1.0 + static_cast<double>((3 * i + 7 * j) % 11);
+    if constexpr (is_complex<T>)
+      return T(static_cast<real_t<T>>(v), static_cast<real_t<T>>(i == j ? 0.0 : 0.5 * v));
+    else
+      return static_cast<T>(v);
+  };
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = std::max<index_t>(0, i - 5); j < std::min(n, i + 6); ++j) {
+      if (i == j ? (structure == Structure::skew_symmetric || i % 3 == 0) : (i + j) % 4 == 1) continue;
+      T x = value(std::max(i, j), std::min(i, j));
+      if (j > i) x = io::mirror_image(x, structure);
+      a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(x);
+    }
+    a.pointers.push_back(std::ssize(a.indices));
+  }
+  return a;
+}
+
+template <class T>
+CsrMatrix<T> read_rows(const io::Location& where, index_t begin, index_t end, bool as_stored = false) {
+  io::ReadOptions options;
+  options.row_begin = begin, options.row_end = end, options.as_stored = as_stored;
+  auto read = io::read_matrix(where, options);
+  return std::get<CsrMatrix<T>>(std::get<io::SparseMatrix>(read.matrix));
+}
+
+/// Rows begin .. end - 1 of `a`, those of its lower triangle alone where `lower`.
+template <class T>
+CsrMatrix<T> rows_of(const CsrMatrix<T>& a, index_t begin, index_t end, bool lower) {
+  CsrMatrix<T> rows;
+  rows.rows = end - begin, rows.cols = a.cols;
+  for (index_t i = begin; i < end; ++i) {
+    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
+      if (const auto k = static_cast<std::size_t>(e); !lower || a.indices[k] <= i)
+        rows.indices.push_back(a.indices[k]), rows.values.push_back(a.values[k]);
+    rows.pointers.push_back(std::ssize(rows.indices));
+  }
+  return rows;
+}
+
+template <class T>
+bool same(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
+  return a.rows == b.rows && a.cols == b.cols && a.pointers == b.pointers && a.indices == b.indices &&
+         a.values == b.values;
+}
+
+template <class T>
+void check_ranges(const CsrMatrix<T>& a, Structure structure) {
+  TemporaryFolder folder;
+  OutputFile out(folder / "a.h5");
+  out.write_binsparse("whole", a);
+  out.write_binsparse("triangle", a, structure);
+  out.commit();
+  const io::Location whole{folder / "a.h5", "/whole"}, triangle{folder / "a.h5", "/triangle"};
+  CHECK_FALSE(io::describe(whole).triangle_by_rows);
+  CHECK(io::describe(triangle).triangle_by_rows);
+  io::ReadOptions turned;
+  turned.transpose = true;
+  CHECK_FALSE(io::describe(triangle, turned).triangle_by_rows);
+  using Cut = std::pair<index_t, index_t>;
+  for (const auto& [begin, end] : {Cut{0, 10}, Cut{10, 11}, Cut{11, a.rows}, Cut{7, 7}, Cut{0, a.rows}, Cut{3, 30}}) {
+    CAPTURE(begin, end);
+    CHECK(same(read_rows<T>(whole, begin, end), rows_of(a, begin, end, false)));
+    CHECK(same(read_rows<T>(whole, begin, end, true), rows_of(a, begin, end, false)));
+    CHECK(same(read_rows<T>(triangle, begin, end), rows_of(a, begin, end, false)));
+    CHECK(same(read_rows<T>(triangle, begin, end, true), rows_of(a, begin, end, true)));
+  }
+}
+
+/// Compressed rows as SciPy stores them, right or wrong.
+io::Location scipy_rows(const TemporaryFolder& folder, const std::vector<std::int64_t>& pointers,
+                        const std::vector<std::int64_t>& columns, std::int64_t cols) {
+  OutputFile out(folder / "s.h5");
+  std::vector<double> values(columns.size());
+  std::iota(values.begin(), values.end(), 1.0);
+  out.write("a/indptr", std::span<const std::int64_t>(pointers));
+  out.write("a/indices", std::span<const std::int64_t>(columns));
+  out.write("a/data", std::span<const double>(values));
+  out.write("a/shape", std::span<const std::int64_t>(std::vector<std::int64_t>{std::ssize(pointers) - 1, cols}));
+  out.commit();
+  return {folder / "s.h5", "/a"};
+}
+
+io::ReadOptions of_rows(index_t begin, index_t end) {
+  io::ReadOptions options;
+  options.layout = io::SparseLayout::csr;
+  options.row_begin = begin, options.row_end = end;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("rows of compressed rows, and of a triangle as it is stored") {
+  check_ranges(banded<double>(40), Structure::symmetric);
+  check_ranges(banded<float>(40), Structure::hermitian);
+  check_ranges(banded<std::complex<double>>(40), Structure::hermitian);
+  check_ranges(banded<std::complex<float>>(40, Structure::skew_symmetric), Structure::skew_symmetric);
+}
+
+TEST_CASE("of row pointers those of the rows are read, and checked") {
+  TemporaryFolder folder;
+  const auto where = scipy_rows(folder, {0, 2, 1, 3, 5, 6}, {0, 1, 2, 0, 1, 3}, 4);  // decreasing at row 1
+  const auto refused = [&](index_t begin, index_t end) {
+    return refusal_of([&] { (void)io::read_matrix(where, of_rows(begin, end)); });
+  };
+  CHECK(refused(0, 5).says("has decreasing pointers at row 1: 2 is followed by 1"));
+  CHECK(refused(1, 3).says("has decreasing pointers at row 1: 2 is followed by 1"));
+  CHECK(table_of(io::read_matrix(where, of_rows(3, 5))) == Table(2, 4, {4, 5, 0, 0, 0, 0, 0, 6}));
+  CHECK(table_of(io::read_matrix(where, of_rows(0, 1))) == Table(1, 4, {1, 2, 0, 0}));
+  const auto broken = [&](const std::vector<std::int64_t>& pointers, const std::vector<std::int64_t>& columns,
+                          index_t begin, index_t end) {
+    const auto place = scipy_rows(folder, pointers, columns, 4);
+    return refusal_of([&] { (void)io::read_matrix(place, of_rows(begin, end)); });
+  };
+  CHECK(broken({0, 1, -2, 2, 3}, {0, 1, 2}, 2, 3).says("has a negative pointer at row 2: -2"));
+  CHECK(broken({0, 1, 2, 2, 2}, {0, 1, 2}, 2, 4).says("pointers that end at 2, but 3 entries"));
+  CHECK(broken({0, 1, 7, 7, 7}, {0, 1, 2}, 1, 2).says("has a pointer to entry 7 at row 1, but 3 entries"));
+  CHECK(broken({0, 1, 7, 7, 7}, {0, 1, 2}, 2, 2).says("has a pointer to entry 7, but 3 entries"));
+  CHECK(broken({0, 0, 1, 2, 3}, {0, 1, 9}, 3, 4).says("has an entry in row 3 with column number 9"));
+}
+
+TEST_CASE("some rows are allowed where all would not fit") {
+  TemporaryFolder folder;
+  OutputFile out(folder / "a.h5");
+  out.write_binsparse("a", banded<double>(1000));
+  out.commit();
+  const io::Location where{folder / "a.h5", "/a"};
+  io::ReadOptions options = of_rows(100, 200);
+  options.memory_limit = io::describe(where).bytes / 5;
+  CHECK_NOTHROW(io::read_matrix(where, options));
+  options.row_end = 900;
+  CHECK(refusal_of([&] { (void)io::read_matrix(where, options); }).code == Errc::out_of_memory);
+}
+
+TEST_CASE("what a triangle must not hold is found in the rows that are read, and named by its row") {
+  io::ReadOptions options;
+  options.as_stored = true, options.row_begin = 2;
+  CHECK_NOTHROW(table_in("binsparse_more.h5:/bad_triangle", options));  // such entries are above
+  options.row_begin = 1, options.row_end = 2;
+  CHECK(refusal_of("binsparse_more.h5:/bad_triangle", options).says("has an entry at (1, 2)"));
+}
