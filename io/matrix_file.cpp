@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <limits>
 #include <new>
 #include <system_error>
 
@@ -195,17 +196,38 @@ Matrix<T> read_dense_as(const Location& where, const ReadOptions& options) {
 }
 
 std::vector<double> read_vector(const Location& where, const ReadOptions& options) {
+  return read_vector_part(where, 0, std::numeric_limits<index_t>::max(), options).values;
+}
+
+VectorPart read_vector_part(const Location& where, index_t begin, index_t end, const ReadOptions& options) {
+  expects(begin >= 0 && begin <= end, "a part of a vector: it must not begin before 0, nor end before it begins");
+  VectorPart part;
+  const auto keep = [&](const double* values) {
+    part.values.assign(values + std::min(begin, part.size), values + std::min(end, part.size));
+  };
   const bool in_hdf5 = require_file(where.file);
-  if (!in_hdf5 && !where.object.empty() && has_ending(lower_case(where.file.filename().string()), {".arff"}))
-    return guarded(where, [&] { return read_arff_attribute(where.file, where.object, options); });
+  if (!in_hdf5 && !where.object.empty() && has_ending(lower_case(where.file.filename().string()), {".arff"})) {
+    const auto whole = guarded(where, [&] { return read_arff_attribute(where.file, where.object, options); });
+    part.size = std::ssize(whole);
+    return keep(whole.data()), part;
+  }
   Location chosen = where;
   if (in_hdf5 && where.object.empty())
     chosen.object = guarded(where, [&] { return only_vector(open_hdf5(where.file, options)); });
-  const auto a = read_dense_as<double>(chosen, options.of_another_file());
+  ReadOptions how = options.of_another_file();
+  if (begin > 0 || end < std::numeric_limits<index_t>::max())
+    if (const Description d = describe(chosen, how); !d.sparse && d.cols == 1) {
+      part.size = d.rows;
+      how.row_begin = std::min(begin, d.rows), how.row_end = std::min(end, d.rows);
+      const auto rows = read_dense_as<double>(chosen, how);
+      return part.values.assign(rows.data(), rows.data() + rows.rows()), part;
+    }
+  const auto a = read_dense_as<double>(chosen, how);
   if (a.cols() != 1 && a.rows() != 1 && !a.empty())
     throw Error(Errc::bad_input, describe(chosen).where.text() + " is a matrix of " + std::to_string(a.rows()) + " x " +
                                      std::to_string(a.cols()) + " where a vector is needed");
-  return {a.data(), a.data() + a.rows() * a.cols()};
+  part.size = a.rows() * a.cols();
+  return keep(a.data()), part;
 }
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, read_dense_as)

@@ -119,4 +119,14 @@ template <class T>
 /// @throws Error(bad_input), also for NaN and Inf.
 [[nodiscard]] std::vector<double> read_vector(const Location& where, const ReadOptions& options = {});
 
+/// Some elements of a vector, and how many there are in all.
+struct VectorPart {
+  std::vector<double> values;
+  index_t size = 0;
+};
+/// Elements begin .. end - 1, as far as there are so many; of a list or a column in HDF5 no more is read.
+/// @throws Error(bad_input) as read_vector.
+[[nodiscard]] VectorPart read_vector_part(const Location& where, index_t begin, index_t end,
+                                          const ReadOptions& options = {});
+
 }  // namespace ts::io

@@ -1,6 +1,7 @@
 #include "tallskinny/io/output_file.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -61,10 +62,27 @@ class OutputFile::Body {
     writer->finish(std::move(dataset), object);
   }
 
+  /// A dataset that is not whole yet.
+  struct Begun {
+    hdf5::Handle dataset;
+    Stored type;
+    index_t rows, width;  ///< elements of a row
+    index_t there = 0;    ///< rows
+  };
+
+  void end_if_whole(std::string_view object) {
+    const auto found = begun.find(object);
+    if (found->second.there < found->second.rows && found->second.width > 0) return;
+    hdf5::Handle dataset = std::move(found->second.dataset);
+    begun.erase(found);
+    writer->finish(std::move(dataset), object);
+  }
+
   NewFile file;  // outlives the writer
   std::string signature;
   std::vector<std::string> objects;
   std::optional<hdf5::Writer> writer;
+  std::map<std::string, Begun, std::less<>> begun;  // ends before the writer
   bool committed = false;
 };
 
@@ -109,6 +127,34 @@ void OutputFile::write_matrix(std::string_view object, Strided<const T> a) {
     writer.write_rows(dataset, object, type, begin, count, rows.data());
   }
   writer.finish(std::move(dataset), object);
+}
+
+template <class T>
+void OutputFile::begin_rows(std::string_view object, index_t rows, index_t cols) {
+  expects(rows >= 0 && cols >= -1, "a dataset has negative rows or columns");
+  std::vector<index_t> dims = {rows};
+  if (cols >= 0) dims.push_back(cols);
+  hdf5::Handle dataset = body_->open_for(object).create(object, stored_of<T>(), dims);
+  body_->begun.emplace(std::string(object),
+                       Body::Begun{std::move(dataset), stored_of<T>(), rows, cols >= 0 ? cols : index_t{1}});
+  body_->end_if_whole(object);
+}
+
+template <class T>
+void OutputFile::add_rows(std::string_view object, std::span<const T> values) {
+  hdf5::Writer& writer = body_->open();
+  const auto found = body_->begun.find(object);
+  if (found == body_->begun.end() || found->second.type != stored_of<T>())
+    throw Error(Errc::invalid_argument, std::string(object) + " was not begun with elements of this type, or is whole");
+  Body::Begun& begun = found->second;
+  const index_t size = std::ssize(values), count = begun.width > 0 ? size / begun.width : 0;
+  if (count * begun.width != size || count > begun.rows - begun.there)
+    throw Error(Errc::invalid_argument,
+                std::to_string(size) + " values are no whole rows of the " + std::to_string(begun.rows - begun.there) +
+                    " x " + std::to_string(begun.width) + " that " + std::string(object) + " still takes");
+  writer.write_rows(begun.dataset, object, begun.type, begun.there, count, values.data());
+  begun.there += count;
+  body_->end_if_whole(object);
 }
 
 void OutputFile::write(std::string_view object, double value) {
@@ -175,7 +221,13 @@ void OutputFile::write_binsparse(std::string_view group, CsrView<T> a, Structure
 }
 
 void OutputFile::commit() {
-  body_->open().close();
+  hdf5::Writer& writer = body_->open();
+  if (!body_->begun.empty()) {
+    const auto& [object, begun] = *body_->begun.begin();
+    throw Error(Errc::invalid_argument, target().string() + ":" + object + " has " + std::to_string(begun.there) +
+                                            " of its " + std::to_string(begun.rows) + " rows");
+  }
+  writer.close();
   if (!body_->signature.empty()) seal(body_->file, body_->signature);
   body_->file.commit();
   body_->committed = true;
@@ -189,6 +241,13 @@ std::string OutputFile::contents() const {
   return target().string() + list;
 }
 
+#define TS_INSTANTIATE_ROWS(T)                                                 \
+  template void OutputFile::begin_rows<T>(std::string_view, index_t, index_t); \
+  template void OutputFile::add_rows<T>(std::string_view, std::span<const T>);
+TS_FOR_EACH_TYPE(TS_INSTANTIATE_ROWS)
+TS_INSTANTIATE_ROWS(std::int64_t)
+TS_INSTANTIATE_ROWS(std::int32_t)
+#undef TS_INSTANTIATE_ROWS
 #define TS_INSTANTIATE(T) template void OutputFile::write_matrix<T>(std::string_view, Strided<const T>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -68,6 +68,16 @@ class OutputFile {
     write(object, matrix.view());
   }
 
+  /// A dataset rows x cols (cols -1: a list) that add_rows fills, so that nobody needs to have all of it. T: any of the
+  /// six types, int64 or int32.
+  template <class T>
+  void begin_rows(std::string_view object, index_t rows, index_t cols = -1);
+  /// The next rows of it, one after the other, as many as there are values for; the last ones end it.
+  /// @throws Error(invalid_argument) for a dataset that was not begun with this T or is whole, and for values that are
+  /// no whole rows or too many.
+  template <class T>
+  void add_rows(std::string_view object, std::span<const T> values);
+
   void write(std::string_view object, double value);
   void write(std::string_view object, std::int64_t value);
   void write(std::string_view object, std::string_view value);
@@ -95,6 +105,7 @@ class OutputFile {
   }
 
   /// Puts the finished file in its place. Nothing may be written afterwards.
+  /// @throws Error(invalid_argument) where rows of a dataset are missing.
   void commit();
 
   [[nodiscard]] const std::filesystem::path& target() const noexcept;

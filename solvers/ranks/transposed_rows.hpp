@@ -17,9 +17,9 @@ namespace ts::solvers {
 template <class T>
 [[nodiscard]] CsrMatrix<T> transposed_rows(const Context& ctx, const CsrView<T>& own);
 
-/// This rank's rows of the whole matrix of which `own` are rows of a triangle: beside each entry (i, j) off the diagonal
-/// stands image(a_ij) at (j, i). Rows keep the order that they have, ascending, with what reading all rows on one rank
-/// makes of them. @throws as transposed_rows.
+/// This rank's rows of the whole matrix of which `own` are rows of a triangle, ascending: beside each entry (i, j) off
+/// the diagonal stands image(a_ij) at (j, i). They are what one rank has that reads the whole.
+/// @throws as transposed_rows.
 template <class T>
 [[nodiscard]] CsrMatrix<T> mirrored_rows(const Context& ctx, const CsrView<T>& own, const std::function<T(T)>& image);
 

@@ -169,6 +169,30 @@ TEST_CASE("vectors come from lists, from matrices of one column and from arff at
   CHECK(refusal_of([] { (void)io::read_vector(fixture("scipy.h5:/csr")); }).says("is sparse"));
 }
 
+TEST_CASE("a part of a vector is read wherever it comes from, and its whole length told") {
+  for (const char* name : {"dense.h5:/vector", "dense.h5"}) {
+    INFO(name);
+    const auto part = [&](index_t begin, index_t end) { return io::read_vector_part(fixture(name), begin, end); };
+    CHECK(part(1, 3).values == std::vector<double>{1, 2});
+    CHECK(part(0, 1).values == std::vector<double>{3});
+    CHECK(part(1, 1).values.empty());
+    CHECK(part(2, 9).values == std::vector<double>{2});
+    CHECK(part(7, 9).values.empty());
+    CHECK(part(1, 2).size == 3);
+    CHECK(part(0, 9).size == 3);
+  }
+  TemporaryFolder folder;
+  const auto row = file_in(folder, "row.csv", "4,5,6,7\n"),
+             attribute = file_in(folder, "a.arff",
+                                 "@relation r\n@attribute x numeric\n@attribute w numeric\n@data\n1,8\n2,9\n3,10\n");
+  CHECK(io::read_vector_part(row, 1, 3).values == std::vector<double>{5, 6});
+  CHECK(io::read_vector_part(row, 1, 3).size == 4);
+  CHECK(io::read_vector_part({attribute.file, "w"}, 1, 3).values == std::vector<double>{9, 10});
+  CHECK(refusal_of([] { (void)io::read_vector_part(fixture("dense.h5:/vector"), 2, 1); }).code ==
+        Errc::invalid_argument);
+  CHECK(refusal_of([] { (void)io::read_vector_part(fixture("dense.h5:/little_f8"), 0, 1); }).says("where a vector"));
+}
+
 TEST_CASE("dense matrices are converted, but complex ones never to real") {
   CHECK(io::read_dense_as<double>(fixture("dense.h5:/little_f2"))(4, 2) == 14.0);
   CHECK(io::read_dense_as<float>(fixture("dense.h5:/big_bf16"))(4, 2) == 14.0f);

@@ -102,6 +102,68 @@ TEST_CASE("lists, scalars, texts, attributes") {
   CHECK(table_of(io::read_matrix({folder / "r.h5", "z"})) == Table(1, 1, {{1, 2}}));
 }
 
+TEMPLATE_TEST_CASE("a dataset can be written in pieces of rows", "", double, std::complex<double>, float,
+                   std::complex<float>, float16, bfloat16) {
+  using T = TestType;
+  TemporaryFolder folder;
+  for (const int gzip : {0, 4})
+    for (const index_t rows : {0, 1, 7, 200000}) {
+      CAPTURE(gzip, rows);
+      const index_t cols = 3;
+      Matrix<T> a(rows, cols);
+      for (index_t i = 0; i < rows * cols; ++i) a.data()[i] = number<T>(i);
+      OutputFile out(folder / "r.h5", {.gzip = gzip});
+      out.write("whole", a);
+      out.template begin_rows<T>("group/pieces", rows, cols);
+      out.write("between", 1.5);
+      index_t piece = 1;
+      for (index_t begin = 0; begin < rows; begin += piece, piece = 1 + 3 * piece) {
+        piece = std::min(piece, rows - begin);
+        out.add_rows("group/pieces",
+                     std::span<const T>(a.data() + begin * cols, static_cast<std::size_t>(piece * cols)));
+      }
+      out.commit();
+      const auto read = io::read_dense({folder / "r.h5", "/group/pieces"});
+      const auto& b = std::get<Matrix<T>>(read);
+      REQUIRE((b.rows() == rows && b.cols() == cols));
+      CHECK(std::equal(a.data(), a.data() + rows * cols, b.data()));
+      CHECK(out.contents().ends_with(": whole, group, between"));
+    }
+}
+
+TEST_CASE("lists in pieces, and pieces that do not fit") {
+  TemporaryFolder folder;
+  {
+    OutputFile out(folder / "r.h5");
+    out.begin_rows<std::int32_t>("labels", 5);
+    out.begin_rows<double>("none", 4, 0);
+    const std::vector<std::int32_t> labels = {1, 2, 3, 4, 5};
+    out.add_rows("labels", std::span(labels).first(2));
+    const auto misuse = [&](const auto& call, const std::string& words) {
+      const Refusal refused = refusal_of(call);
+      CHECK(refused.code == Errc::invalid_argument);
+      CHECK(refused.says(words));
+    };
+    misuse([&] { out.add_rows("labels", std::span(labels).first(4)); }, "4 values are no whole rows of the 3 x 1");
+    misuse([&] { out.add_rows("labels", std::span<const double>()); }, "not begun with elements of this type");
+    misuse([&] { out.add_rows("other", std::span(labels)); }, "not begun");
+    misuse([&] { out.commit(); }, "labels has 2 of its 5 rows");
+    out.add_rows("labels", std::span(labels).last(3));
+    misuse([&] { out.add_rows("labels", std::span(labels).first(0)); }, "is whole");
+    out.begin_rows<float>("rows", 2, 3);
+    const std::vector<float> four(4);
+    misuse([&] { out.add_rows("rows", std::span<const float>(four)); }, "no whole rows of the 2 x 3");
+    out.add_rows("rows", std::span<const float>(std::vector<float>(6)));
+    out.commit();
+  }
+  CHECK(io::read_vector({folder / "r.h5", "labels"}) == std::vector<double>{1, 2, 3, 4, 5});
+  {
+    OutputFile out(folder / "r.h5");
+    out.begin_rows<double>("x", 5);
+  }  // nothing appears
+  CHECK(io::read_vector({folder / "r.h5", "labels"}).size() == 5);
+}
+
 TEST_CASE("without commit nothing appears and the old file stays") {
   TemporaryFolder folder;
   const auto old = file_in(folder, "r.h5", "old content");
