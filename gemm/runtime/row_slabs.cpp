@@ -12,12 +12,19 @@ RowSlabs::RowSlabs(std::vector<index_t> begins) : begins_(std::move(begins)) {
           "number of rows");
 }
 
-RowSlabs RowSlabs::of_units(index_t rows, int slabs) {
-  expects(rows >= 0 && slabs >= 1, "slabs of rows: there must be a slab or more, and no fewer than 0 rows");
-  const index_t unit = row_unit(rows), units = (rows + unit - 1) / unit;
+RowSlabs RowSlabs::of_units(index_t rows, int slabs) { return of_pieces(rows, slabs, row_unit(rows)); }
+
+RowSlabs RowSlabs::of_pieces(index_t rows, int slabs, index_t piece) {
+  expects(rows >= 0 && slabs >= 1 && piece >= 1,
+          "slabs of rows: there must be a slab or more, no fewer than 0 rows, and a row or more in a piece");
+  const index_t pieces = (rows + piece - 1) / piece;
   std::vector<index_t> begins;
-  for (int slab = 0; slab <= slabs; ++slab) begins.push_back(std::min(rows, units * slab / slabs * unit));
+  for (int slab = 0; slab <= slabs; ++slab) begins.push_back(std::min(rows, pieces * slab / slabs * piece));
   return RowSlabs(std::move(begins));
+}
+
+int RowSlabs::slab_of(index_t row) const noexcept {
+  return static_cast<int>(std::upper_bound(begins_.begin(), begins_.end(), row) - begins_.begin()) - 1;
 }
 
 }  // namespace ts

@@ -25,12 +25,16 @@ class RowSlabs {
   explicit RowSlabs(std::vector<index_t> begins);
   /// `rows` rows in `slabs` slabs of whole units, as equal as these allow: what level gpu_to_gpu asks for.
   [[nodiscard]] static RowSlabs of_units(index_t rows, int slabs);
+  /// `rows` rows in `slabs` slabs of whole pieces of `piece` rows, but for the last one, as equal as these allow.
+  [[nodiscard]] static RowSlabs of_pieces(index_t rows, int slabs, index_t piece);
 
   [[nodiscard]] bool empty() const noexcept { return begins_.empty(); }
   [[nodiscard]] int slabs() const noexcept { return static_cast<int>(begins_.size()) - 1; }
   [[nodiscard]] index_t rows() const noexcept { return begins_.back(); }
   [[nodiscard]] index_t begin(int slab) const noexcept { return begins_[static_cast<std::size_t>(slab)]; }
   [[nodiscard]] index_t rows(int slab) const noexcept { return begin(slab + 1) - begin(slab); }
+  /// The slab that has this row, which must be one of them.
+  [[nodiscard]] int slab_of(index_t row) const noexcept;
 
  private:
   std::vector<index_t> begins_;

@@ -2,7 +2,6 @@
 
 #include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
-#include "tallskinny/solvers/one_rank.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
@@ -33,20 +32,22 @@ void UnitRows::load(index_t i, double* row) const {
 
 Directions::Directions(const Context& ctx, const RowSource& source, std::span<const double> given,
                        KMeansMetric metric) {
-  expects_one_rank(ctx, "k-means");  // whatever is asked for begins here
   if (metric != KMeansMetric::cosine) return;
-  if (source.space() == Space::device) {
-    unit = std::make_unique<const UnitRows>(ctx, source);
-  } else {
+  agreed(ctx, [&] {
+    if (source.space() == Space::device) {
+      unit = std::make_unique<const UnitRows>(ctx, source);
+      return;
+    }
     scale.resize(at(source.rows()));
     source.for_each_block([&](index_t first, const Rows& block) {
       reciprocal_norms(ctx, block, KMeansProblem::part(std::span(scale), first, block.rows()));
     });
-  }
+  });
   const std::vector<double>& factors = unit ? unit->scale() : scale;
   for (index_t i = 0; i < source.rows(); ++i)
     if (factors[at(i)] == 0) zero_rows.push_back(i);
-  if (zero_rows.empty()) return;
+  all_zero_rows = sum_of_ranks(ctx, std::ssize(zero_rows));
+  if (all_zero_rows == 0) return;
   weights.assign(given.begin(), given.end());
   if (given.empty()) weights.assign(at(source.rows()), 1.0);
   for (const index_t i : zero_rows) weights[at(i)] = 0;

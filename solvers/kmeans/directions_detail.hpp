@@ -42,12 +42,13 @@ class UnitRows final : public RowSource {
 struct Directions {
   std::vector<double> scale;             ///< reciprocal norms of rows in host memory, 0 for those without a direction
   std::unique_ptr<const UnitRows> unit;  ///< of rows on a device, instead
-  std::vector<index_t> zero_rows;
-  std::vector<double> weights;  ///< the given ones, and 0 for rows without a direction, if there are any
+  std::vector<index_t> zero_rows;        ///< here
+  index_t all_zero_rows = 0;             ///< how many there are on all ranks
+  std::vector<double> weights;           ///< the given ones, and 0 for rows without a direction, if any rank has some
 
   Directions(const Context& ctx, const RowSource& source, std::span<const double> given, KMeansMetric metric);
   [[nodiscard]] std::span<const double> weights_or(std::span<const double> given) const {
-    return zero_rows.empty() ? given : std::span<const double>(weights);
+    return all_zero_rows == 0 ? given : std::span<const double>(weights);
   }
   [[nodiscard]] const RowSource& rows_or(const RowSource& given) const { return unit ? *unit : given; }
 };

@@ -4,6 +4,7 @@
 #include <deque>
 #include <numeric>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
@@ -16,15 +17,16 @@ namespace {
 
 using namespace kmeans_detail;
 
-void check_sizes(const RowSource& rows, const KMeansOptions& o, index_t k) {
+void check_sizes(const Context& ctx, const RowSource& rows, const KMeansOptions& o, index_t k) {
+  const index_t n = all_rows(ctx, rows.rows());
   const auto throw_unless = [](bool condition, const std::string& sentence) {
     if (!condition) throw Error(Errc::invalid_argument, sentence);
   };
-  throw_unless(rows.rows() >= 1, "there are no points to cluster");
+  throw_unless(n >= 1, "there are no points to cluster");
   throw_unless(rows.cols() >= 1, "the points have no features (columns)");
   throw_unless(k >= 1, "the number of clusters must be at least 1");
-  throw_unless(k <= rows.rows(), "the number of clusters (" + std::to_string(k) +
-                                     ") is larger than the number of points (" + std::to_string(rows.rows()) + ")");
+  throw_unless(k <= n, "the number of clusters (" + std::to_string(k) + ") is larger than the number of points (" +
+                           std::to_string(n) + ")");
   throw_unless(o.n_init >= 1, "the number of restarts (n_init) must be at least 1");
   throw_unless(o.max_iter >= 1, "the number of iterations (max_iter) must be at least 1");
   throw_unless(o.tol >= 0, "the tolerance must not be negative");
@@ -36,7 +38,9 @@ void check_sizes(const RowSource& rows, const KMeansOptions& o, index_t k) {
                "only Lloyd's algorithm can be stopped and resumed");
   throw_unless(o.algorithm != KMeansAlgorithm::balanced || rows.space() == Space::host,
                "balanced sizes are found for points in host memory only");
-  check_weights(rows.rows(), o.weights);
+  throw_unless(ctx.communicator->size() == 1 || o.algorithm == KMeansAlgorithm::lloyd ||
+                   o.algorithm == KMeansAlgorithm::mini_batch,
+               "bisecting and balanced clusters are found on one rank: they need all points in one place");
   if (o.init != KMeansInit::given) return;
   throw_unless(o.centers.rows() == k, "there are " + std::to_string(o.centers.rows()) + " given centres for " +
                                           std::to_string(k) + " clusters");
@@ -68,6 +72,24 @@ Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int
   }
   if (o.metric == KMeansMetric::cosine) normalise(centers.view());
   return centers;
+}
+
+/// The same options, whose functions all ranks call and go by: one of them may ask to stop, or fail.
+KMeansOptions agreed_options(const Context& ctx, const KMeansOptions& o) {
+  KMeansOptions all = o;
+  if (any_rank(ctx, static_cast<bool>(o.on_progress)))
+    all.on_progress = [&ctx, &o](const KMeansProgress& now) {
+      bool stop = false;
+      agreed(ctx, [&] { stop = o.on_progress && !o.on_progress(now); });
+      return !any_rank(ctx, stop);
+    };
+  if (any_rank(ctx, static_cast<bool>(o.on_state)))
+    all.on_state = [&ctx, &o](const std::function<KMeansState()>& make) {
+      agreed(ctx, [&] {
+        if (o.on_state) o.on_state(make);
+      });
+    };
+  return all;
 }
 
 /// The restarts for one number of clusters, and the best of them so far.
@@ -129,7 +151,7 @@ class Restarts {
   [[nodiscard]] const KMeansProblem& problem() const noexcept { return p_; }
 
   [[nodiscard]] KMeansResult result() && {
-    best_.sizes = sizes_of(best_.labels, p_.k);
+    best_.sizes = sizes_of(p_.ctx, best_.labels, p_.k);
     best_.distinct = p_.k - std::count(best_.sizes.begin(), best_.sizes.end(), index_t{0});
     if (best_.distinct < p_.k)
       best_.notes.push_back("distinct clusters (" + std::to_string(best_.distinct) +
@@ -154,9 +176,11 @@ class Restarts {
   }
   /// Labels are those of the nearest centre, so they need not be kept.
   void restore(const KMeansState& s) {
-    expects(s.centers.rows() == p_.k && s.centers.cols() == p_.cols() &&
-                static_cast<index_t>(s.labels.size()) == p_.rows() && s.run < runs(),
-            "the state to go on from belongs to other rows or options");
+    agreed(p_.ctx, [&] {
+      expects(s.centers.rows() == p_.k && s.centers.cols() == p_.cols() &&
+                  static_cast<index_t>(s.labels.size()) == p_.rows() && s.run < runs(),
+              "the state to go on from belongs to other rows or options");
+    });
     if (s.best_centers.rows() == 0) return;
     any_ = true;
     best_.centers = Matrix<double>::copy_of(s.best_centers.cview());
@@ -197,17 +221,24 @@ bool run_alone(Restarts& restarts, bool lloyd) {
 
 }  // namespace
 
-std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows, const KMeansOptions& o,
+std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows, const KMeansOptions& given,
                                          std::span<const index_t> clusters) {
   expects(!clusters.empty(), "no number of clusters is given");
-  for (const index_t k : clusters) check_sizes(rows, o, k);
+  check_ranks(ctx, rows);
+  const bool one_rank = ctx.communicator->size() == 1;
+  const KMeansOptions of_ranks = one_rank ? KMeansOptions{} : agreed_options(ctx, given);
+  const KMeansOptions& o = one_rank ? given : of_ranks;
+  for (const index_t k : clusters) check_sizes(ctx, rows, o, k);
+  const bool weighted = check_weights(ctx, rows.rows(), o.weights);
   if (o.init == KMeansInit::given) check_centers(rows.cols(), o.centers);
-  if (o.metric == KMeansMetric::cosine) check_finite(rows);
+  if (o.metric == KMeansMetric::cosine) check_finite(ctx, rows);
   const Directions normal(ctx, rows, o.weights, o.metric);
-  const auto zero_rows = static_cast<index_t>(normal.zero_rows.size());
-  expects(zero_rows == 0 || std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; }),
+  const index_t zero_rows = normal.all_zero_rows;
+  expects(zero_rows == 0 ||
+              any_rank(ctx, std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; })),
           "all points (of positive weight) are zero and have no direction, which the cosine metric needs");
   KMeansProblem problem{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(o.weights), 0, normal.zero_rows};
+  problem.weighted_elsewhere = weighted || zero_rows > 0;
   problem.find_moments();
   if (rows.space() == Space::device)
     for (const index_t k : clusters) prepare_kmeans(ctx, rows.type(), rows.rows(), rows.cols(), k, o, &problem.moments);
@@ -215,7 +246,8 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
   std::deque<Restarts> each;
   for (const index_t k : clusters) each.emplace_back(problem, o, k, squared_shift_limit(o, problem.moments));
   const bool lloyd = o.algorithm == KMeansAlgorithm::lloyd;
-  if (rows.in_memory() || !lloyd || o.on_state || o.resume != nullptr) {
+  const bool in_memory = !any_rank(ctx, !rows.in_memory());
+  if (in_memory || !lloyd || o.on_state || o.resume != nullptr) {
     std::size_t done = 0;
     while (done < each.size() && run_alone(each[done], lloyd)) ++done;
     while (each.size() > done + 1) each.pop_back();

@@ -4,11 +4,18 @@
 #include <cmath>
 
 #include "tallskinny/gemm/assign/rows/unit_rows.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
 namespace {
+
+/// A row of any rank that an empty cluster may take.
+struct FarRow {
+  double distance, weight;
+  index_t row, label;
+};
 
 /// The `count` rows of largest distance, or all if there are fewer, the farthest first, the lowest among
 /// equals.
@@ -40,6 +47,21 @@ std::vector<index_t> farthest(const Context& ctx, std::span<const double> far, i
   return rows;
 }
 
+/// The same of all ranks.
+std::vector<FarRow> farthest_of_ranks(const KMeansProblem& p, std::span<const double> far,
+                                      std::span<const std::int32_t> labels, index_t count) {
+  std::vector<FarRow> rows;
+  for (const index_t i : farthest(p.ctx, far, count))
+    rows.push_back({far[at(i)], p.weight(i), p.first_row() + i, labels[at(i)]});
+  if (!p.distributed()) return rows;
+  rows = gather_lists<FarRow>(p.ctx, rows);
+  std::sort(rows.begin(), rows.end(), [](const FarRow& a, const FarRow& b) {
+    return a.distance > b.distance || (a.distance == b.distance && a.row < b.row);
+  });
+  rows.resize(at(std::min(count, std::ssize(rows))));
+  return rows;
+}
+
 }  // namespace
 
 Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydControl& control)
@@ -61,6 +83,7 @@ Lloyd::Lloyd(const KMeansProblem& problem, const KMeansState& state, const Lloyd
   p_.for_each_block([&](index_t first, const Rows& block) {
     clusters_.add_rows(block, labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()));
   });
+  clusters_.collect();
 }
 
 void Lloyd::begin_pass() {
@@ -81,8 +104,9 @@ void Lloyd::take(index_t first, const Rows& block) {
 }
 
 void Lloyd::end_pass() {
+  stats_ = sum_of_ranks(p_.ctx, stats_);
   if (p_.source.space() == Space::host)
-    bounds_that_pay_.passed(bounds_.hold(), stats_.skipped, stats_.changed, p_.rows());
+    bounds_that_pay_.passed(bounds_.hold(), stats_.skipped, stats_.changed, p_.all_rows());
   const index_t changed = changed_labels();
   if (phase_ == Phase::label) {
     phase_ = Phase::done;
@@ -125,12 +149,12 @@ KMeansProgress Lloyd::progress(index_t changed) {
 
 void Lloyd::set_second_moment() {
   second_moment_ = 0;
-  if (!p_.weights.empty()) {
+  if (p_.weighted()) {
     const std::vector<std::int32_t> zero(at(p_.rows()));
     second_moment_ = inertia_of(p_, HostView<const double>(p_.moments.shift.data(), 1, p_.cols()), zero);
     return;
   }
-  const auto n = static_cast<double>(p_.rows());
+  const auto n = static_cast<double>(p_.all_rows());
   for (std::size_t j = 0; j < p_.moments.shift.size(); ++j) {
     const double from_shift = p_.moments.mean[j] - p_.moments.shift[j];
     second_moment_ += n * (p_.moments.variance[j] + from_shift * from_shift);
@@ -146,22 +170,23 @@ KMeansState Lloyd::state() const {
 }
 
 index_t Lloyd::changed_labels() {
-  settled_ = stats_.changed <= p_.rows() / 16;  // what confirming saves is spent when more rows move
+  settled_ = stats_.changed <= p_.all_rows() / 16;  // what confirming saves is spent when more rows move
   run_.rescored += stats_.rescored;
   run_.skipped += stats_.skipped;
   // Deciding a row again costs about as much as scoring it in float64 does for four, and as float32 adds to
   // integers for eight.
-  const index_t looked_at = p_.rows() - stats_.skipped;
+  const index_t looked_at = p_.all_rows() - stats_.skipped;
   if (scores_ == Scores::int16 && stats_.rescored > looked_at / 8)
     scores_ = Scores::float32;
   else if (scores_ == Scores::float32 && stats_.rescored > looked_at / 4)
     scores_ = Scores::float64;
   // Their labels were 0 before, or -1 in the first iteration, which never ends the run.
-  return stats_.changed - reset_labels(p_.ctx, labels_.view(), directionless_.view());
+  return stats_.changed - sum_of_ranks(p_.ctx, reset_labels(p_.ctx, labels_.view(), directionless_.view()));
 }
 
 /// True if a centre is not the mean of the rows with its label.
 bool Lloyd::update_centers() {
+  clusters_.collect();
   const Clusters::Moved moved = clusters_.move_to_means(adjust_means(control_.spherical));
   squared_shift_ = moved.squared_shift;
   if (!moved.weightless.empty()) relocate_to_means(moved.weightless);
@@ -187,25 +212,26 @@ void Lloyd::relocate_to_means(const std::vector<index_t>& empty) {
 
 /// Gives each empty cluster the row farthest from its own centre. Returns how many found one.
 index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty, HostView<const double> centers) const {
-  const index_t n = p_.rows(), d = p_.cols();
+  const index_t n = p_.all_rows(), d = p_.cols();
   const std::vector<std::int32_t> labels = labels_.to_host();
   const std::vector<double> far = own_distances(p_, centers, labels);
   std::vector<double> row(at(d));
-  std::vector<index_t> order;
+  std::vector<FarRow> order;
   index_t found = 0;
   for (std::size_t next = 0; found < std::ssize(empty); ++next) {
     constexpr index_t first_look = 64, growth = 8;
     if (next == order.size()) {  // some were passed over: look farther
       if (std::ssize(order) == n) break;
-      order = farthest(p_.ctx, far, std::max({growth * std::ssize(order), 2 * std::ssize(empty), first_look}));
+      order =
+          farthest_of_ranks(p_, far, labels, std::max({growth * std::ssize(order), 2 * std::ssize(empty), first_look}));
     }
-    const index_t i = order[next], donor = labels[at(i)];
-    if (far[at(i)] == 0) break;  // as many distinct rows as clusters with rows
-    if (p_.weight(i) == 0 || sums.count(donor) <= 1) continue;
+    const auto& [distance, weight, i, donor] = order[next];
+    if (distance == 0) break;  // as many distinct rows as clusters with rows
+    if (weight == 0 || sums.count(donor) <= 1) continue;
     p_.load(i, row.data());
     for (std::size_t j = 0; j < row.size(); ++j) row[j] -= p_.moments.shift[j];
-    sums.add(clusters_.unit(), donor, row.data(), p_.weight(i), true);
-    sums.add(clusters_.unit(), empty[at(found)], row.data(), p_.weight(i));
+    sums.add(clusters_.unit(), donor, row.data(), weight, true);
+    sums.add(clusters_.unit(), empty[at(found)], row.data(), weight);
     ++found;
   }
   return found;

@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <numeric>
+#include <array>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
@@ -21,12 +22,14 @@ class Proposals {
   };
 
   Proposals(const KMeansProblem& p, HostView<const double> first)
-      : p_(p), potential_(p), all_(static_cast<double>(p.rows())) {
+      : p_(p), potential_(p), all_(static_cast<double>(p.all_rows())) {
     potential_.lower(first);
-    if (p.weights.empty()) return;
-    through_.resize(p.weights.size());
-    std::partial_sum(p.weights.begin(), p.weights.end(), through_.begin());
-    all_ = through_.back();
+    if (!p.weighted()) return;
+    all_ = 0;
+    in_turn(p.ctx, {&all_, 1}, [&] {
+      for (const double weight : p.weights) through_.push_back(all_ += weight);
+    });
+    last_ = p.last_of_weight();
   }
   [[nodiscard]] bool none() const noexcept { return !(potential_.total() > 0); }
 
@@ -34,35 +37,42 @@ class Proposals {
   [[nodiscard]] Drawn draw(std::uint64_t first, index_t count, const Random& random) const {
     Drawn drawn;
     drawn.rows.resize(at(count));
-    std::vector<std::size_t> places;
-    std::vector<double> uniforms;
+    std::array<std::vector<std::size_t>, 2> places;  // of draws by distance, and by weight
+    std::array<std::vector<double>, 2> uniforms;
     for (std::size_t t = 0; t < drawn.rows.size(); ++t) {
       const double u = 2 * random.uniform(first + t);
-      if (u < 1)
-        places.push_back(t), uniforms.push_back(u);
-      else
-        drawn.rows[t] = by_weight(u - 1);
+      const std::size_t way = u < 1 ? 0 : 1;
+      places[way].push_back(t), uniforms[way].push_back(u < 1 ? u : u - 1);
     }
-    const std::vector<index_t> by_distance = potential_.draw(uniforms);
-    for (std::size_t q = 0; q < places.size(); ++q) drawn.rows[places[q]] = by_distance[q];
+    const std::array<std::vector<index_t>, 2> rows{potential_.draw(uniforms[0]), by_weight(uniforms[1])};
+    for (const std::size_t way : {0, 1})
+      for (std::size_t q = 0; q < places[way].size(); ++q) drawn.rows[places[way][q]] = rows[way][q];
     for (const S squared : potential_.squared(drawn.rows))
       drawn.ratio.push_back(1 + all_ / potential_.total() * static_cast<double>(squared));
     return drawn;
   }
 
  private:
-  [[nodiscard]] index_t by_weight(double uniform) const {
-    if (through_.empty()) return draw_by_weight(p_, uniform);
-    const auto above = std::upper_bound(through_.begin(), through_.end(), uniform * all_) - through_.begin();
-    index_t i = std::min<index_t>(above, p_.rows() - 1);
-    while (p_.weight(i) == 0) --i;  // rounding may carry past the end
-    return i;
+  [[nodiscard]] std::vector<index_t> by_weight(std::span<const double> uniforms) const {
+    std::vector<index_t> rows;
+    if (!p_.weighted()) {
+      for (const double uniform : uniforms) rows.push_back(draw_by_weight(p_, uniform));
+      return rows;
+    }
+    std::vector<std::uint64_t> below;  // how many sums are no more
+    for (const double uniform : uniforms)
+      below.push_back(static_cast<std::uint64_t>(std::upper_bound(through_.begin(), through_.end(), uniform * all_) -
+                                                 through_.begin()));
+    p_.ctx.communicator->add(below);
+    for (const std::uint64_t row : below) rows.push_back(std::min(static_cast<index_t>(row), last_));
+    return rows;  // rounding may carry past the last row that weighs something
   }
 
   const KMeansProblem& p_;
   Potential<S> potential_;
   double all_;
-  std::vector<double> through_;  ///< sums of weights, up to each row
+  std::vector<double> through_;  ///< sums of weights of all rows, up to each one here
+  index_t last_ = 0;             ///< row that weighs something
 };
 
 /// Rows of several chains in host memory, and how far each is from the centres so far.
@@ -72,7 +82,8 @@ class Links {
   Links(const KMeansProblem& p, std::span<const index_t> numbers)
       : values_(std::ssize(numbers), p.cols()),
         rows_(Rows(values_.cview())),
-        problem_{p.ctx, rows_, {}, {}, p.k, {}, p.moments},
+        alone_(alone(p.ctx)),
+        problem_{alone_, rows_, {}, {}, p.k, {}, p.moments},
         far_(problem_) {
     p.load_rows(numbers, values_.view());
   }
@@ -86,6 +97,7 @@ class Links {
  private:
   Matrix<double> values_;
   RowsInMemory rows_;
+  Context alone_;  ///< all ranks hold the links
   KMeansProblem problem_;
   Potential<S> far_;
 };

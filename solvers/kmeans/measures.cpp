@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
-#include "tallskinny/solvers/one_rank.hpp"
 
 namespace ts::solvers {
 
@@ -25,15 +25,17 @@ double simplified_silhouette_of(const KMeansProblem& p, HostView<const double> c
   assign_all(p, centers, Scores::float64, nearest, nullptr, nullptr, &bounds);
   const std::vector<double> own = own_distances(p, centers, labels);
   double sum = 0;
-  for (index_t i = 0; i < p.rows(); ++i) {
-    const auto row = at(i);
-    if (sizes[at(labels[row])] <= 1) continue;
-    const double a = std::sqrt(own[row]);
-    double b = a;  // where two centres are equally near
-    if (std::isfinite(*bounds.upper(i)))
-      b = static_cast<double>(nearest[row] == labels[row] ? *bounds.lower(i) : *bounds.upper(i)) / bounds.scale();
-    if (std::max(a, b) > 0) sum += p.weight(i) * (b - a) / std::max(a, b);
-  }
+  in_turn(p.ctx, {&sum, 1}, [&] {
+    for (index_t i = 0; i < p.rows(); ++i) {
+      const auto row = at(i);
+      if (sizes[at(labels[row])] <= 1) continue;
+      const double a = std::sqrt(own[row]);
+      double b = a;  // where two centres are equally near
+      if (std::isfinite(*bounds.upper(i)))
+        b = static_cast<double>(nearest[row] == labels[row] ? *bounds.lower(i) : *bounds.upper(i)) / bounds.scale();
+      if (std::max(a, b) > 0) sum += p.weight(i) * (b - a) / std::max(a, b);
+    }
+  });
   return sum / total;
 }
 
@@ -65,15 +67,18 @@ double davies_bouldin_of(const std::vector<index_t>& clusters, const std::vector
 KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                        std::span<const std::int32_t> labels, KMeansMetric metric, std::span<const double> given) {
   const index_t k = centers.rows(), d = rows.cols();
-  expects_one_rank(ctx, "measure");
+  check_ranks(ctx, rows);
   expects(rows.space() == Space::host, "measure: the points must be in host memory");
-  expects(static_cast<index_t>(labels.size()) == rows.rows(), "measure: one label is needed for each point");
-  expects(std::all_of(labels.begin(), labels.end(), [k](std::int32_t m) { return m >= 0 && m < k; }),
-          "measure: a label is not the number of a centre");
+  agreed(ctx, [&] {
+    expects(static_cast<index_t>(labels.size()) == rows.rows(), "measure: one label is needed for each point");
+    expects(std::all_of(labels.begin(), labels.end(), [k](std::int32_t m) { return m >= 0 && m < k; }),
+            "measure: a label is not the number of a centre");
+  });
   const Matrix<double> usable = usable_centers(d, centers, metric);
-  check_weights(rows.rows(), given);
+  const bool weighted = check_weights(ctx, rows.rows(), given);
   const Directions normal(ctx, rows, given, metric);
   KMeansProblem p{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(given), k, normal.zero_rows};
+  p.weighted_elsewhere = weighted || normal.all_zero_rows > 0;
   p.find_moments();
 
   const FixedPoint unit = unit_of(p);
@@ -82,6 +87,7 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
     add_rows(ctx, block, p.moments, KMeansProblem::part(labels, first, block.rows()), p.weights_of(first, block.rows()),
              unit, sums);
   });
+  sums = sums_of_ranks(ctx, sums);
   std::vector<index_t> clusters;  // with rows
   double total = 0;
   for (index_t m = 0; m < k; ++m)
@@ -91,13 +97,16 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   auto means = Matrix<double>::copy_of(usable.cview());
   move_to_means(ctx, unit, sums, p.moments.shift, means.view());
   const std::vector<double> from_mean = own_distances(p, means.cview(), labels);
-  std::vector<double> spread(at(k));
-  double within = 0, between = 0;
-  for (index_t i = 0; i < p.rows(); ++i) {
-    const auto row = at(i);
-    spread[at(labels[row])] += p.weight(i) * std::sqrt(from_mean[row]);
-    within += p.weight(i) * from_mean[row];
-  }
+  std::vector<double> spread(at(k + 1));  // of each cluster, and the squares of all
+  in_turn(ctx, spread, [&] {
+    for (index_t i = 0; i < p.rows(); ++i) {
+      const auto row = at(i);
+      spread[at(labels[row])] += p.weight(i) * std::sqrt(from_mean[row]);
+      spread.back() += p.weight(i) * from_mean[row];
+    }
+  });
+  const double within = spread.back();
+  double between = 0;
   std::vector<double> center(at(d));
   for (const index_t m : clusters)
     for (index_t j = 0; j < d; ++j) center[at(j)] += sums.weight(unit, m) / total * means(m, j);
@@ -110,7 +119,7 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   found.davies_bouldin = davies_bouldin_of(clusters, spread, means);
   const auto groups = static_cast<double>(clusters.size());
   found.calinski_harabasz = total > groups ? between / (groups - 1) / (within / (total - groups)) : undefined;
-  found.simplified_silhouette = simplified_silhouette_of(p, usable.cview(), labels, sizes_of(labels, k), total);
+  found.simplified_silhouette = simplified_silhouette_of(p, usable.cview(), labels, sizes_of(ctx, labels, k), total);
   return found;
 }
 

@@ -19,23 +19,25 @@ class MiniBatch {
       : p_(p),
         o_(o),
         control_(control),
-        batch_(std::min(o.batch, p.rows())),
+        n_(p.all_rows()),
+        batch_(std::min(o.batch, n_)),
         stream_(static_cast<std::uint64_t>(control.run) << 8),
         unit_(unit_of(p)),
         weight_(at(p.k)) {}
 
   LloydRun run(const FirstCenters& first) {
-    const index_t seeds = std::min(p_.rows(), 3 * std::max(batch_, p_.k));
+    const index_t seeds = std::min(n_, 3 * std::max(batch_, p_.k));
     std::vector<index_t> numbers(at(seeds));
     std::iota(numbers.begin(), numbers.end(), index_t{0});
-    if (seeds < p_.rows()) numbers = drawn(sample, 0, seeds);
+    if (seeds < n_) numbers = drawn(sample, 0, seeds);
     const Gathered start(p_, numbers);
     const RowsInMemory rows{start.rows()};
-    KMeansProblem reduced{p_.ctx, rows, {}, start.weights(), p_.k};
+    const Context here = alone(p_.ctx);
+    KMeansProblem reduced{here, rows, {}, start.weights(), p_.k};
     reduced.moments = p_.moments;
     run_.centers = first(reduced);
-    const auto steps = static_cast<std::uint64_t>(
-        static_cast<double>(o_.max_iter) * std::ceil(static_cast<double>(p_.rows()) / static_cast<double>(batch_)));
+    const auto steps = static_cast<std::uint64_t>(static_cast<double>(o_.max_iter) *
+                                                  std::ceil(static_cast<double>(n_) / static_cast<double>(batch_)));
     for (std::uint64_t step = 0; step < steps && goes_on(step); ++step) take(step);
     run_.rescored = label_all(p_, run_.centers.cview(), control_.scores, run_.labels);
     return std::move(run_);
@@ -46,7 +48,7 @@ class MiniBatch {
     const Random random(o_.seed, stream_ + purpose);
     std::vector<index_t> numbers(at(count));
     for (std::size_t q = 0; q < numbers.size(); ++q)
-      numbers[q] = static_cast<index_t>(random.below(static_cast<std::uint64_t>(p_.rows()), step * numbers.size() + q));
+      numbers[q] = static_cast<index_t>(random.below(static_cast<std::uint64_t>(n_), step * numbers.size() + q));
     std::sort(numbers.begin(), numbers.end());
     return numbers;
   }
@@ -84,7 +86,7 @@ class MiniBatch {
   }
 
   void smooth(double inertia) {
-    const double part = std::min(1.0, 2 * static_cast<double>(batch_) / (static_cast<double>(p_.rows()) + 1));
+    const double part = std::min(1.0, 2 * static_cast<double>(batch_) / (static_cast<double>(n_) + 1));
     smoothed_ = smoothed_ < 0 ? inertia : smoothed_ + part * (inertia - smoothed_);
     ++without_progress_;
     if (smoothed_ < least_) least_ = smoothed_, without_progress_ = 0;
@@ -137,7 +139,7 @@ class MiniBatch {
   const KMeansProblem& p_;
   const KMeansOptions& o_;
   const LloydControl& control_;
-  index_t batch_;
+  index_t n_, batch_;  ///< rows of all, of a step
   std::uint64_t stream_;
   FixedPoint unit_;
   std::vector<double> weight_;  ///< of all rows ever given to a centre

@@ -10,8 +10,8 @@
 namespace ts::solvers::kmeans_detail {
 
 /// S: float or double, in which distances are computed and kept, where the rows are; 8 or 4 bytes for each
-/// row. Sums belong to fixed chunks of rows and are added in order: bits do not depend on the number of
-/// threads.
+/// row. Sums belong to fixed chunks of rows and are added in order: bits do not depend on the number of threads or
+/// ranks. With several ranks all of them make all calls, and row numbers are those of all rows.
 template <class S>
 class Potential {
  public:
@@ -37,6 +37,9 @@ class Potential {
 
  private:
   Potential(const KMeansProblem& problem, PerRowArray<S> squared);
+  [[nodiscard]] std::vector<S> squared_here(std::span<const index_t> numbers) const;
+  /// Of `width` values for each chunk of all rows those here are there: gets all of them.
+  void gather_chunks(double* values, index_t width) const;
   [[nodiscard]] PerRow<const double> weights() const { return problem_.weights_of(0, problem_.rows()); }
   [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }
 
@@ -44,7 +47,8 @@ class Potential {
   double scale_ = 1;
   PerRowArray<S> squared_;
   PerRowArray<std::int32_t> labels_;  ///< room for lower() on a device, once that needs it
-  std::vector<double> chunk_totals_;
+  index_t first_chunk_;               ///< here
+  std::vector<double> chunk_totals_;  ///< of all rows
   double total_ = 0;
 };
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
@@ -33,11 +35,19 @@ using Of = KMeansRangeError::Of;
 bool all_equal(const KMeansProblem& p) {
   std::vector<double> first(at(p.cols())), row(first);
   p.load(0, first.data());
-  for (index_t i = 1; i < p.rows(); ++i) {
-    p.load(i, row.data());
-    if (row != first) return false;
-  }
-  return true;
+  bool equal = true;
+  agreed(p.ctx, [&] {
+    for (index_t i = 0; equal && i < p.rows(); ++i) {
+      p.load_here(i, row.data());
+      equal = row == first;
+    }
+  });
+  return !any_rank(p.ctx, !equal);
+}
+
+double heaviest_of(const KMeansProblem& p) {
+  const double here = p.weights.empty() ? 0 : *std::max_element(p.weights.begin(), p.weights.end());
+  return max_of_ranks(p.ctx, here);
 }
 
 /// Every |x_ij| is at most reach_j + |shift_j|, so n w 4 sum_j (reach_j + |shift_j|)^2 bounds the inertia.
@@ -54,29 +64,45 @@ void check_range(const KMeansProblem& p) {
     refuse_range(Of::points, "the points have coordinates beyond 2^500, whose squared distances overflow float64");
   if (spread > 0 && spread < smallest_spread && !all_equal(p))
     refuse_range(Of::points, "the points differ by less than 2^-480, and squares of that vanish in float64");
-  if (p.weights.empty()) return;
-  const double heaviest = *std::max_element(p.weights.begin(), p.weights.end());
+  if (!p.weighted()) return;
+  const double heaviest = heaviest_of(p);
   if (heaviest < smallest_weight) refuse_range(Of::weights, "all weights are below 2^-480, too small for float64 sums");
-  if (heaviest * static_cast<long double>(p.rows()) * std::max({1.0L, 4 * squares}) > largest_sum)
+  if (heaviest * static_cast<long double>(p.all_rows()) * std::max({1.0L, 4 * squares}) > largest_sum)
     refuse_range(Of::weights, "the weights are so large that the weighted sums overflow float64");
 }
 
 }  // namespace
 
-void KMeansProblem::load(index_t i, double* row) const {
+void KMeansProblem::load_here(index_t i, double* row) const {
   source.load(i, row);
   if (!scale.empty())
     for (index_t j = 0; j < cols(); ++j) row[j] *= scale[at(i)];
 }
 
+void KMeansProblem::load(index_t i, double* row) const {
+  if (!distributed()) return load_here(i, row);
+  load_rows({&i, 1}, {row, 1, cols()});
+}
+
 void KMeansProblem::load_rows(std::span<const index_t> numbers, HostView<double> out) const {
+  if (!distributed()) return load_rows_here(numbers, out);
+  const std::vector<index_t> here = here_of(numbers);
+  std::vector<double> mine(here.size() * at(cols()));
+  agreed(ctx, [&] { load_rows_here(here, {mine.data(), std::ssize(here), cols()}); });
+  const std::vector<double> all = from_owners(numbers, std::move(mine), cols());
+  for (std::size_t q = 0; q < numbers.size(); ++q)
+    std::copy_n(all.data() + static_cast<index_t>(q) * cols(), cols(), out.data() + static_cast<index_t>(q) * out.ld());
+}
+
+void KMeansProblem::load_rows_here(std::span<const index_t> numbers, HostView<double> out) const {
   constexpr std::size_t few = 64;  // single rows of a file cost less than a pass over all
   const bool gathered = source.in_memory() ? source.space() == Space::device : numbers.size() > few;
   if (!gathered) {
-    for (std::size_t q = 0; q < numbers.size(); ++q) load(numbers[q], out.data() + static_cast<index_t>(q) * out.ld());
+    for (std::size_t q = 0; q < numbers.size(); ++q)
+      load_here(numbers[q], out.data() + static_cast<index_t>(q) * out.ld());
     return;
   }
-  for_each_block([&](index_t first, const Rows& block) {
+  for_each_block_here([&](index_t first, const Rows& block) {
     std::vector<index_t> local, places;
     for (std::size_t q = 0; q < numbers.size(); ++q)
       if (const index_t i = numbers[q] - first; i >= 0 && i < block.rows())
@@ -91,13 +117,24 @@ void KMeansProblem::load_rows(std::span<const index_t> numbers, HostView<double>
 template <class T>
 PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers) const {
   PerRowArray<T> all(ctx, source.space(), std::ssize(numbers) * cols(), 0);
-  for_each_block([&](index_t first, const Rows& block) {
+  for_each_block([&](index_t first_here, const Rows& block) {
+    const index_t first = first_row() + first_here;
     const auto from = std::lower_bound(numbers.begin(), numbers.end(), first),
                to = std::lower_bound(from, numbers.end(), first + block.rows());
     std::vector<index_t> local(from, to);
     for (index_t& i : local) i -= first;
     gather_rows<T>(ctx, block, local, all.view().part((from - numbers.begin()) * cols(), std::ssize(local) * cols()));
   });
+  if (!distributed()) return all;
+  std::vector<std::size_t> offsets;
+  for (int r = 0; r <= ctx.slabs.slabs(); ++r)
+    offsets.push_back(static_cast<std::size_t>(
+        (std::lower_bound(numbers.begin(), numbers.end(), ctx.slabs.begin(r)) - numbers.begin()) * cols() *
+        static_cast<index_t>(sizeof(T))));
+  auto* const bytes = reinterpret_cast<std::byte*>(all.view().data);
+  const bool there = source.space() == Space::device ? ctx.communicator->all_gather(ctx.stream, bytes, offsets)
+                                                     : ctx.communicator->all_gather(bytes, offsets);
+  expects(there, "k-means: ranks one after the other cannot share rows");
   return all;
 }
 template PerRowArray<float> KMeansProblem::rows_as<float>(std::span<const index_t>) const;
@@ -112,8 +149,11 @@ void KMeansProblem::place_weights() {
 void KMeansProblem::find_moments() {
   place_weights();
   MomentsOfBlocks found(cols());
+  const auto again = [this](const auto& use) { for_each_block_here([&](index_t, const Rows& block) { use(block); }); };
   for_each_block([&](index_t, const Rows& block) { found.first_round(ctx, block); });
+  found.end_round(ctx, again);
   for_each_block([&](index_t, const Rows& block) { found.second_round(ctx, block); });
+  found.end_round(ctx, again);
   moments = std::move(found).finish();
   check_range(*this);
 }
@@ -136,13 +176,13 @@ AssignStats assign_all(const KMeansProblem& p, HostView<const double> centers, S
   };
   if (p.source.space() == Space::host) {
     pass(labels);
-    return stats;
+    return sum_of_ranks(p.ctx, stats);
   }
   auto there = p.beside_rows(std::vector<std::int32_t>(labels.begin(), labels.end()));
   pass(there.view());
   const std::vector<std::int32_t> found = there.to_host();
   std::copy(found.begin(), found.end(), labels.begin());
-  return stats;
+  return sum_of_ranks(p.ctx, stats);
 }
 
 index_t label_all(const KMeansProblem& p, HostView<const double> centers, Scores scores,
@@ -154,12 +194,16 @@ index_t label_all(const KMeansProblem& p, HostView<const double> centers, Scores
 }
 
 double inertia_of(const KMeansProblem& p, HostView<const double> centers, std::span<const std::int32_t> labels) {
-  double sum = 0;
+  std::vector<double> parts;
   with_labels(p, labels, [&](PerRow<const std::int32_t> there) {
     p.for_each_block([&](index_t first, const Rows& block) {
-      sum = inertia(p.ctx, block, centers, there.part(first, block.rows()), p.weights_of(first, block.rows()), sum);
+      const std::vector<double> more =
+          chunk_inertias(p.ctx, block, centers, there.part(first, block.rows()), p.weights_of(first, block.rows()));
+      parts.insert(parts.end(), more.begin(), more.end());
     });
   });
+  if (p.distributed()) parts = gather_lists<double>(p.ctx, parts);
+  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
   if (!std::isfinite(sum)) refuse_range(Of::points, "the inertia of points and centres is too large for float64");
   return sum;
 }
@@ -177,14 +221,14 @@ std::vector<double> own_distances(const KMeansProblem& p, HostView<const double>
 }
 
 FixedPoint unit_of(const KMeansProblem& p) {
-  const double heaviest = p.weights.empty() ? 1.0 : *std::max_element(p.weights.begin(), p.weights.end());
-  return {p.moments.reach, heaviest, p.rows()};
+  return {p.moments.reach, p.weighted() ? heaviest_of(p) : 1.0, p.all_rows()};
 }
 
-std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k) {
-  std::vector<index_t> sizes(at(k));
+std::vector<index_t> sizes_of(const Context& ctx, std::span<const std::int32_t> labels, index_t k) {
+  std::vector<std::uint64_t> sizes(at(k));
   for (const std::int32_t label : labels) ++sizes[at(label)];
-  return sizes;
+  ctx.communicator->add(sizes);
+  return {sizes.begin(), sizes.end()};
 }
 
 AdjustMean adjust_means(bool spherical) {
@@ -213,31 +257,6 @@ index_t normalise(HostView<double> centers) {
       centers(m, j) = static_cast<double>(static_cast<long double>(centers(m, j)) / norm);
   }
   return zero;
-}
-
-void check_finite(const RowSource& source) {
-  if (source.space() == Space::device) return;  // the moments, which are found next, refuse such numbers
-  source.for_each_block([](index_t first, const Rows& block) {
-    const auto [row, column] = block.first_not_finite(0, block.rows());
-    if (row >= 0)
-      throw Error(Errc::invalid_argument, "the element in row " + std::to_string(first + row) + ", column " +
-                                              std::to_string(column) + " (counted from 0) is NaN or infinite");
-  });
-}
-
-void check_weights(index_t rows, std::span<const double> weights) {
-  if (weights.empty()) return;
-  if (static_cast<index_t>(weights.size()) != rows)
-    throw Error(Errc::invalid_argument,
-                "there are " + std::to_string(weights.size()) + " weights for " + std::to_string(rows) + " points");
-  bool positive = false;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (!(weights[i] >= 0) || !std::isfinite(weights[i]))
-      throw Error(Errc::invalid_argument,
-                  "the weight of point " + std::to_string(i) + " (counted from 0) is negative, NaN or infinite");
-    positive = positive || weights[i] > 0;
-  }
-  expects(positive, "all weights are zero: at least one point must have a positive weight");
 }
 
 void check_centers(index_t cols, HostView<const double> centers) {

@@ -2,17 +2,19 @@
 #pragma once
 
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/assign/sums/means.hpp"
+#include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
+/// With several ranks the source, and whatever has a number for each row, are of the rows here. Members and functions
+/// below that are marked `all` are calls of all ranks, and their row numbers those of all rows.
 struct KMeansProblem {
   const Context& ctx;
   const RowSource& source;
@@ -23,28 +25,50 @@ struct KMeansProblem {
   std::span<const index_t> directionless = {};
   ColumnMoments moments = {};
   std::shared_ptr<const PerRowArray<double>> weights_there = {};  ///< where the rows are, if that is a device
+  bool weighted_elsewhere = false;                                ///< rows have weights, of which none may be here
 
   [[nodiscard]] index_t rows() const { return source.rows(); }
   [[nodiscard]] index_t cols() const { return source.cols(); }
-  [[nodiscard]] double total_weight() const {
-    return weights.empty() ? static_cast<double>(rows()) : std::accumulate(weights.begin(), weights.end(), 0.0);
-  }
+  [[nodiscard]] bool distributed() const noexcept { return ctx.communicator->size() > 1; }
+  [[nodiscard]] index_t all_rows() const { return ts::all_rows(ctx, rows()); }
+  [[nodiscard]] index_t first_row() const { return ts::first_row(ctx); }
+  [[nodiscard]] bool weighted() const noexcept { return !weights.empty() || weighted_elsewhere; }
+  /// all: the sum, in the order of rows.
+  [[nodiscard]] double total_weight() const;
+  /// all: the last row that weighs something, 0 if there is none.
+  [[nodiscard]] index_t last_of_weight() const;
   [[nodiscard]] double weight(index_t i) const noexcept { return weights.empty() ? 1.0 : weights[at(i)]; }
   [[nodiscard]] PerRow<const double> weights_of(index_t first, index_t count) const {
     return (weights_there ? weights_there->view() : PerRow<const double>(weights)).part(first, count);
   }
-  /// use(first, block) for all rows, scaled.
+  /// use(first, block) for the rows here, scaled.
   template <class Use>
-  void for_each_block(Use&& use) const {
+  void for_each_block_here(Use&& use) const {
     source.for_each_block(
         [&](index_t first, const Rows& block) { use(first, block.scaled(part(scale, first, block.rows()))); });
   }
+  /// all: the same, and what one rank throws all do.
+  template <class Use>
+  void for_each_block(Use&& use) const {
+    agreed(ctx, [&] { for_each_block_here(use); });
+  }
+  void load_here(index_t i, double* row) const;
+  void load_rows_here(std::span<const index_t> numbers, HostView<double> out) const;
+  /// all.
   void load(index_t i, double* row) const;
-  /// Rows in any order. Many that do not lie in host memory are gathered in one pass. Not during a pass.
+  /// all: rows in any order. Many that do not lie in host memory are gathered in one pass. Not during a pass.
   void load_rows(std::span<const index_t> numbers, HostView<double> out) const;
-  /// Rows in ascending order, as T, contiguous where the rows are; many at a time.
+  /// all: rows in ascending order, as T, contiguous where the rows are; many at a time.
   template <class T>
   [[nodiscard]] PerRowArray<T> rows_as(std::span<const index_t> numbers) const;
+  /// Of these rows those that are here, in their order, with their numbers here.
+  [[nodiscard]] std::vector<index_t> here_of(std::span<const index_t> numbers) const;
+  /// all: `width` values for each of these rows, of which each rank brings those of here_of().
+  template <class T>
+  [[nodiscard]] std::vector<T> from_owners(std::span<const index_t> numbers, std::vector<T> here,
+                                           index_t width = 1) const;
+  /// all: the weights of these rows.
+  [[nodiscard]] std::vector<double> weights_at(std::span<const index_t> numbers) const;
   /// `values`, where the rows are.
   template <class T>
   [[nodiscard]] PerRowArray<T> beside_rows(std::vector<T> values) const {
@@ -57,7 +81,7 @@ struct KMeansProblem {
   }
   /// Puts the weights where the rows are.
   void place_weights();
-  /// The same, and reads all rows twice.
+  /// all: the same, and reads all rows twice.
   void find_moments();
 
   template <class T>
@@ -69,7 +93,7 @@ struct KMeansProblem {
 /// The bytes of a label of -1, and of a distance beyond all others whose product with a weight of 0 is 0.
 inline constexpr unsigned char no_label = 0xff, far_away = 0x7f;
 
-/// One pass of assign() over all rows.
+/// One pass of assign() over all rows. This and what follows: calls of all ranks.
 AssignStats assign_all(const KMeansProblem& problem, HostView<const double> centers, Scores scores,
                        std::span<std::int32_t> labels, const FixedPoint* unit = nullptr, ClusterSums* sums = nullptr,
                        RowBounds* bounds = nullptr);
@@ -78,12 +102,15 @@ index_t label_all(const KMeansProblem& problem, HostView<const double> centers, 
                   std::vector<std::int32_t>& labels);
 /// sum_i w_i ||x_i - c_label||^2
 double inertia_of(const KMeansProblem& problem, HostView<const double> centers, std::span<const std::int32_t> labels);
-/// ||x_i - c_label||^2 of each row.
+/// ||x_i - c_label||^2 of each row here.
 std::vector<double> own_distances(const KMeansProblem& problem, HostView<const double> centers,
                                   std::span<const std::int32_t> labels);
 /// The unit in which sums of these rows are kept.
 FixedPoint unit_of(const KMeansProblem& problem);
-std::vector<index_t> sizes_of(std::span<const std::int32_t> labels, index_t k);
+std::vector<index_t> sizes_of(const Context& ctx, std::span<const std::int32_t> labels, index_t k);
+/// What all ranks counted together.
+index_t sum_of_ranks(const Context& ctx, index_t here);
+AssignStats sum_of_ranks(const Context& ctx, const AssignStats& here);
 
 [[nodiscard]] constexpr Scores scores_of(KMeansPrecision precision) noexcept {
   return precision == KMeansPrecision::exact ? Scores::int16 : Scores::fast;
@@ -96,8 +123,11 @@ AdjustMean adjust_means(bool spherical);
 index_t normalise(HostView<double> centers);
 
 /// @throws Error(invalid_argument) in a sentence, all of them.
-void check_finite(const RowSource& source);
-void check_weights(index_t rows, std::span<const double> weights);
+/// That slabs begin at multiples of chunk_rows, and that ranks have rows of one kind.
+void check_ranks(const Context& ctx, const RowSource& source);
+void check_finite(const Context& ctx, const RowSource& source);
+/// Returns whether there are any.
+bool check_weights(const Context& ctx, index_t rows, std::span<const double> weights);
 void check_centers(index_t cols, HostView<const double> centers);
 /// A copy of checked centres, on the sphere for cosine.
 Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMeansMetric metric);

@@ -1,11 +1,13 @@
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
 #include <unordered_set>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -13,17 +15,18 @@
 namespace ts::solvers::kmeans_detail {
 
 index_t draw_by_weight(const KMeansProblem& p, double uniform) {
-  const index_t n = p.rows();
-  if (p.weights.empty()) return std::min(n - 1, static_cast<index_t>(uniform * static_cast<double>(n)));
-  double rest = uniform * p.total_weight();
-  index_t last = 0;
-  for (index_t i = 0; i < n; ++i) {
-    if (p.weight(i) == 0) continue;
-    last = i;
-    rest -= p.weight(i);
-    if (rest < 0) break;
-  }
-  return last;
+  const index_t n = p.all_rows();
+  if (!p.weighted()) return std::min(n - 1, static_cast<index_t>(uniform * static_cast<double>(n)));
+  std::array<double, 2> state{uniform * p.total_weight(), 0};
+  double &rest = state[0], &last = state[1];
+  in_turn(p.ctx, state, [&] {
+    for (index_t i = 0; i < p.rows() && !(rest < 0); ++i) {
+      if (p.weight(i) == 0) continue;
+      last = static_cast<double>(p.first_row() + i);
+      rest -= p.weight(i);
+    }
+  });
+  return static_cast<index_t>(last);
 }
 
 std::vector<index_t> some_rows(index_t n, index_t count, const Random& random) {
@@ -107,17 +110,16 @@ class CandidateSample {
         rows_(p.scale.empty() ? rows_of<S>(p.ctx, values_.view(), std::ssize(numbers), p.cols())
                               : rows_of<double>(p.ctx, scaled_.view(), std::ssize(numbers), p.cols())),
         weights_(weights(p, factor, numbers, squared)),
-        problem_{p.ctx, rows_, {}, weights_, p.k, {}, p.moments},
+        alone_(alone(p.ctx)),
+        problem_{alone_, rows_, {}, weights_, p.k, {}, p.moments},
         potential_(problem_, squared) {
     problem_.place_weights();
   }
   static std::vector<double> weights(const KMeansProblem& p, double factor, const std::vector<index_t>& numbers,
                                      const std::vector<S>& squared) {
-    std::vector<double> found;
-    for (std::size_t q = 0; q < numbers.size(); ++q) {
-      const double weight = p.weight(numbers[q]);
-      found.push_back(weight / std::min(1.0, factor * (weight * static_cast<double>(squared[q]))));
-    }
+    std::vector<double> found = p.weights_at(numbers);
+    for (std::size_t q = 0; q < numbers.size(); ++q)
+      found[q] /= std::min(1.0, factor * (found[q] * static_cast<double>(squared[q])));
     return found;
   }
 
@@ -125,6 +127,7 @@ class CandidateSample {
   PerRowArray<double> scaled_;  ///< but not their products with scales of rows
   RowsInMemory rows_;
   std::vector<double> weights_;
+  Context alone_;  ///< all ranks hold the sample
   KMeansProblem problem_;
   Potential<S> potential_;
 };
@@ -132,8 +135,8 @@ class CandidateSample {
 /// Rows in a sample; infinity: all, as far as they are few, on a device, where they then lie side by side; 0:
 /// none, since rows are too few, or too wide, for it to pay. The same for rows that come in blocks.
 double sample_size(const KMeansProblem& p) {
-  if (const index_t size = seeding_sample(p.rows(), p.cols(), p.k); size > 0) return static_cast<double>(size);
-  const bool all = p.source.space() == Space::device && p.rows() * p.cols() <= most_sampled;
+  if (const index_t size = seeding_sample(p.all_rows(), p.cols(), p.k); size > 0) return static_cast<double>(size);
+  const bool all = p.source.space() == Space::device && p.all_rows() * p.cols() <= most_sampled;
   return all ? inf : 0;
 }
 
@@ -199,13 +202,16 @@ Kept oversample(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream
 /// What the rows weigh that are nearest to each kept one.
 std::vector<double> weights_of(const KMeansProblem& p, const Kept& kept_rows) {
   const index_t count = kept_rows.rows.rows();
-  if (p.weights.empty()) {
-    const auto counts = count_numbers(p.ctx, kept_rows.nearest.view(), count);
+  if (!p.weighted()) {
+    auto counts = count_numbers(p.ctx, kept_rows.nearest.view(), count);
+    p.ctx.communicator->add(counts);
     return {counts.begin(), counts.end()};
   }
   std::vector<double> weights(at(count));
   const std::vector<std::int32_t> nearest = kept_rows.nearest.to_host();
-  for (index_t i = 0; i < p.rows(); ++i) weights[at(nearest[at(i)])] += p.weight(i);
+  in_turn(p.ctx, weights, [&] {
+    for (index_t i = 0; i < p.rows(); ++i) weights[at(nearest[at(i)])] += p.weight(i);
+  });
   return weights;
 }
 
@@ -217,29 +223,38 @@ Matrix<double> choose_kept(const KMeansProblem& p, std::uint64_t seed, std::uint
   const std::vector<double> weights = weights_of(p, kept_rows);
   const auto beside = p.beside_rows(std::vector<S>(kept_rows.rows.data(), kept_rows.rows.data() + count * p.cols()));
   const RowsInMemory candidates(rows_of<S>(p.ctx, beside.view(), count, p.cols()));
-  KMeansProblem reduced{p.ctx, candidates, {}, weights, p.k};
+  const Context here = alone(p.ctx);
+  KMeansProblem reduced{here, candidates, {}, weights, p.k};
   reduced.find_moments();
   return seed_plus_plus(reduced, seed, stream, {}, chosen);
 }
 
+/// When a clock rings, and of which row.
+struct Ring {
+  double when;
+  index_t row;
+  auto operator<=>(const Ring&) const = default;
+};
+
 /// The rows whose clocks ring until `limit`, in this order; clocks of rows without weight ring at infinity.
 std::vector<index_t> rings_until(const KMeansProblem& p, const Random& random, double limit) {
-  using Ring = std::pair<double, index_t>;  // when, and of which row
   constexpr index_t chunk = index_t{1} << 16;
-  const index_t n = p.rows();
+  const index_t n = p.rows(), first = p.first_row();
   std::vector<std::vector<Ring>> parts(at((n + chunk - 1) / chunk));
   parallel_for(p.ctx.thread_count(), std::ssize(parts), [&](index_t c) {
     for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
       const double weight = p.weight(i);
-      const double ring = weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(i))) / weight : inf;
-      if (ring <= limit) parts[at(c)].emplace_back(ring, i);
+      const double ring =
+          weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(first + i))) / weight : inf;
+      if (ring <= limit) parts[at(c)].push_back({ring, first + i});
     }
   });
   std::vector<Ring> rings;
   for (const auto& part : parts) rings.insert(rings.end(), part.begin(), part.end());
+  rings = gather_lists<Ring>(p.ctx, rings);
   std::sort(rings.begin(), rings.end());
   std::vector<index_t> rows(rings.size());
-  std::transform(rings.begin(), rings.end(), rows.begin(), [](const Ring& ring) { return ring.second; });
+  std::transform(rings.begin(), rings.end(), rows.begin(), [](const Ring& ring) { return ring.row; });
   return rows;
 }
 
@@ -295,10 +310,10 @@ Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::ui
 }
 
 Matrix<double> seed_random(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream) {
-  const index_t n = p.rows();
+  const index_t n = p.all_rows();
   Matrix<double> centers(p.k, p.cols());
   // Without weights draws of which repeated ones do not count are in the same order, and mostly few do.
-  if (p.weights.empty() && p.k <= n / 8 &&
+  if (!p.weighted() && p.k <= n / 8 &&
       take_distinct(p, some_rows(n, 2 * p.k, Random(seed, stream + drawn)), centers).empty())
     return centers;
   const Random random(seed, stream + priorities);

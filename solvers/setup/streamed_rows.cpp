@@ -117,6 +117,7 @@ void StreamedRows::get_buffers() const {
 }
 
 void StreamedRows::for_each_block(const Use& use) const {
+  if (rows() == 0) return;
   const Stopwatch watch;
   const PassTimes before = times_;
   get_buffers();

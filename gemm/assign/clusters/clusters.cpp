@@ -26,7 +26,15 @@ Matrix<double> Clusters::centroids() const {
   return there_ ? there_->centroids() : Matrix<double>::copy_of(centroids_.cview());
 }
 
-ClusterSums Clusters::sums() const { return there_ ? there_->sums() : sums_; }
+ClusterSums Clusters::sums() const { return there_ ? there_->sums() : all_sums(); }
+
+void Clusters::collect() {
+  if (ctx_.communicator->size() == 1) return;
+  if (there_)
+    there_->collect();
+  else
+    of_ranks_ = sums_of_ranks(ctx_, sums_);
+}
 
 AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
                              Sums sums, BoundsOfRows bounds, bool settled) {
@@ -70,7 +78,7 @@ Clusters::Moved Clusters::move_to_means(const AdjustMean& adjust) {
       moved.squared_shift = ts::move_to_means(ctx_, unit_, sums, moments_.shift, centroids, adjust);
   };
   if (!there_) {
-    move(sums_, centroids_.view());
+    move(all_sums(), centroids_.view());
     return moved;
   }
   Matrix<double> adjusted = centroids();
@@ -88,7 +96,7 @@ void Clusters::place(Matrix<double> centroids) {
 
 Twofold Clusters::inertia_terms() {
   if (there_) return there_->inertia_terms();
-  return ts::inertia_terms(ctx_, unit_, sums_, moments_.shift, centroids_.cview());
+  return ts::inertia_terms(ctx_, unit_, all_sums(), moments_.shift, centroids_.cview());
 }
 
 }  // namespace ts

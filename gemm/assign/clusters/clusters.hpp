@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tallskinny/gemm/assign/scores/assign.hpp"
@@ -16,7 +17,8 @@ class DeviceClusters;
 
 /// k centroids of d columns with their ClusterSums, in host memory or on the device of ctx.stream (8 (4 k d +
 /// ...) bytes there), where a pass then fetches two counters and move_to_means() 56 bytes for each cluster.
-/// Labels, centroids, sums and what is told of them have the same bits in both places. Move-only.
+/// Labels, centroids, sums and what is told of them have the same bits in both places. With several ranks passes add
+/// up the rows here, and collect() those of all. Move-only.
 class Clusters {
  public:
   /// Sums are zero at first. @param space where the rows of all passes lie. Context and moments must outlive
@@ -32,6 +34,9 @@ class Clusters {
   /// Copies in host memory.
   [[nodiscard]] Matrix<double> centroids() const;
   [[nodiscard]] ClusterSums sums() const;
+  /// With several ranks, by all of them after passes that moved sums: sums(), move_to_means() and inertia_terms() are
+  /// of the rows of all ranks as they are now.
+  void collect();
 
   enum class Sums { stay, move };
   /// assign() with these centroids; the sums, which must belong to the labels given, move with the labels or
@@ -58,12 +63,15 @@ class Clusters {
   [[nodiscard]] Twofold inertia_terms();
 
  private:
+  [[nodiscard]] const ClusterSums& all_sums() const noexcept { return of_ranks_ ? *of_ranks_ : sums_; }
+
   const Context& ctx_;
   const ColumnMoments& moments_;
   FixedPoint unit_;
   // Either these or those on the device.
   Matrix<double> centroids_;
   ClusterSums sums_;
+  std::optional<ClusterSums> of_ranks_;  ///< of several
   std::unique_ptr<assign_device::DeviceClusters> there_;
 };
 

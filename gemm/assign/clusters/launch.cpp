@@ -6,6 +6,7 @@
 
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
+#include "tallskinny/gemm/assign/sums/add_rows.hpp"
 #include "tallskinny/gemm/assign/sums/plan.hpp"
 
 namespace ts::assign_device {
@@ -39,8 +40,18 @@ Matrix<double> DeviceClusters::centroids() const {
 
 ClusterSums DeviceClusters::sums() const {
   ClusterSums found(k_, d_);
-  add_fetched(ctx_, sums_.data(), found);
+  add_fetched(ctx_, all_sums(), found);
   return found;
+}
+
+void DeviceClusters::collect() {
+  ClusterSums here(k_, d_);
+  add_fetched(ctx_, sums_.data(), here);
+  const std::vector<std::uint64_t> words = sums_of_ranks(ctx_, here).words();
+  if (of_ranks_.cols() == 0) of_ranks_ = DeviceMatrix<std::uint64_t>(ctx_.stream, 1, sum_words(k_, d_));
+  cuda::copy_bytes(ctx_.stream, of_ranks_.data(), words.data(), words.size() * sizeof(std::uint64_t));
+  ctx_.stream.synchronize();  // before `words` goes
+  stale_ = true;
 }
 
 PlacedCentroids DeviceClusters::placed(bool with_sums) const noexcept {
@@ -85,7 +96,7 @@ void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, 
 }
 
 void DeviceClusters::run(Step step, double scale) {
-  const cuda::word64* const upper = as_words(sums_.data());
+  const cuda::word64* const upper = as_words(all_sums());
   const cuda::word64* const weight = upper + 2 * k_ * d_;
   const cuda::FixedSumsArgument sums{
       upper, upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(), unit_.inverse};

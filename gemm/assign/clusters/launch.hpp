@@ -20,6 +20,7 @@ class DeviceClusters {
 
   [[nodiscard]] Matrix<double> centroids() const;
   [[nodiscard]] ClusterSums sums() const;
+  void collect();
   /// @param bounded the rows are those of every such pass before, with labels as these left them.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
                      bool move_sums, bool settled, bool bounded);
@@ -34,6 +35,8 @@ class DeviceClusters {
  private:
   enum class Step { measure, move };
 
+  /// Of the rows of all ranks.
+  [[nodiscard]] std::uint64_t* all_sums() const noexcept { return (of_ranks_.cols() > 0 ? of_ranks_ : sums_).data(); }
   [[nodiscard]] double* current() const noexcept { return placed_[turn_].data(); }
   [[nodiscard]] double* other() const noexcept { return placed_[1 - turn_].data(); }
   /// Sets news_, of current centroids or of the means, which are put into other().
@@ -52,6 +55,7 @@ class DeviceClusters {
   std::array<DeviceMatrix<double>, 2> placed_;  ///< k x d centroids, and the first column of all
   DeviceMatrix<double> of_columns_;             ///< shift, to_units, from_units
   DeviceMatrix<std::uint64_t> sums_;            ///< as ClusterSums::add_words has them
+  DeviceMatrix<std::uint64_t> of_ranks_;        ///< the same of the rows of several ranks
   DeviceMatrix<double> told_;
   std::size_t turn_ = 0;
   std::vector<ClusterNews> news_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/gemm/assign/exact/launch.hpp"
@@ -81,8 +82,13 @@ void expect_labels(const Rows& x, HostView<const double> centroids, PerRow<const
   assign_detail::expect_per_row(x, labels, "labels");
 }
 
+}  // namespace
+
 std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
                                    PerRow<const std::int32_t> labels, PerRow<const double> weights) {
+  expect_labels(x, centroids, labels);
+  if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
+  if (x.on_device()) return assign_device::chunk_inertias(ctx, x, centroids, labels, weights);
   const Direct direct(ctx, x, centroids);
   std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
   for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t chunk) {
@@ -93,8 +99,6 @@ std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<c
   });
   return partial;
 }
-
-}  // namespace
 
 void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
                            PerRow<const std::int32_t> labels, std::span<double> distances) {
@@ -110,13 +114,8 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
 
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels,
                PerRow<const double> weights, double before) {
-  expect_labels(x, centroids, labels);
-  if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
-  const std::vector<double> partial = x.on_device() ? assign_device::chunk_inertias(ctx, x, centroids, labels, weights)
-                                                    : chunk_inertias(ctx, x, centroids, labels, weights);
-  double sum = before;
-  for (const double p : partial) sum += p;
-  return sum;
+  const std::vector<double> partial = chunk_inertias(ctx, x, centroids, labels, weights);
+  return std::accumulate(partial.begin(), partial.end(), before);
 }
 
 index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const double> centroids,

@@ -17,6 +17,10 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels,
                PerRow<const double> weights, double before = 0);
 
+/// The same terms of each chunk alone; inertia() adds them in order.
+std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
+                                   PerRow<const std::int32_t> labels, PerRow<const double> weights);
+
 /// The float64 oracle: the number of rows for which some centroid is closer than that of their label by more
 /// than rounding of direct differences explains, (d + 3) 2^-51 of the squared distance. Cost: 3 n d k flops.
 index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const double> centroids,

@@ -50,7 +50,7 @@ void RowBounds::begin_pass(const Context& ctx, HostView<const double> centroids,
       if (!std::equal(scaled.data() + m * d, scaled.data() + (m + 1) * d, scaled_.data() + m * d))
         moved_[static_cast<std::size_t>(m)] = rounded_up(std::sqrt(squared) * slack + rounding);
     }
-    if (k > 1 && k * rows_for_each_centroid <= static_cast<index_t>(upper_.size())) {
+    if (k > 1 && k * rows_for_each_centroid <= all_rows(ctx, rows_)) {
       parallel_for(k * k * d > (1 << 18) ? ctx.thread_count() : 1, k, [&](index_t m) {
         double least = std::numeric_limits<double>::infinity();
         for (index_t q = 0; q < k; ++q)

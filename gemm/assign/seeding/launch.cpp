@@ -153,7 +153,7 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
 
 template <class S>
 std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights, double factor,
-                               const Philox& random) {
+                               const Philox& random, index_t first_row) {
   const index_t n = squared.size, words = (n + 63) / 64;
   std::vector<index_t> rows;
   if (n == 0) return rows;
@@ -167,7 +167,7 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
   cuda::fill_bytes(ctx.stream, w.at<std::uint64_t>(found) + words - 1, 0, sizeof(std::uint64_t));
   cuda::launch_with<cuda::SeedKeepPolicy>(
       ctx, cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{is_wide<S>}, n),
-      {squared.data, weights.data, n, factor, random.stream, random.key, w.at<std::uint32_t>(found)});
+      {squared.data, weights.data, n, first_row, factor, random.stream, random.key, w.at<std::uint32_t>(found)});
   cuda::copy_bytes(ctx.stream, marks, w.at<char>(found), bytes);
   ctx.stream.synchronize();
   for (index_t word = 0; word < words; ++word)

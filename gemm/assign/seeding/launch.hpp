@@ -15,7 +15,7 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
                                std::span<const SeedingDraw> draws);
 template <class S>
 std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights, double factor,
-                               const Philox& random);
+                               const Philox& random, index_t first_row);
 template <class S>
 ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
                        PerRow<const double> weights, const Choosing& how);

@@ -69,7 +69,7 @@ struct SeedDrawPolicy {
 struct SeedKeepArguments {
   const void* squared;
   const double* weights;
-  index_t count;
+  index_t count, first_row;
   double factor;
   word64 stream, key;
   unsigned* marks;

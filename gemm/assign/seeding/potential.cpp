@@ -141,14 +141,15 @@ std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerR
 
 template <class S>
 std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights, double factor,
-                               const Philox& random) {
-  if (squared.space == Space::device) return assign_device::keep_rows<S>(ctx, squared, weights, factor, random);
+                               const Philox& random, index_t first_row) {
+  if (squared.space == Space::device)
+    return assign_device::keep_rows<S>(ctx, squared, weights, factor, random, first_row);
   constexpr index_t chunk = index_t{1} << 16;
   std::vector<std::vector<index_t>> parts(static_cast<std::size_t>((squared.size + chunk - 1) / chunk));
   parallel_for(team_for(ctx, squared.size), std::ssize(parts), [&](index_t c) {
     for (index_t i = c * chunk; i < std::min(squared.size, (c + 1) * chunk); ++i) {
       const double probability = factor * (weight_of(weights, i) * static_cast<double>(squared.data[i]));
-      if (probability > 0 && random.uniform(static_cast<std::uint64_t>(i)) < probability)
+      if (probability > 0 && random.uniform(static_cast<std::uint64_t>(first_row + i)) < probability)
         parts[static_cast<std::size_t>(c)].push_back(i);
     }
   });

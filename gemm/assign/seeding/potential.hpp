@@ -52,10 +52,10 @@ template <class S>
 [[nodiscard]] std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
                                              std::span<const SeedingDraw> draws);
 
-/// The rows i, in order, for which the random number uniform(i) < factor w_i D_i^2.
+/// The rows i, in order, for which the random number uniform(first_row + i) < factor w_i D_i^2.
 template <class S>
 [[nodiscard]] std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
-                                             double factor, const Philox& random);
+                                             double factor, const Philox& random, index_t first_row = 0);
 
 /// How greedy k-means++ goes on: at most `most` choices, each the best of `trials` draws, while sum_i w_i
 /// D_i^2 is above `enough`. The draws of choice s take the random numbers first_number + s trials and

@@ -43,4 +43,12 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, P
   });
 }
 
+ClusterSums sums_of_ranks(const Context& ctx, const ClusterSums& here) {
+  std::vector<std::uint64_t> words = here.words();
+  ctx.communicator->add(words);
+  ClusterSums all(here.clusters(), here.cols());
+  all.add_words(words, ctx.thread_count());
+  return all;
+}
+
 }  // namespace ts

@@ -11,4 +11,7 @@ namespace ts {
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<const std::int32_t> labels,
               PerRow<const double> weights, const FixedPoint& unit, ClusterSums& sums);
 
+/// The sums of the rows of all ranks of `ctx`, from those of the rows here.
+[[nodiscard]] ClusterSums sums_of_ranks(const Context& ctx, const ClusterSums& here);
+
 }  // namespace ts

@@ -99,6 +99,14 @@ void ClusterSums::merge(const ClusterSums& other) noexcept {
   into(counts_, other.counts_);
 }
 
+std::vector<std::uint64_t> ClusterSums::words() const {
+  std::vector<std::uint64_t> all;
+  all.reserve(2 * upper_.size() + 3 * counts_.size());
+  for (const std::vector<std::uint64_t>* const part : {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_})
+    all.insert(all.end(), part->begin(), part->end());
+  return all;
+}
+
 void ClusterSums::add_words(std::span<const std::uint64_t> words, int threads) noexcept {
   const std::uint64_t* next = words.data();
   for (std::vector<std::uint64_t>* const part : {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_}) {

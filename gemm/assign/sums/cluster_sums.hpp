@@ -59,7 +59,9 @@ class ClusterSums {
   void add_sparse(const FixedPoint& unit, index_t cluster, const double* v, const std::int32_t* columns,
                   index_t entries, double weight, bool take_away = false);
   void merge(const ClusterSums& other) noexcept;
-  /// Adds 2 k d + 3 k words: upper limbs, lower limbs, those of the weights, counts.
+  /// 2 k d + 3 k words: upper limbs, lower limbs, those of the weights, counts.
+  [[nodiscard]] std::vector<std::uint64_t> words() const;
+  /// Adds such words.
   void add_words(std::span<const std::uint64_t> words, int threads) noexcept;
 
   /// For compiled kernels: row `cluster` of the upper and of the lower limbs.

@@ -1,11 +1,14 @@
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/gemm/assign/sums/launch.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/cpu/rows.hpp"
 
@@ -73,6 +76,10 @@ assign_device::ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const
   return spread;
 }
 
+bool all_finite(std::span<const double> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); });
+}
+
 /// use(column, value) for every stored entry of sparse rows, in order.
 template <class Use>
 void for_each_entry(const Rows& x, Use&& use) {
@@ -93,27 +100,56 @@ MomentsOfBlocks::MomentsOfBlocks(index_t cols) {
   stored_.resize(d);
 }
 
-void MomentsOfBlocks::first_round(const Context& ctx, const Rows& x) {
+void MomentsOfBlocks::add_sums(const Matrix<double>& of_chunks) {
+  for (index_t c = 0; c < of_chunks.rows(); ++c)
+    for (index_t j = 0; j < of_chunks.cols(); ++j) moments_.mean[static_cast<std::size_t>(j)] += of_chunks(c, j);
+}
+
+void MomentsOfBlocks::add_spread(const Matrix<double>& reach, const Matrix<double>& squares) {
   ColumnMoments& m = moments_;
-  sparse_ = x.sparse();
-  if (x.sparse()) {
-    bool finite = true;
-    for_each_entry(x, [&](std::size_t j, double value) {
-      finite = finite && std::isfinite(value);
-      m.mean[j] += value;
-      m.reach[j] = std::max(m.reach[j], std::abs(value));
-      ++stored_[j];
-    });
-    if (!finite) refuse(ctx, x, rows_);
-  } else {
-    const Matrix<double> sums = x.on_device() ? assign_device::chunk_sums(ctx, x) : chunk_sums(ctx, x);
-    for (index_t c = 0; c < sums.rows(); ++c)
-      for (index_t j = 0; j < sums.cols(); ++j) m.mean[static_cast<std::size_t>(j)] += sums(c, j);
-    for (const double sum : m.mean) finite_ = finite_ && std::isfinite(sum);
-    // Finite numbers can overflow their sum, so only the elements decide.
-    if (!finite_ && first_not_finite(ctx, x).first >= 0) refuse(ctx, x, rows_);
-  }
+  for (index_t c = 0; c < reach.rows(); ++c)
+    for (index_t j = 0; j < reach.cols(); ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      m.reach[at] = std::max(m.reach[at], reach(c, j));
+      m.variance[at] += squares(c, j);
+    }
+}
+
+void MomentsOfBlocks::add_entries(const Rows& x) {
+  ColumnMoments& m = moments_;
+  for_each_entry(x, [&](std::size_t j, double value) {
+    finite_ = finite_ && std::isfinite(value);
+    m.mean[j] += value;
+    m.reach[j] = std::max(m.reach[j], std::abs(value));
+    ++stored_[j];
+  });
+}
+
+void MomentsOfBlocks::add_squares(const Rows& x) {
+  ColumnMoments& m = moments_;
+  for_each_entry(x, [&](std::size_t j, double value) { m.variance[j] += (value - m.mean[j]) * (value - m.mean[j]); });
+}
+
+void MomentsOfBlocks::first_round(const Context& ctx, const Rows& x) {
+  const bool alone = ctx.communicator->size() == 1;
+  if (x.rows() > 0) sparse_ = x.sparse();
+  const index_t first = alone ? rows_ : first_row(ctx) + rows_;
   rows_ += x.rows();
+  if (x.sparse()) {
+    if (alone) add_entries(x);
+    if (alone ? !finite_ : first_not_finite(ctx, x).first >= 0) refuse(ctx, x, first);
+    return;
+  }
+  Matrix<double> sums = x.on_device() ? assign_device::chunk_sums(ctx, x) : chunk_sums(ctx, x);
+  if (alone) {
+    add_sums(sums);
+    finite_ = finite_ && all_finite(moments_.mean);
+  } else {
+    finite_ = finite_ && all_finite({sums.data(), static_cast<std::size_t>(sums.rows() * sums.cols())});
+    waiting_.push_back(std::move(sums));
+  }
+  // Finite numbers can overflow their sum, so only the elements decide.
+  if (!finite_ && first_not_finite(ctx, x).first >= 0) refuse(ctx, x, first);
 }
 
 void MomentsOfBlocks::between_rounds() {
@@ -123,19 +159,55 @@ void MomentsOfBlocks::between_rounds() {
 }
 
 void MomentsOfBlocks::second_round(const Context& ctx, const Rows& x) {
+  const bool alone = ctx.communicator->size() == 1;
   if (!second_) between_rounds();
-  ColumnMoments& m = moments_;
   if (x.sparse()) {
-    for_each_entry(x, [&](std::size_t j, double value) { m.variance[j] += (value - m.mean[j]) * (value - m.mean[j]); });
+    if (alone) add_squares(x);
     return;
   }
-  const auto spread = x.on_device() ? assign_device::chunk_spread(ctx, x, m) : chunk_spread(ctx, x, m);
-  for (index_t c = 0; c < spread.reach.rows(); ++c)
-    for (index_t j = 0; j < x.cols(); ++j) {
-      const auto at = static_cast<std::size_t>(j);
-      m.reach[at] = std::max(m.reach[at], spread.reach(c, j));
-      m.variance[at] += spread.squares(c, j);
-    }
+  auto spread = x.on_device() ? assign_device::chunk_spread(ctx, x, moments_) : chunk_spread(ctx, x, moments_);
+  if (alone) return add_spread(spread.reach, spread.squares);
+  waiting_.push_back(std::move(spread.reach));
+  waiting_.push_back(std::move(spread.squares));
+}
+
+void MomentsOfBlocks::end_round(const Context& ctx, const Pass& again) {
+  if (ctx.communicator->size() == 1) return;
+  if (!second_) rows_here_ = rows_;
+  ColumnMoments& m = moments_;
+  // What a rank leaves to the next: four numbers of each column, rows, and whether any are dense or sparse.
+  const std::size_t d = stored_.size();
+  std::vector<double> state(4 * d + 3);
+  double* const told = state.data() + 4 * d;
+  const std::array<std::vector<double>*, 4> columns{&m.mean, &m.variance, &m.reach, &stored_};
+  const auto leave = [&] {
+    for (std::size_t part = 0; part < columns.size(); ++part)
+      std::copy(columns[part]->begin(), columns[part]->end(), state.begin() + static_cast<std::ptrdiff_t>(part * d));
+  };
+  const auto take = [&] {
+    for (std::size_t part = 0; part < columns.size(); ++part)
+      std::copy_n(state.begin() + static_cast<std::ptrdiff_t>(part * d), d, columns[part]->begin());
+  };
+  leave();
+  in_turn(ctx, state, [&] {
+    take();
+    if (sparse_)
+      again([this](const Rows& block) { second_ ? add_squares(block) : add_entries(block); });
+    else if (!second_)
+      for (const Matrix<double>& sums : waiting_) add_sums(sums);
+    else
+      for (std::size_t block = 0; block < waiting_.size(); block += 2) add_spread(waiting_[block], waiting_[block + 1]);
+    leave();
+    told[0] += static_cast<double>(rows_here_);
+    if (rows_here_ > 0) told[sparse_ ? 2 : 1] = 1;
+  });
+  take();
+  waiting_.clear();
+  expects(told[1] == 0 || told[2] == 0, "some ranks have dense rows and others sparse ones: all must have the same");
+  rows_ = static_cast<index_t>(told[0]), sparse_ = told[2] != 0;
+  if (second_) return;
+  finite_ = all_finite(m.mean);
+  between_rounds();
 }
 
 ColumnMoments MomentsOfBlocks::finish() && {
@@ -143,7 +215,7 @@ ColumnMoments MomentsOfBlocks::finish() && {
   const auto n = static_cast<double>(rows_);
   ColumnMoments& m = moments_;
   for (std::size_t j = 0; j < m.variance.size(); ++j) {
-    if (sparse_) m.variance[j] += (n - static_cast<double>(stored_[j])) * m.mean[j] * m.mean[j];
+    if (sparse_) m.variance[j] += (n - stored_[j]) * m.mean[j] * m.mean[j];
     m.variance[j] /= n;
   }
   return std::move(moments_);
@@ -151,8 +223,9 @@ ColumnMoments MomentsOfBlocks::finish() && {
 
 ColumnMoments column_moments(const Context& ctx, const Rows& x) {
   MomentsOfBlocks moments(x.cols());
-  moments.first_round(ctx, x);
-  moments.second_round(ctx, x);
+  const Context one = alone(ctx);
+  moments.first_round(one, x);
+  moments.second_round(one, x);
   return std::move(moments).finish();
 }
 
