@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -111,9 +112,9 @@ int Ranks::settle(const Ending& mine, const std::function<void(const std::string
   const auto worst = [&]() -> std::size_t {
     for (std::size_t r = 0; r < all.size(); ++r)
       if (all[r].failed) return r;
-    for (std::size_t r = 0; r < all.size(); ++r)
-      if (all[r].code != 0) return r;
-    return 0;
+    // After a signal that not all have had: who has tells its number.
+    const auto greatest = [](const Verdict& a, const Verdict& b) { return a.code < b.code; };
+    return static_cast<std::size_t>(std::max_element(all.begin(), all.end(), greatest) - all.begin());
   }();
   if (failed && worst == static_cast<std::size_t>(rank())) tell(by + mine.sentence);
   return all[worst].code;
