@@ -35,16 +35,47 @@ Hash& Hash::add(const void* data, std::size_t bytes) noexcept {
   return *this;
 }
 
-std::uint64_t hash_of(const void* data, std::size_t bytes, int threads) {
-  constexpr std::size_t piece = std::size_t{1} << 20;
-  const auto* from = static_cast<const unsigned char*>(data);
-  std::vector<std::uint64_t> of_pieces((bytes + piece - 1) / piece);
-  const auto team = static_cast<int>(std::clamp<index_t>(std::ssize(of_pieces) / 4, 1, std::max(1, threads)));
-  parallel_for(team, std::ssize(of_pieces), [&](index_t number) {
-    const auto p = static_cast<std::size_t>(number);
-    of_pieces[p] = Hash().add(from + p * piece, std::min(piece, bytes - p * piece)).value();
+namespace {
+
+/// add(hash, begin, end) adds rows begin .. end - 1.
+template <class Add>
+std::vector<std::uint64_t> hashes_of_pieces(index_t rows, index_t unit, int threads, const Add& add) {
+  expects(unit > 0, "pieces of rows to be hashed have no rows");
+  std::vector<std::uint64_t> of_pieces(static_cast<std::size_t>((rows + unit - 1) / unit));
+  parallel_for(threads, std::ssize(of_pieces), [&](index_t p) {
+    Hash hash;
+    add(hash, p * unit, std::min(rows, (p + 1) * unit));
+    of_pieces[static_cast<std::size_t>(p)] = hash.value();
   });
-  return Hash().add(std::uint64_t{bytes}).add(std::span<const std::uint64_t>(of_pieces)).value();
+  return of_pieces;
 }
+
+}  // namespace
+
+template <class T>
+std::vector<std::uint64_t> row_hashes(const CsrView<T>& a, index_t unit, int threads) {
+  return hashes_of_pieces(a.rows, unit, threads, [&](Hash& hash, index_t begin, index_t end) {
+    std::vector<index_t> entries;
+    for (index_t i = begin; i < end; ++i) entries.push_back(a.pointers[i + 1] - a.pointers[i]);
+    const index_t first = a.pointers[begin];
+    const auto count = static_cast<std::size_t>(a.pointers[end] - first);
+    hash.add(std::span<const index_t>(entries));
+    hash.add(std::span<const std::int32_t>(a.indices + first, count)).add(std::span<const T>(a.values + first, count));
+  });
+}
+
+template <class T>
+std::vector<std::uint64_t> row_hashes(HostView<const T> a, index_t unit, int threads) {
+  return hashes_of_pieces(a.rows(), unit, threads, [&](Hash& hash, index_t begin, index_t end) {
+    for (index_t i = begin; i < end && a.cols() > 0; ++i)
+      hash.add(std::span<const T>(&a(i, 0), static_cast<std::size_t>(a.cols())));
+  });
+}
+
+#define TS_INSTANTIATE(T)                                                             \
+  template std::vector<std::uint64_t> row_hashes<T>(const CsrView<T>&, index_t, int); \
+  template std::vector<std::uint64_t> row_hashes<T>(HostView<const T>, index_t, int);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
 
 }  // namespace ts::io

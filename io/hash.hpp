@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
+
+#include "tallskinny/gemm/core/csr.hpp"
 
 namespace ts::io {
 
@@ -28,7 +31,12 @@ class Hash {
   std::uint64_t value_ = 0x9e3779b97f4a7c15u;
 };
 
-/// The hashes of pieces of 1 MiB, taken by `threads` threads, in their order: no matter how many threads.
-[[nodiscard]] std::uint64_t hash_of(const void* data, std::size_t bytes, int threads = 1);
+/// The hash of each piece of `unit` rows, pattern and values, taken by `threads` threads. Of a matrix whose rows
+/// are cut where pieces begin, the hashes of the parts one after the other are those of the whole. T: double, float and
+/// their complex types.
+template <class T>
+[[nodiscard]] std::vector<std::uint64_t> row_hashes(const CsrView<T>& rows, index_t unit, int threads = 1);
+template <class T>
+[[nodiscard]] std::vector<std::uint64_t> row_hashes(HostView<const T> rows, index_t unit, int threads = 1);
 
 }  // namespace ts::io

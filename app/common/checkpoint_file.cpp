@@ -8,7 +8,9 @@ namespace ts::app {
 
 namespace {
 
-constexpr int format_version = 2;
+std::string signature_of(const std::string& program, int version) {
+  return "tallskinny checkpoint of " + program + ", version " + std::to_string(version);
+}
 
 const std::string what_to_do = "remove it, name another --checkpoint, or begin anew with --restart";
 
@@ -27,17 +29,26 @@ void add_checkpoint_options(Options& options, CheckpointOptions& target) {
       .flag("restart", target.restart, "begin anew, and replace the checkpoint that is there");
 }
 
-CheckpointFile::CheckpointFile(std::string program, CheckpointOptions options, Console& console)
+CheckpointFile::CheckpointFile(std::string program, int version, CheckpointOptions options, Console& console)
     : program_(std::move(program)),
-      signature_("tallskinny checkpoint of " + program_ + ", version " + std::to_string(format_version)),
+      signature_(signature_of(program_, version)),
       options_(std::move(options)),
       console_(console) {
   if (!asked_for() || !std::filesystem::exists(options_.file)) return;
-  if (io::state_of_seal(options_.file, signature_, false) == io::SealState::foreign)
-    throw Error(Errc::bad_input, options_.file + " is not a checkpoint of " + program_ +
-                                     " (or one of another version) and is left alone: remove it, or name another "
-                                     "--checkpoint");
+  const auto is = [&](const std::string& signature) {
+    return io::state_of_seal(options_.file, signature, false) != io::SealState::foreign;
+  };
   resumes_ = written_ = !options_.restart;
+  if (is(signature_)) return;
+  for (int earlier = version - 1; earlier > 0; --earlier)
+    if (is(signature_of(program_, earlier))) {
+      if (options_.restart) return;
+      refuse("is a checkpoint of an earlier " + program_ + " (version " + std::to_string(earlier) +
+             " of the format; this one goes on from version " + std::to_string(version) + ")");
+    }
+  throw Error(Errc::bad_input, options_.file + " is not a checkpoint of " + program_ +
+                                   " (or one of another version) and is left alone: remove it, or name another "
+                                   "--checkpoint");
 }
 
 void CheckpointFile::expect_whole() const {

@@ -27,9 +27,10 @@ void add_checkpoint_options(Options& options, CheckpointOptions& target);
 class CheckpointFile {
  public:
   /// Looks at the file, quickly: to be called before the work. @param program whose checkpoint it must be.
+  /// @param version of what the program writes: others are not taken up.
   /// @throws Error(bad_input) for a file that is there and is no checkpoint of the program: it is not
-  /// touched.
-  CheckpointFile(std::string program, CheckpointOptions options, Console& console);
+  /// touched. One of an earlier version is replaced with --restart, else refused as well.
+  CheckpointFile(std::string program, int version, CheckpointOptions options, Console& console);
 
   /// Whether a state is to be taken up: the file is there, and no --restart.
   [[nodiscard]] bool resumes() const noexcept { return resumes_; }

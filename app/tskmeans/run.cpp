@@ -131,11 +131,11 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   if (ranks.size() > 1) out.ranks = ranks.size(), out.ranks_work = who.text();
 
   const io::Location where = io::parse_location(o.features);
-  app::CheckpointFile checkpoint("tskmeans", o.checkpoint, console);
+  app::CheckpointFile checkpoint("tskmeans", 2, o.checkpoint, console);
   check_paths(o);
   std::optional<app::CheckpointFile> resume;
   if (!o.resume.empty() && o.resume != o.checkpoint.file)
-    resume.emplace("tskmeans", app::CheckpointOptions{.file = o.resume}, console);
+    resume.emplace("tskmeans", 2, app::CheckpointOptions{.file = o.resume}, console);
   const io::Description described = as_read(io::describe(where, o.read), o.read);
   const Start start = start_of(o, described.cols);
   if (o.common.device == "auto" && o.kmeans.algorithm != solvers::KMeansAlgorithm::balanced)

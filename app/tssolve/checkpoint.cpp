@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/io/hash.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/output_file.hpp"
@@ -33,22 +34,22 @@ std::vector<double> halves(std::uint64_t x) {
 }  // namespace
 
 template <class T>
-std::uint64_t fingerprint(const AnyMatrix<T>& matrix, int threads) {
-  io::Hash hash;
-  const auto add = [&]<class E>(const E* data, std::size_t count) {
-    hash.add(io::hash_of(data, count * sizeof(E), threads));
+std::uint64_t fingerprint(const Context& ctx, const AnyMatrix<T>& rows) {
+  const auto whole = [&](std::uint64_t kind, index_t here, index_t cols, const auto& view) {
+    const index_t all = all_rows(ctx, here);
+    const std::vector<std::uint64_t> mine = io::row_hashes<T>(view, row_unit(all), ctx.thread_count());
+    const std::vector<std::uint64_t> hashes = gather_lists<std::uint64_t>(ctx, mine);
+    return io::Hash()
+        .add(kind)
+        .add(static_cast<std::uint64_t>(all))
+        .add(static_cast<std::uint64_t>(cols))
+        .add(std::span<const std::uint64_t>(hashes))
+        .value();
   };
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    hash.add(std::uint64_t{1}).add(static_cast<std::uint64_t>(sparse->cols));
-    add(sparse->pointers.data(), sparse->pointers.size());
-    add(sparse->indices.data(), sparse->indices.size());
-    add(sparse->values.data(), sparse->values.size());
-  } else {
-    const auto& dense = std::get<Matrix<T>>(matrix);
-    hash.add(std::uint64_t{2}).add(static_cast<std::uint64_t>(dense.cols()));
-    add(dense.data(), static_cast<std::size_t>(dense.rows() * dense.cols()));
-  }
-  return hash.value();
+  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&rows))
+    return whole(1, sparse->rows, sparse->cols, sparse->view());
+  const auto& dense = std::get<Matrix<T>>(rows);
+  return whole(2, dense.rows(), dense.cols(), dense.cview());
 }
 
 template <class T>
@@ -127,9 +128,9 @@ solvers::Checkpointing<T> Checkpoint<T>::hooks() {
   return hooks;
 }
 
-#define TS_INSTANTIATE(T)                                                    \
-  template std::uint64_t fingerprint<T>(const AnyMatrix<T>&, int);           \
-  template std::uint64_t fingerprint<T>(const Settings&, HostView<const T>); \
+#define TS_INSTANTIATE(T)                                                     \
+  template std::uint64_t fingerprint<T>(const Context&, const AnyMatrix<T>&); \
+  template std::uint64_t fingerprint<T>(const Settings&, HostView<const T>);  \
   template class Checkpoint<T>;
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -10,10 +10,11 @@
 
 namespace ts::app::tssolve {
 
-/// A number that tells matrices apart: a hash of shape, pattern and values, by any number of threads the
+/// A number that tells matrices apart: a hash of shape, pattern and values, by any number of threads and of ranks the
 /// same.
+/// @param rows this rank's, of which ranks have whole units (row_unit).
 template <class T>
-[[nodiscard]] std::uint64_t fingerprint(const AnyMatrix<T>& matrix, int threads);
+[[nodiscard]] std::uint64_t fingerprint(const Context& ctx, const AnyMatrix<T>& rows);
 
 /// A number that tells runs on one matrix apart: of the options that decide the result, and the first
 /// columns.

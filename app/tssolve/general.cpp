@@ -137,7 +137,7 @@ class General {
       adjoint.shift = scalar<T>(std::conj(Complex(inverse->sigma())));
       return adjoint;
     };
-    beginning_->take_up(run_, [&] { return fingerprint<T>(matrix_, run_.ctx.thread_count()); });
+    beginning_->take_up(run_, [&] { return fingerprint<T>(run_.ctx, matrix_); });
   }
 
   solvers::GeneralResult solve(const solvers::EigenOptions& options) {

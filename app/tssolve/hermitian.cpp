@@ -25,9 +25,9 @@ solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Contex
 }
 
 template <class T>
-std::uint64_t fingerprint_of(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass, int threads) {
-  const auto of_matrix = fingerprint<T>(matrix, threads);
-  return mass ? of_matrix + 31 * fingerprint<T>(AnyMatrix<T>(CsrMatrix<T>(*mass)), threads) : of_matrix;
+std::uint64_t fingerprint_of(const Context& ctx, const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass) {
+  const auto of_matrix = fingerprint<T>(ctx, matrix);
+  return mass ? of_matrix + 31 * fingerprint<T>(ctx, AnyMatrix<T>(CsrMatrix<T>(*mass))) : of_matrix;
 }
 
 /// A given matrix near A^-1, its rows put in this order unless that is empty; it must outlive the operator.
@@ -118,7 +118,7 @@ class Hermitian {
       assembled_->problem.narrow = solvers::operator_of<T>(matrix_, there_, rounded_);
     }
     options.vectors = !run_.settings.common.output.empty() || mass_ || run_.settings.interval;
-    beginning_->take_up(run_, [&] { return fingerprint_of(matrix_, mass_, run_.ctx.thread_count()); });
+    beginning_->take_up(run_, [&] { return fingerprint_of(run_.ctx, matrix_, mass_); });
   }
 
   solvers::EigenResult<T> solve(const solvers::EigenOptions& options) {

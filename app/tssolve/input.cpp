@@ -6,9 +6,12 @@
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
+#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/solvers/ranks/transposed_rows.hpp"
 
 namespace ts::app::tssolve {
 
@@ -96,38 +99,67 @@ T entry(const Matrix<T>& a, index_t i, index_t j) {
   return a(i, j);
 }
 
-/// Whether the matrix differs from a Hermitian one, though by no more than rounding. @throws
-/// Error(bad_input).
-template <class M>
-bool check(const std::string& where, DType type, const M& a, Role role) {
+/// Whether the matrix differs from a Hermitian one, though by no more than rounding. All ranks look at the rows that
+/// they have, and throw alike: of several entries the first is told.
+/// @param partner partner(i, j): the conjugate of what row i of these must have in column j of the whole.
+/// @throws Error(bad_input).
+template <class M, class Partner>
+bool check(const Context& ctx, const std::string& where, DType type, const M& rows, Role role, const Partner& partner) {
   using T = typename M::value_type;
   const bool alone = role == Role::companion;
+  const index_t first = first_row(ctx);
   double largest = 0;
   bool below = false, above = false;
-  for_each_entry(a.view(), [&](index_t i, index_t j, T x) {
+  for_each_entry(rows.view(), [&](index_t i, index_t j, T x) {
     largest = std::max(largest, std::abs(x));
-    below = below || (j < i && x != T{});
-    above = above || (j > i && x != T{});
+    below = below || (j < first + i && x != T{});
+    above = above || (j > first + i && x != T{});
   });
+  below = any_rank(ctx, below), above = any_rank(ctx, above);
   if (below != above)
     throw Error(Errc::bad_input, where + " has nothing " + (below ? "above" : "below") +
                                      " its diagonal: of a symmetric matrix store both halves, or declare it "
                                      "symmetric, as Matrix Market and Binsparse can" +
                                      (alone ? "" : "; --general takes it as it is"));
-  const Allowance allowance = allowance_of(type, largest);
+  const Allowance allowance = allowance_of(type, max_of_ranks(ctx, largest));
   const char* advice = alone ? "" : "; --general takes matrices that are not Hermitian";
   bool differs = false;
-  for_each_entry(a.view(), [&](index_t i, index_t j, T x) {
-    if (std::is_same_v<M, Matrix<T>> && j < i) return;  // was seen from the other side
-    differs = compare(where, i, j, x, entry(a, j, i), allowance, advice) || differs;
-  });
-  return differs;
+  std::string wrong;
+  try {
+    for_each_entry(rows.view(), [&](index_t i, index_t j, T x) {
+      if (std::is_same_v<M, Matrix<T>> && j < first + i) return;  // was seen from the other side
+      differs = compare(where, first + i, j, x, partner(i, j), allowance, advice) || differs;
+    });
+  } catch (const Error& error) {
+    wrong = error.what();
+  }
+  for (const auto& sentence : gather_bytes(ctx, std::as_bytes(std::span(wrong))))
+    if (!sentence.empty())
+      throw Error(Errc::bad_input, std::string(reinterpret_cast<const char*>(sentence.data()), sentence.size()));
+  return any_rank(ctx, differs);
 }
 
 /// Whether the file holds a triangle, of which reading made the other: no entry has to be looked for.
 bool mirrored_by_reader(const io::Description& d) {
   const bool is_complex_type = d.type == DType::complex128 || d.type == DType::complex64;
   return d.declared == io::Structure::hermitian || (d.declared == io::Structure::symmetric && !is_complex_type);
+}
+
+void expect_square(const io::Description& shape, Role role) {
+  if (shape.rows != shape.cols)
+    throw Error(Errc::bad_input,
+                shape.where.text() + " is " + grouped(shape.rows) + " x " + grouped(shape.cols) +
+                    (role == Role::matrix ? ": eigenvalues need a square matrix (--svd finds singular values of any)"
+                                          : " where a square matrix is needed"));
+}
+
+std::string accepted(const std::string& name) {
+  return name + " differs from a Hermitian matrix by rounding errors, which were accepted";
+}
+
+template <class Body>
+bool visit_matrix(Input& input, const Body& body) {
+  return std::visit([&](auto& kind) { return std::visit([&](auto& a) { return body(a); }, kind); }, input.matrix);
 }
 
 }  // namespace
@@ -150,19 +182,37 @@ Input read_any(const io::Description& described, const io::ReadOptions& read) {
 }
 
 Input read_hermitian(const io::Description& shape, const io::ReadOptions& read, Role role) {
-  if (shape.rows != shape.cols)
-    throw Error(Errc::bad_input,
-                shape.where.text() + " is " + grouped(shape.rows) + " x " + grouped(shape.cols) +
-                    (role == Role::matrix ? ": eigenvalues need a square matrix (--svd finds singular values of any)"
-                                          : " where a square matrix is needed"));
+  expect_square(shape, role);
   Input input = read_any(shape, read);
   const auto& d = input.description;
   if (mirrored_by_reader(d)) return input;
   const std::string name = d.where.text();
-  const bool differs = std::visit(
-      [&](const auto& kind) { return std::visit([&](const auto& a) { return check(name, d.type, a, role); }, kind); },
-      input.matrix);
-  if (differs) input.note = name + " differs from a Hermitian matrix by rounding errors, which were accepted";
+  const bool differs = visit_matrix(input, [&](const auto& a) {
+    return check(Context{}, name, d.type, a, role, [&a](index_t i, index_t j) { return entry(a, j, i); });
+  });
+  if (differs) input.note = accepted(name);
+  return input;
+}
+
+Input read_hermitian_rows(const Context& ctx, const io::Description& described, io::ReadOptions read, Role role) {
+  expect_square(described, role);
+  read.row_begin = ctx.slabs.begin(ctx.communicator->rank());
+  read.row_end = ctx.slabs.begin(ctx.communicator->rank() + 1);
+  read.as_stored = true;
+  Input input = read_any(described, read);
+  const std::string name = described.where.text();
+  const bool differs = visit_matrix(input, [&]<class M>(M& rows) {
+    using T = typename M::value_type;
+    if constexpr (std::is_same_v<M, CsrMatrix<T>>)
+      if (described.triangle_by_rows)
+        rows =
+            solvers::mirrored_rows<T>(ctx, rows.view(), [&](T x) { return io::mirror_image(x, described.declared); });
+    if (mirrored_by_reader(described)) return false;
+    const auto partners = solvers::transposed_rows<T>(ctx, std::as_const(rows).view());
+    return check(ctx, name, described.type, rows, role,
+                 [&partners](index_t i, index_t j) { return entry(partners, i, j); });
+  });
+  if (differs) input.note = accepted(name);
   return input;
 }
 
@@ -184,15 +234,24 @@ template CsrMatrix<double> as_sparse<double>(AnyMatrix<double>&&);
 template CsrMatrix<std::complex<double>> as_sparse<std::complex<double>>(AnyMatrix<std::complex<double>>&&);
 
 template <class T>
-Matrix<T> read_initial(const std::string& where, index_t rows, const io::ReadOptions& read) {
+Matrix<T> read_initial(const std::string& where, index_t rows, const io::ReadOptions& read, index_t begin,
+                       index_t end) {
   const auto location = io::parse_location(where);
-  auto dense = io::read_dense(location, read.of_another_file());
+  io::ReadOptions options = read.of_another_file();
+  const auto expect_rows = [&](index_t has, index_t cols) {
+    if (has != rows)
+      throw Error(Errc::bad_input, location.text() + " has " + grouped(has) + " rows, the matrix " + grouped(rows) +
+                                       (cols == rows ? ": --initial takes one starting vector per column" : ""));
+  };
+  if (begin > 0 || end >= 0) {  // which no file with fewer rows has
+    const io::Description d = io::describe(location, options);
+    expect_rows(d.rows, d.cols);
+    options.row_begin = begin, options.row_end = end;
+  }
+  auto dense = io::read_dense(location, options);
   return std::visit(
       [&](const auto& a) {
-        if (a.rows() != rows)
-          throw Error(Errc::bad_input,
-                      location.text() + " has " + grouped(a.rows()) + " rows, the matrix " + grouped(rows) +
-                          (a.cols() == rows ? ": --initial takes one starting vector per column" : ""));
+        if (begin == 0 && end < 0) expect_rows(a.rows(), a.cols());
         Matrix<T> x(a.rows(), a.cols());
         for (index_t i = 0; i < a.rows() * a.cols(); ++i) {
           const auto value = to_wide(a.data()[i]);
@@ -206,8 +265,8 @@ Matrix<T> read_initial(const std::string& where, index_t rows, const io::ReadOpt
       dense);
 }
 
-template Matrix<double> read_initial<double>(const std::string&, index_t, const io::ReadOptions&);
+template Matrix<double> read_initial<double>(const std::string&, index_t, const io::ReadOptions&, index_t, index_t);
 template Matrix<std::complex<double>> read_initial<std::complex<double>>(const std::string&, index_t,
-                                                                         const io::ReadOptions&);
+                                                                         const io::ReadOptions&, index_t, index_t);
 
 }  // namespace ts::app::tssolve

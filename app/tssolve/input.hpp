@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/setup/any_matrix.hpp"
 
@@ -25,6 +26,10 @@ enum class Role { matrix, companion };
 /// @throws Error(bad_input) when the matrix is not square or not Hermitian (naming the first entry), and all
 /// errors of reading.
 [[nodiscard]] Input read_hermitian(const io::Description& described, const io::ReadOptions& read, Role role);
+/// The same on several ranks, together: the rows that ctx.slabs gives this one, with column numbers of the whole. All
+/// ranks throw where an entry has no mirror image.
+[[nodiscard]] Input read_hermitian_rows(const Context& ctx, const io::Description& described, io::ReadOptions read,
+                                        Role role);
 /// The same for a matrix of any shape: reads and widens.
 [[nodiscard]] Input read_any(const io::Description& described, const io::ReadOptions& read);
 
@@ -35,8 +40,10 @@ void make_complex(Input& input);
 template <class T>
 [[nodiscard]] CsrMatrix<T> as_sparse(AnyMatrix<T>&& matrix);
 
-/// The columns of a dense matrix, as the type asked for. @throws Error(bad_input) unless it has `rows` rows.
+/// Rows begin .. end - 1 (-1: all) of the columns of a dense matrix, as the type asked for. @throws Error(bad_input)
+/// unless it has `rows` rows.
 template <class T>
-[[nodiscard]] Matrix<T> read_initial(const std::string& where, index_t rows, const io::ReadOptions& read);
+[[nodiscard]] Matrix<T> read_initial(const std::string& where, index_t rows, const io::ReadOptions& read,
+                                     index_t begin = 0, index_t end = -1);
 
 }  // namespace ts::app::tssolve

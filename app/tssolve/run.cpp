@@ -38,7 +38,7 @@ Run::Run(Settings asked, const Device& on)
       device(on),
       console("tssolve", settings.common.quiet),
       location(io::parse_location(settings.matrix)),
-      kept("tssolve", with_checked_paths(settings), console) {
+      kept("tssolve", 3, with_checked_paths(settings), console) {
   ctx.threads = settings.common.threads;
   ctx.log = [this](std::string_view line) { console.note(line); };
 }

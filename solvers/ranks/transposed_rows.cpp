@@ -92,6 +92,35 @@ CsrMatrix<T> transposed_rows(const Context& ctx, const CsrView<T>& own) {
 }
 
 template <class T>
+Matrix<T> transposed_rows(const Context& ctx, HostView<const T> own) {
+  detail::expect_own(ctx, own.rows(), own.cols());
+  const auto ranks = static_cast<std::size_t>(ctx.communicator->size());
+  const RowSlabs slabs = ranks > 1 ? ctx.slabs : RowSlabs({0, own.rows()});
+  std::vector<std::vector<T>> to(ranks),
+      from(ranks);  // of A^T the rows of rank r, columns here; rows here, columns of r
+  std::vector<Outgoing> out;
+  std::vector<Incoming> in;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const index_t begin = slabs.begin(static_cast<int>(r)), end = slabs.begin(static_cast<int>(r) + 1);
+    for (index_t j = begin; j < end; ++j)
+      for (index_t i = 0; i < own.rows(); ++i) to[r].push_back(own(i, j));
+    if (to[r].empty() || r == static_cast<std::size_t>(ctx.communicator->rank())) continue;
+    from[r].resize(to[r].size());
+    out.push_back({static_cast<int>(r), std::as_bytes(std::span(to[r]))});
+    in.push_back({static_cast<int>(r), std::as_writable_bytes(std::span(from[r]))});
+  }
+  ctx.communicator->begin_exchange(out, in)->wait();
+  from[static_cast<std::size_t>(ctx.communicator->rank())] =
+      std::move(to[static_cast<std::size_t>(ctx.communicator->rank())]);
+  Matrix<T> t(own.rows(), own.cols());
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const index_t begin = slabs.begin(static_cast<int>(r)), cols = slabs.rows(static_cast<int>(r));
+    for (index_t i = 0; i < own.rows(); ++i) std::copy_n(from[r].data() + i * cols, cols, &t(i, begin));
+  }
+  return t;
+}
+
+template <class T>
 CsrMatrix<T> mirrored_rows(const Context& ctx, const CsrView<T>& own, const std::function<T(T)>& image) {
   const CsrMatrix<T> others = transposed_rows(ctx, own);
   const index_t first = first_row(ctx);
@@ -114,6 +143,7 @@ CsrMatrix<T> mirrored_rows(const Context& ctx, const CsrView<T>& own, const std:
 }
 
 #define TS_INSTANTIATE(T)                                                      \
+  template Matrix<T> transposed_rows<T>(const Context&, HostView<const T>);    \
   template CsrMatrix<T> transposed_rows<T>(const Context&, const CsrView<T>&); \
   template CsrMatrix<T> mirrored_rows<T>(const Context&, const CsrView<T>&, const std::function<T(T)>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::solvers {
@@ -16,6 +17,10 @@ namespace ts::solvers {
 /// `own`; also for column numbers beyond.
 template <class T>
 [[nodiscard]] CsrMatrix<T> transposed_rows(const Context& ctx, const CsrView<T>& own);
+
+/// The same of a dense matrix. Memory: these rows, and on the way twice what changes ranks.
+template <class T>
+[[nodiscard]] Matrix<T> transposed_rows(const Context& ctx, HostView<const T> own);
 
 /// This rank's rows of the whole matrix of which `own` are rows of a triangle, ascending: beside each entry (i, j) off
 /// the diagonal stands image(a_ij) at (j, i). They are what one rank has that reads the whole.

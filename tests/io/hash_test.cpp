@@ -1,19 +1,90 @@
 #include "tallskinny/io/hash.hpp"
 
+#include <complex>
 #include <vector>
 
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 
-TEST_CASE("a hash depends on every bit and not on threads") {
-  std::vector<unsigned char> data(9 << 20, 7);
-  const auto before = io::hash_of(data.data(), data.size(), 1);
-  CHECK(io::hash_of(data.data(), data.size(), 3) == before);
+namespace {
+
+/// Rows of 0 to 4 entries.
+template <class T>
+CsrMatrix<T> some_rows(index_t n) {
+  CsrMatrix<T> a;
+  a.rows = n, a.cols = 90;
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t k = 0; k < i % 5; ++k)
+      a.indices.push_back(static_cast<std::int32_t>(7 * k + i % 60)), a.values.push_back(T(static_cast<float>(i + k)));
+    a.pointers.push_back(std::ssize(a.indices));
+  }
+  return a;
+}
+
+/// Rows begin .. end - 1, in lists of their own.
+template <class T>
+CsrMatrix<T> part_of(const CsrMatrix<T>& a, index_t begin, index_t end) {
+  CsrMatrix<T> part;
+  part.rows = end - begin, part.cols = a.cols;
+  const index_t first = a.pointers[static_cast<std::size_t>(begin)];
+  for (index_t i = begin + 1; i <= end; ++i) part.pointers.push_back(a.pointers[static_cast<std::size_t>(i)] - first);
+  const index_t last = a.pointers[static_cast<std::size_t>(end)];
+  part.indices.assign(a.indices.begin() + first, a.indices.begin() + last);
+  part.values.assign(a.values.begin() + first, a.values.begin() + last);
+  return part;
+}
+
+}  // namespace
+
+TEST_CASE("a hash depends on every bit") {
+  std::vector<unsigned char> data(2 << 20, 7);
+  const auto hash = [&](std::size_t bytes) { return io::Hash().add(data.data(), bytes).value(); };
+  const auto before = hash(data.size());
   for (const std::size_t at : {std::size_t{0}, std::size_t{1234567}, data.size() - 1}) {
     data[at] ^= 16;
-    CHECK(io::hash_of(data.data(), data.size(), 2) != before);
+    CHECK(hash(data.size()) != before);
     data[at] ^= 16;
   }
-  CHECK(io::hash_of(data.data(), data.size() - 1, 1) != before);
+  CHECK(hash(data.size()) == before);
+  CHECK(hash(data.size() - 1) != before);
+}
+
+TEMPLATE_TEST_CASE("hashes of pieces of rows are the same whoever has which pieces", "", double, float,
+                   std::complex<double>, std::complex<float>) {
+  using T = TestType;
+  using Hashes = std::vector<std::uint64_t>;
+  const auto a = some_rows<T>(1000);
+  const Hashes whole = io::row_hashes<T>(a.view(), 256);
+  REQUIRE(whole.size() == 4);
+  CHECK(io::row_hashes<T>(a.view(), 256, 3) == whole);
+  Matrix<T> dense(1000, 5), wide(1000, 7);
+  for (index_t i = 0; i < 1000; ++i)
+    for (index_t j = 0; j < 5; ++j) dense(i, j) = wide(i, j + 1) = T(static_cast<float>(5 * i + j));
+  const Hashes whole_dense = io::row_hashes<T>(dense.cview(), 256, 2);
+  REQUIRE(whole_dense.size() == 4);
+  CHECK(io::row_hashes<T>(wide.cview().cols(1, 5), 256) == whole_dense);
+  Hashes sparse_parts, dense_parts;
+  for (const auto& [begin, end] : {std::pair<index_t, index_t>{0, 512}, {512, 512}, {512, 768}, {768, 1000}}) {
+    const auto rows = part_of(a, begin, end);
+    for (const std::uint64_t h : io::row_hashes<T>(rows.view(), 256)) sparse_parts.push_back(h);
+    for (const std::uint64_t h : io::row_hashes<T>(dense.cview().rows(begin, end - begin), 256))
+      dense_parts.push_back(h);
+  }
+  CHECK(sparse_parts == whole);
+  CHECK(dense_parts == whole_dense);
+
+  // A changed value, a column and an entry that went to the next row: each in its piece alone.
+  const auto changed = [&](const auto& change, std::size_t piece) {
+    auto b = a;
+    change(b);
+    const Hashes others = io::row_hashes<T>(b.view(), 256);
+    for (std::size_t p = 0; p < 4; ++p) CHECK((others[p] != whole[p]) == (p == piece));
+  };
+  changed([](auto& b) { b.values.back() += T{1}; }, 3);
+  changed([](auto& b) { ++b.indices[600]; }, 1);
+  changed([](auto& b) { --b.pointers[10]; }, 0);
+  dense(300, 4) = T{-1};
+  const Hashes others = io::row_hashes<T>(dense.cview(), 256);
+  for (std::size_t p = 0; p < 4; ++p) CHECK((others[p] != whole_dense[p]) == (p == 1));
 }

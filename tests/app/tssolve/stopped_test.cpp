@@ -101,6 +101,15 @@ TEST_CASE("a run out of budget leaves a checkpoint for a larger one, and other r
   r = tssolve({matrix, "--checkpoint", folder / "copy.h5"});
   CHECK(r.err.find("copy.h5 is not a checkpoint of tssolve") != std::string::npos);
   CHECK(std::filesystem::exists(folder / "copy.h5"));
+  const std::string old = folder / "old.h5";
+  io::OutputFile earlier(old, {.gzip = 0, .signature = "tallskinny checkpoint of tssolve, version 2"});
+  earlier.write("x", 1.0);
+  earlier.commit();
+  r = tssolve({matrix, "--checkpoint", old});
+  CHECK(r.code == 4);
+  CHECK(r.err.find("old.h5 is a checkpoint of an earlier tssolve (version 2 of the format") != std::string::npos);
+  CHECK(std::filesystem::exists(old));
+  CHECK(tssolve({matrix, "-k", "6", "--which", "SA", "--checkpoint", old, "--restart"}).code == 0);
 
   CHECK(tssolve(start).code == 0);
   CHECK_FALSE(std::filesystem::exists(state));

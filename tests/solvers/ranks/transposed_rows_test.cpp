@@ -76,6 +76,25 @@ TEMPLATE_TEST_CASE("rows of the transposed matrix are those of the whole", "", d
   }
 }
 
+TEST_CASE("rows of a dense transposed matrix are those of the whole") {
+  for (const index_t n : {0, 1, 700}) {
+    const auto element = [](index_t i, index_t j) { return static_cast<double>(1000 * i + j); };
+    for (const int ranks : {1, 2, 3, 8})
+      run_on_threads(ranks, [&](const Shared& c) {
+        Context ctx;
+        ctx.communicator = c, ctx.slabs = RowSlabs::of_units(n, ranks);
+        const index_t first = first_row(ctx), rows = ctx.slabs.rows(c->rank());
+        Matrix<double> own(rows, n);
+        for (index_t i = 0; i < rows; ++i)
+          for (index_t j = 0; j < n; ++j) own(i, j) = element(first + i, j);
+        const Matrix<double> t = transposed_rows<double>(ctx, own.cview());
+        for (index_t i = 0; i < rows; ++i)
+          for (index_t j = 0; j < n; ++j)
+            if (t(i, j) != element(j, first + i)) throw Error(Errc::invalid_argument, "another element");
+      });
+  }
+}
+
 TEMPLATE_TEST_CASE("ranks make the matrix of a triangle as reading it on one rank does", "", double, float,
                    std::complex<double>, std::complex<float>) {
   using T = TestType;
