@@ -44,6 +44,8 @@ class CheckpointFile {
   /// Writes a state by `fill`. Where that fails the run goes on: there is a warning, once, and another try
   /// when the next one is due.
   void write(const std::function<void(io::OutputFile&)>& fill);
+  /// Another process has written it.
+  void written_by_another() { written_ = true, since_ = {}; }
   /// The run has ended and its result is written: nothing is left to take up.
   void remove() const;
   /// Whether the file holds a state of this run.

@@ -2,6 +2,7 @@
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
+#include "tallskinny/solvers/ranks/rows_operator.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 
 namespace ts::app::tssolve {
@@ -109,6 +110,8 @@ class Hermitian {
 
   void prepare(solvers::EigenOptions& options) {
     beginning_.emplace(run_);
+    options.vectors = !run_.settings.common.output.empty() || mass_ || run_.settings.interval;
+    if (!run_.ctx.slabs.empty()) return prepare_rows();
     if (run_.settings.reorder != solvers::Reordering::none) take_order();
     if (run_.ctx.stream) there_ = solvers::copy_to<T>(run_.ctx.stream, matrix_);
     assemble(options);
@@ -117,7 +120,6 @@ class Hermitian {
       rounded_ = solvers::rounded<T>(run_.ctx, matrix_, there_);
       assembled_->problem.narrow = solvers::operator_of<T>(matrix_, there_, rounded_);
     }
-    options.vectors = !run_.settings.common.output.empty() || mass_ || run_.settings.interval;
     beginning_->take_up(run_, [&] { return fingerprint_of(run_.ctx, matrix_, mass_); });
   }
 
@@ -163,9 +165,19 @@ class Hermitian {
       facts.note += (facts.note.empty() ? "" : "; ") + in_float64_anyway;
   }
 
-  std::string write(const solvers::EigenResult<T>& result) { return write_file(result, run_.settings, run_.facts); }
+  std::string write(const solvers::EigenResult<T>& result) {
+    return write_file(result, run_.settings, run_.facts, {}, run_.ctx);
+  }
 
  private:
+  /// The same for rows that are distributed over ranks.
+  void prepare_rows() {
+    beginning_->take_up(run_, [&] { return fingerprint_of(run_.ctx, matrix_, mass_); });
+    assembled_.emplace(solvers::Assembled<T>{{solvers::rows_operator_of<T>(run_.ctx, matrix_)}, {}, {}});
+    precondition();
+    if (narrow_) assembled_->problem.narrow = solvers::rounded_rows_operator_of<T>(run_.ctx, matrix_);
+  }
+
   void take_order() {
     auto [order, text] = reorder(run_, matrix_);
     run_.console.note("reordered by " + text);
@@ -179,7 +191,9 @@ class Hermitian {
     target_ = target_of(settings);
     if (target_) target_ = std::ldexp(*target_, -exponent_);
     solvers::Factorise factorise = solvers::Factorise::cheap;
-    if (run_.plan.eigen.method == solvers::Method::dense)
+    // What is cheap for one rank is not for several, which are to take the same steps.
+    if (run_.plan.eigen.method == solvers::Method::dense ||
+        (run_.ctx.determinism == Determinism::gpu_to_gpu && run_.who.together))
       factorise = solvers::Factorise::nothing;
     else if (needs_factors(run_))
       factorise = solvers::Factorise::needed;

@@ -16,6 +16,28 @@ std::optional<double> target_of(const Settings& settings) {
   return std::nullopt;
 }
 
+RanksPlan who_works(const Settings& settings, const io::Description& input, const Device& device) {
+  const auto alone = [](std::string why) { return RanksPlan{false, std::move(why)}; };
+  const auto not_distributed = [&alone](const std::string& what) { return alone(what + " not distributed"); };
+  if (settings.svd) return not_distributed("singular values are");
+  if (settings.general) return not_distributed("matrices that are not Hermitian are");
+  if (!settings.mass.empty()) return not_distributed("pencils are");
+  if (target_of(settings) || settings.interval) return not_distributed("factorisations are");
+  if (settings.reorder != solvers::Reordering::none) return not_distributed("--reorder is");
+  if (settings.read.row_begin != 0 || settings.read.row_end >= 0) return not_distributed("a choice of rows is");
+  const std::string& by = settings.preconditioner;
+  if (by != "auto" && by != "none" && by != "jacobi" && by != "chebyshev")
+    return not_distributed("--preconditioner " + by + " is");
+  // Of smaller ones units are short, and dense solvers are near.
+  constexpr index_t small = 256 * most_row_units;
+  if (input.rows <= small) return alone("matrices of up to " + grouped(small) + " rows are not worth it");
+  const std::size_t element_bytes = is_complex_type(input) ? 16 : 8;
+  if (solvers::plan_eigen(input.rows, element_bytes, settings.eigen).method == solvers::Method::dense)
+    return alone("the matrix is decomposed as a whole");
+  if (device.kind == Device::Kind::cuda && settings.common.device != "auto") return not_distributed("--device cuda is");
+  return {};
+}
+
 bool is_narrow(const Settings& settings, const solvers::EigenPlan& plan) {
   return settings.eigen.precision != solvers::Precision::float64 && plan.method == solvers::Method::lanczos;
 }
@@ -135,6 +157,14 @@ template Reordered reorder<std::complex<double>>(Run&, AnyMatrix<std::complex<do
 
 namespace {
 
+/// Of the matrix by rows that is read, and that in local numbers of columns: both, where rows are distributed.
+std::uint64_t matrix_bytes_here(const Run& run) {
+  const io::Description& input = run.facts.input;
+  if (run.ctx.slabs.empty()) return input.bytes;
+  const double share = static_cast<double>(run.rows_here()) / static_cast<double>(std::max<index_t>(1, input.rows));
+  return static_cast<std::uint64_t>(2 * share * static_cast<double>(input.bytes));
+}
+
 /// Where a Hermitian matrix is decomposed. If that was the program's choice, small ones are the processor's.
 void take_device_for_whole(Run& run, std::size_t element_bytes) {
   constexpr auto task = solvers::DenseTask::hermitian;
@@ -154,21 +184,23 @@ void plan_hermitian(Run& run) {
   if (!settings.initial.empty())
     initial_columns = io::describe(io::parse_location(settings.initial), settings.read.of_another_file()).cols;
   solvers::MemoryNeeds needs;
-  needs.rows = input.rows, needs.element_bytes = is_complex_type(input) ? 16 : 8;
-  needs.matrix_bytes = input.bytes;
+  needs.rows = run.rows_here(), needs.element_bytes = is_complex_type(input) ? 16 : 8;
+  needs.matrix_bytes = matrix_bytes_here(run);
   const auto& plan = run.plan.eigen =
       solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen, initial_columns);
   // What factorisations take is known only once they are analysed, and mostly the processor's.
   const bool weighed = !needs_factors(run) && settings.mass.empty();
   if (plan.method == solvers::Method::dense)
     take_device_for_whole(run, needs.element_bytes);
+  else if (!run.ctx.slabs.empty())
+    take_device(run, "rows are distributed over ranks");
   else
     take_device(
         run, "",
         weighed ? solvers::work_of_search(plan, input.rows, needs.element_bytes, input.bytes) : solvers::RunWork());
   const bool narrow = is_narrow(settings, plan);
   if (settings.eigen.precision == solvers::Precision::float32 && narrow) needs.element_bytes /= 2;
-  if (narrow) needs.matrix_bytes += input.bytes / 2;  // the numbers again, half as long
+  if (narrow) needs.matrix_bytes += needs.matrix_bytes / 2;  // the numbers again, half as long
   needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
   if (plan.method == solvers::Method::dense) needs.whole = bytes_of_decomposition(run, solvers::DenseTask::hermitian);
   run.plan.memory = solvers::plan_memory(plan, needs);
@@ -221,7 +253,9 @@ Loaded read_planned(Run& run) {
       prepare(run.ctx, run.facts.input.rows, run.facts.input.nonzeros, plan, run.settings.eigen.precision);
     });
   const EndsOnSignal reading;
-  Loaded loaded{read_hermitian(facts.input, settings.read, Role::matrix), {}};
+  Loaded loaded{run.ctx.slabs.empty() ? read_hermitian(facts.input, settings.read, Role::matrix)
+                                      : read_hermitian_rows(run.ctx, facts.input, settings.read, Role::matrix),
+                {}};
   if (kernels.valid()) kernels.get();
   loaded.other = read_mass(settings, loaded.matrix);
   facts.note = loaded.matrix.note;

@@ -26,4 +26,7 @@ void show_hermitian(Run& run);
 [[nodiscard]] bool needs_factors(const Run& run);
 [[nodiscard]] Loaded read_planned(Run& run);
 
+/// Whether ranks work together on it, or why the first one works alone.
+[[nodiscard]] RanksPlan who_works(const Settings& settings, const io::Description& input, const Device& device);
+
 }  // namespace ts::app::tssolve

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/told.hpp"
@@ -117,12 +118,15 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
   out << json.text() << '\n';
 }
 
-template <class T>
-std::string write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
-                       const Extras<T>& extras) {
+namespace {
+
+/// @param vectors writes them.
+template <class T, class Vectors>
+std::string write_all(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
+                      const Extras<T>& extras, const Vectors& vectors) {
   io::OutputFile out(settings.common.output);
   out.write(plural_name(facts.quantity), std::span<const double>(result.values));
-  out.write(facts.vectors, result.vectors);
+  vectors(out);
   for (const auto& [name, extra] : extras)
     if (const auto* matrix = std::get_if<const Matrix<T>*>(&extra))
       out.write(name, **matrix);
@@ -152,11 +156,28 @@ std::string write_file(const solvers::EigenResult<T>& result, const Settings& se
   return out.contents();
 }
 
+}  // namespace
+
+template <class T>
+std::string write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
+                       const Extras<T>& extras, const Context& ctx) {
+  std::string written;
+  with_rows_of_ranks(ctx, {own_rows<T>(result.vectors.cview())}, [&](const RowsOfRanks& ranks) {
+    written = write_all(result, settings, facts, extras, [&](io::OutputFile& out) {
+      if (ctx.communicator->size() == 1)
+        out.write(facts.vectors, result.vectors);
+      else
+        write_rows<T>(out, facts.vectors, ranks, 0, facts.input.rows, result.vectors.cols());
+    });
+  });
+  return written;
+}
+
 #define TS_INSTANTIATE(T)                                                                                       \
   template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&);                 \
   template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&, const RunFacts&); \
   template std::string write_file<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&,          \
-                                     const Extras<T>&);
+                                     const Extras<T>&, const Context&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

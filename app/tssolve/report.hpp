@@ -48,7 +48,7 @@ using Extras = std::vector<std::pair<std::string, std::variant<const Matrix<T>*,
 /// Writes settings.common.output. @throws Error(io_failure)
 template <class T>
 std::string write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
-                       const Extras<T>& extras = {});
+                       const Extras<T>& extras = {}, const Context& ctx = {});
 std::string write_file(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts);
 
 /// One self-contained page for --report: convergence, spectrum, residuals and times as charts, then the plan and the

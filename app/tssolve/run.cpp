@@ -4,6 +4,7 @@
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
+#include "tallskinny/app/tssolve/hermitian_plan.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/solve_file.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
@@ -33,13 +34,15 @@ auto with_dense_solver(const Run& run, solvers::DenseTask task, const F& f) {
 
 }  // namespace
 
-Run::Run(Settings asked, const Device& on)
+Run::Run(Settings asked, const Device& on, const Ranks& all)
     : settings(std::move(asked)),
       device(on),
+      ranks(all),
       console("tssolve", settings.common.quiet),
       location(io::parse_location(settings.matrix)),
       kept("tssolve", 3, with_checked_paths(settings), console) {
   ctx.threads = settings.common.threads;
+  ctx.determinism = settings.determinism.value_or(Determinism::run_to_run);
   ctx.log = [this](std::string_view line) { console.note(line); };
 }
 
@@ -93,16 +96,31 @@ std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& 
   return factors->flops > 0 ? by + ", " + short_number(factors->flops / 1e9) + " Gflop each" : by;
 }
 
+namespace {
+
+/// Rows over ranks, or the machine for rank 0.
+void distribute(Run& run) {
+  const Ranks& ranks = run.ranks;
+  if (ranks.size() == 1) return;
+  run.facts.ranks = ranks.size(), run.facts.ranks_work = run.who.text();
+  if (!run.who.together) return ranks.work_alone();
+  run.ctx.communicator = ranks.communicator();
+  run.ctx.slabs = RowSlabs::of_units(run.facts.input.rows, ranks.size());
+  run.ctx.determinism = run.settings.determinism.value_or(Determinism::gpu_to_gpu);
+}
+
+}  // namespace
+
 int solve_file(Settings settings, const Ranks& ranks) {
-  const RanksPlan who{false, "its work is not distributed"};
-  if (!ranks.works(who)) return exit_ok;
-  if (!who.together) ranks.work_alone();
   const Kind& kind = settings.svd ? singular_values : settings.general ? general : hermitian;
   const auto& name = settings.common.device;
   const Device device = resolve_device(name);
   if (device.kind == Device::Kind::cpu) settings.read.memory_limit = settings.memory;
-  Run run(std::move(settings), device);
+  Run run(std::move(settings), device, ranks);
   run.facts.input = io::describe(run.location, run.settings.read);
+  run.who = who_works(run.settings, run.facts.input, device);
+  if (!ranks.works(run.who)) return exit_ok;
+  distribute(run);
   kind.plan(run);
   const RunPlan& plan = run.plan;
   if (run.settings.common.dry_run) {
@@ -113,7 +131,7 @@ int solve_file(Settings settings, const Ranks& ranks) {
   if (run.ctx.stream)
     solvers::expect_memory(plan.what + " on " + device_text(run.device), plan.memory.uses_of(true), plan.device_bytes);
   run.facts.device = device_text(run.device), run.facts.threads = run.ctx.thread_count();
-  if (ranks.size() > 1) run.facts.ranks = ranks.size(), run.facts.ranks_work = who.text();
+  if (ranks.size() > 1) run.console.note(grouped(ranks.size()) + " ranks, " + run.facts.ranks_work);
   std::future<void> opening;  // OpenBLAS, which takes some milliseconds
   const io::Description& input = run.facts.input;
   if (input.nonzeros == input.rows * input.cols)

@@ -8,6 +8,7 @@
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/device.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/ranks.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/checkpoint.hpp"
@@ -31,10 +32,17 @@ struct RunPlan {
 /// What a run has from its first step to its last.
 struct Run {
   /// Looks at output files and checkpoint. @throws Error naming the option.
-  Run(Settings asked, const Device& on);
+  Run(Settings asked, const Device& on, const Ranks& ranks);
+
+  /// Of the matrix: those of this rank where ranks work together, otherwise all.
+  [[nodiscard]] index_t rows_here() const {
+    return ctx.slabs.empty() ? facts.input.rows : ctx.slabs.rows(ctx.communicator->rank());
+  }
 
   Settings settings;
   Device device;
+  const Ranks& ranks;
+  RanksPlan who = {};
   Console console;
   io::Location location;
   CheckpointFile kept;
@@ -86,13 +94,17 @@ struct Beginning {
   Matrix<T> initial;
   std::optional<Checkpoint<T>> checkpoint = {};
 
-  explicit Beginning(const Run& run) : initial(run.facts.input.rows, 0) {
-    if (!run.settings.initial.empty())
-      initial = read_initial<T>(run.settings.initial, run.facts.input.rows, run.settings.read);
+  explicit Beginning(const Run& run) : initial(run.rows_here(), 0) {
+    if (run.settings.initial.empty()) return;
+    const index_t rows = run.facts.input.rows, first = first_row(run.ctx);
+    const bool all = run.rows_here() == rows;
+    initial = read_initial<T>(run.settings.initial, rows, run.settings.read, first, all ? -1 : first + run.rows_here());
   }
   template <class Fingerprint>
   void take_up(Run& run, const Fingerprint& matrix) {
-    checkpoint.emplace(run.kept, run.kept.asked_for() ? matrix() : 0, fingerprint<T>(run.settings, initial.cview()));
+    const bool kept = run.kept.asked_for();
+    checkpoint.emplace(run.kept, run.ctx, kept ? matrix() : 0,
+                       kept ? fingerprint<T>(run.ctx, run.settings, initial.cview()) : 0);
     if (run.kept.resumes()) run.console.note("going on from " + run.kept.name());
   }
 };
@@ -102,7 +114,7 @@ struct Beginning {
          " operator applications";
 }
 
-/// Table or JSON, file and page. Returns the exit status.
+/// Table or JSON, file and page. Returns the exit status. Ranks call it together.
 template <class Problem, class Pairs>
 int report(Run& run, Problem& problem, const Pairs& pairs) {
   const Settings& settings = run.settings;
@@ -110,13 +122,13 @@ int report(Run& run, Problem& problem, const Pairs& pairs) {
   // Before the files: where they cannot be written the result is told all the same.
   if (!settings.common.json) print_table(std::cout, pairs, run.facts);
   if (!settings.common.output.empty()) console.note("wrote " + problem.write(pairs));
-  if (!settings.report.empty()) {
+  if (!settings.report.empty() && run.ranks.first()) {
     write_html_report(pairs, settings, run.facts);
     console.note("wrote " + settings.report + ": a page with pictures");
   }
   // A run that was stopped, or used up its budget, may be taken up again.
   if (pairs.stop == solvers::StopReason::converged || pairs.stop == solvers::StopReason::rounding)
-    run.kept.remove();
+    run.ranks.first() ? run.kept.remove() : void();
   else if (run.kept.kept())
     console.note("the same command goes on from " + run.kept.name());
   if (settings.common.json) print_json(std::cout, pairs, settings, run.facts);

@@ -7,6 +7,7 @@
 
 #include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/common/common_options.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/interval/interval.hpp"
@@ -29,7 +30,8 @@ struct Settings {
   CheckpointOptions checkpoint;
   std::string report;  ///< empty: none
   bool profile = false;
-  std::uint64_t memory = 0;  ///< bytes; 0: what there is
+  std::uint64_t memory = 0;                ///< bytes; 0: what there is
+  std::optional<Determinism> determinism;  ///< as asked for; otherwise gpu_to_gpu on several ranks
   solvers::EigenOptions eigen;
   CommonOptions common;
 };
