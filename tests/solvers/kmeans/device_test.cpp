@@ -210,7 +210,7 @@ TEST_CASE("k-means of rows on a GPU by several ranks has the bits of one", "[kme
     run_on_threads(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
       const int rank = communicator->rank();
       Context ctx;
-      ctx.stream = test::device_stream(), ctx.communicator = communicator, ctx.slabs = slabs;
+      ctx.stream = cuda::Stream(0), ctx.communicator = communicator, ctx.slabs = slabs;
       KMeansOptions here = all;
       if (c.weighted)
         here.weights = all.weights.subspan(static_cast<std::size_t>(slabs.begin(rank)),
