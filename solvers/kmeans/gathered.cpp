@@ -15,7 +15,7 @@ Gathered::Gathered(const KMeansProblem& p, std::span<const index_t> numbers) {
   std::vector<double> row, dense;
   std::size_t next = 0;
   p.for_each_block([&](index_t first, const Rows& block) {
-    if (block.rows() > 0) sparse_ = block.sparse();
+    sparse_ = block.sparse();
     if (next == 0 && !sparse_) dense.resize(here.size() * at(d));
     for (; next < here.size() && here[next] < first + block.rows(); ++next) {
       const index_t i = here[next] - first;

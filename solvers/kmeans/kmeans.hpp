@@ -132,9 +132,9 @@ struct KMeansOptions {
 /// Labels, centres and inertia belong together at every stop: each label is the nearest of these centres (but
 /// for KMeansAlgorithm::balanced, and nearly so for KMeansPrecision::fast).
 struct KMeansResult {
-  std::vector<std::int32_t> labels;
-  Matrix<double> centers;  ///< k x d
-  double inertia = 0;      ///< sum_i w_i ||x_i - c_label||^2 by direct differences
+  std::vector<std::int32_t> labels;  ///< of the rows here
+  Matrix<double> centers;            ///< k x d
+  double inertia = 0;                ///< sum_i w_i ||x_i - c_label||^2 by direct differences
   int n_iter = 0;
   KMeansStop stop = KMeansStop::max_iterations;
   std::vector<index_t> sizes;      ///< rows in each cluster
@@ -161,6 +161,10 @@ struct KMeansResult {
 /// host. Sizes must not be balanced there; mini_batch and bisecting work on copies of rows in host memory,
 /// and label on the device. Memory besides the rows: 4 n for labels, 8 n for bounds (2 n on a device) and
 /// about 32 k d for each thread; k-means++ and k-means|| 8 n more.
+/// With several ranks `rows`, weights and labels are those of the slab here, which begins at a multiple of chunk_rows
+/// (RowSlabs::of_pieces); all ranks call alike. The result, but labels, is that of all rows, and has the bits of one
+/// rank; the counts rescored and skipped may differ on a device, and from 256 clusters on. One rank that asks to stop
+/// stops all, and an error of one is thrown by all. Not for bisecting and balanced.
 /// @throws Error(invalid_argument) for no rows or columns, k < 1 or more than n, NaN or Inf (with row and
 /// column), weights or centres that do not fit; KMeansRangeError for coordinates beyond 2^500, for points
 /// that differ by less than 2^-480, and for weights whose sums overflow or vanish; Error(interrupted).

@@ -83,7 +83,6 @@ Lloyd::Lloyd(const KMeansProblem& problem, const KMeansState& state, const Lloyd
   p_.for_each_block([&](index_t first, const Rows& block) {
     clusters_.add_rows(block, labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()));
   });
-  clusters_.collect();
 }
 
 void Lloyd::begin_pass() {

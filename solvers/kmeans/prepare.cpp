@@ -54,7 +54,8 @@ void rehearse_passes(const KMeansProblem& p, const Rows& rows, Scores scores) {
 void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, index_t k, const KMeansOptions& options,
                     const ColumnMoments* moments) {
   if (rows < 1 || cols < 1 || k < 1 || options.algorithm != KMeansAlgorithm::lloyd) return;
-  compile_ahead(ctx, [&](const Context& rehearsal) {
+  compile_ahead(ctx, [&](const Context& distributed) {
+    const Context rehearsal = alone(distributed);
     by_real_type(type, [&]<class T>(std::type_identity<T>) {
       const DeviceMatrix<T> x(rehearsal.stream, rows, cols);
       const Rows all(rehearsal.stream, x.cview());

@@ -13,8 +13,8 @@
 
 namespace ts::solvers::kmeans_detail {
 
-/// With several ranks the source, and whatever has a number for each row, are of the rows here. Members and functions
-/// below that are marked `all` are calls of all ranks, and their row numbers those of all rows.
+/// With several ranks the source, and whatever has a number for each row, are of the rows here. What is marked `all` is
+/// called by all ranks, and its row numbers are those of all rows.
 struct KMeansProblem {
   const Context& ctx;
   const RowSource& source;
@@ -44,8 +44,9 @@ struct KMeansProblem {
   /// use(first, block) for the rows here, scaled.
   template <class Use>
   void for_each_block_here(Use&& use) const {
-    source.for_each_block(
-        [&](index_t first, const Rows& block) { use(first, block.scaled(part(scale, first, block.rows()))); });
+    source.for_each_block([&](index_t first, const Rows& block) {
+      if (block.rows() > 0) use(first, block.scaled(part(scale, first, block.rows())));
+    });
   }
   /// all: the same, and what one rank throws all do.
   template <class Use>

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
@@ -186,4 +187,47 @@ TEST_CASE("on a device, a run goes on from a state", "[kmeans][gpu]") {
   o.on_state = {};
   o.resume = &state;
   test::expect_same(kmeans(ctx, there, o), straight);
+}
+
+TEST_CASE("k-means of rows on a GPU by several ranks has the bits of one", "[kmeans][gpu]") {
+  const Case c{30000, 6, 11, 0, 0.5, GENERATE(false, true)};
+  const Both<float> both(c);
+  KMeansOptions o;
+  o.clusters = c.k, o.max_iter = 10, o.init = GENERATE(KMeansInit::random, KMeansInit::plus_plus, KMeansInit::parallel);
+  std::vector<double> weights;
+  for (index_t i = 0; c.weighted && i < c.n; ++i) weights.push_back(static_cast<double>(i % 5));
+  o.weights = weights;
+  const KMeansResult first = kmeans(both.ctx, both.there, o);
+  // First centres of several ranks need not be those of one on a device.
+  for (const bool given : {false, true}) {
+    KMeansOptions all = o;
+    const Matrix<double> centers = Matrix<double>::copy_of(first.centers.cview().rows(0, c.k));
+    if (given) all.init = KMeansInit::given, all.centers = centers.view();
+    const KMeansResult one = kmeans(both.ctx, both.there, all);
+    constexpr int ranks = 4;
+    std::vector<KMeansResult> found(ranks);
+    const RowSlabs slabs = RowSlabs::of_pieces(c.n, ranks, chunk_rows);
+    run_on_threads(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
+      const int rank = communicator->rank();
+      Context ctx;
+      ctx.stream = cuda::Stream(0), ctx.communicator = communicator, ctx.slabs = slabs;
+      KMeansOptions here = all;
+      if (c.weighted)
+        here.weights = all.weights.subspan(static_cast<std::size_t>(slabs.begin(rank)),
+                                           static_cast<std::size_t>(slabs.rows(rank)));
+      const Rows x(ctx.stream, both.memory.cview());
+      found[static_cast<std::size_t>(rank)] = kmeans(ctx, x.block(slabs.begin(rank), slabs.rows(rank)), here);
+    });
+    std::vector<std::int32_t> labels;
+    for (const KMeansResult& r : found) labels.insert(labels.end(), r.labels.begin(), r.labels.end());
+    for (const KMeansResult& r : found) {
+      CHECK(r.inertia == found[0].inertia);
+      if (!given && o.init != KMeansInit::random) continue;
+      CHECK(r.inertia == one.inertia);
+      CHECK(r.n_iter == one.n_iter);
+      CHECK(r.sizes == one.sizes);
+      CHECK(std::equal(r.centers.data(), r.centers.data() + c.k * c.d, one.centers.data()));
+    }
+    if (given || o.init == KMeansInit::random) CHECK(labels == one.labels);
+  }
 }

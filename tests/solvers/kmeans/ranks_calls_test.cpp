@@ -123,6 +123,10 @@ TEST_CASE("k-means on ranks: what is wrong on one is told by all in the same wor
   weights[23000] = -1;
   CHECK(told(Rows(x.view()), o, weights).find("point 23000") != std::string::npos);
   CHECK(told(Rows(x.view()), o, std::vector<double>(n, 0.0)).find("all weights are zero") == 0);
+  auto close = Matrix<double>::zeros(n, 2);
+  close(n - 1, 0) = 0x1p-490;  // of ranks before the last all rows are equal
+  if (o.metric == KMeansMetric::euclidean)
+    CHECK(told(Rows(close.view()), o, {}).find("less than 2^-480") != std::string::npos);
   CHECK(told(Rows(Matrix<double>::zeros(n, 2).view()), options(KMeansInit::random, n + 1), {}).find("26001") !=
         std::string::npos);
 }
