@@ -23,16 +23,14 @@ class OnAllRows {
   [[nodiscard]] index_t rows() const noexcept { return rows_; }
   [[nodiscard]] Space space() const { return whole_.space(); }
   void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
-    const auto from = gathered(ctx, x);
-    PlacedMatrix<T> to(ctx, y.space(), whole_.rows(), y.cols());
-    whole_.apply(alone(ctx), from.cview(), to.view());
+    auto from = gathered(ctx, x), to = all_of<T>(ctx, y);
+    whole_.apply(alone(ctx), from.view(), to.view());
     keep(ctx, to, y);
   }
   bool update(const Context& ctx, T alpha, double shift, PlacedView<const T> x, T beta, PlacedView<T> y) const {
     if (y.space() == Space::host) return false;
-    const auto from = gathered(ctx, x);
-    auto to = gathered(ctx, y);
-    const bool done = whole_.update(alone(ctx), alpha, shift, from.cview(), beta, to.view());
+    auto from = gathered(ctx, x), to = gathered(ctx, y);
+    const bool done = whole_.update(alone(ctx), alpha, shift, from.view(), beta, to.view());
     if (done) keep(ctx, to, y);
     return done;
   }
@@ -46,9 +44,9 @@ class OnAllRows {
   bool residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta, PlacedView<T> r) const {
     const Space space = whole_.residual_space();
     auto from = gathered(ctx, x);
-    if (space == Space::host) from = std::move(from).to_host(ctx);
-    PlacedMatrix<T> to(ctx, space, whole_.rows(), r.cols());
-    const bool compensated = whole_.residual(alone(ctx), from.cview(), theta, to.view());
+    if (space == Space::host) from.memory = std::move(from.memory).to_host(ctx);
+    Block to{PlacedMatrix<T>(ctx, space, whole_.rows(), r.cols()), r.cols()};
+    const bool compensated = whole_.residual(alone(ctx), from.view(), theta, to.view());
     keep(ctx, to, r);
     return compensated;
   }
@@ -62,30 +60,40 @@ class OnAllRows {
             "Context::slabs must say which rows of the operator each rank has");
     return ctx.slabs.rows(ctx.communicator->rank());
   }
+  /// All rows of a block.
+  struct Block {
+    PlacedMatrix<T> memory;
+    index_t cols;
+    [[nodiscard]] PlacedView<T> view() { return memory.view().cols(0, cols); }
+  };
+  /// As `block` is: of a single column with gaps between rows the compiled sum rounds otherwise than of one without.
+  template <class E>
+  Block all_of(const Context& ctx, PlacedView<E> block) const {
+    const index_t gap = block.cols() == 1 && block.ld() > 1 ? 1 : 0;
+    return {PlacedMatrix<T>(ctx, block.space(), whole_.rows(), block.cols() + gap), block.cols()};
+  }
   /// Of all rows those here.
-  static PlacedView<T> own(const Context& ctx, PlacedMatrix<T>& all, index_t rows) {
+  static PlacedView<T> own(const Context& ctx, Block& all, index_t rows) {
     const PlacedView<T> v = all.view();
     if (v.space() == Space::host) return v.host().rows(first_row(ctx), rows);
     return v.template in<Space::device>().rows(first_row(ctx), rows);
   }
-  PlacedMatrix<T> gathered(const Context& ctx, PlacedView<const T> x) const {
-    PlacedMatrix<T> all(ctx, x.space(), whole_.rows(), x.cols());
+  Block gathered(const Context& ctx, PlacedView<const T> x) const {
+    Block all = all_of(ctx, x);
     copy_block<T>(ctx, x, own(ctx, all, rows_));
     const int ranks = ctx.communicator->size();
     const bool host = x.space() == Space::host;
     if (ranks == 1 || (!host && ctx.stream.rehearsal() != nullptr)) return all;
     std::vector<std::size_t> offsets;
     for (int r = 0; r <= ranks; ++r)
-      offsets.push_back(static_cast<std::size_t>(ctx.slabs.begin(r) * x.cols()) * sizeof(T));
-    auto* const bytes = reinterpret_cast<std::byte*>(all.view().data());
+      offsets.push_back(static_cast<std::size_t>(ctx.slabs.begin(r) * all.memory.cols()) * sizeof(T));
+    auto* const bytes = reinterpret_cast<std::byte*>(all.memory.view().data());
     const bool there =
         host ? ctx.communicator->all_gather(bytes, offsets) : ctx.communicator->all_gather(ctx.stream, bytes, offsets);
     expects(there, "slabs that come one after the other cannot gather a block");
     return all;
   }
-  void keep(const Context& ctx, PlacedMatrix<T>& all, PlacedView<T> y) const {
-    copy_block<T>(ctx, own(ctx, all, rows_), y);
-  }
+  void keep(const Context& ctx, Block& all, PlacedView<T> y) const { copy_block<T>(ctx, own(ctx, all, rows_), y); }
 
   Operator<T> whole_;
   index_t rows_;

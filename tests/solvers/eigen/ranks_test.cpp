@@ -73,6 +73,9 @@ TEST_CASE("LOBPCG and Davidson on ranks, with a preconditioner and without") {
       square.preconditioner.values[i] = 1 + 0.1 * static_cast<double>(i % 3);
     check_ranks(square, options_for(5, Which::LA, method), {8});
   }
+  auto o = options_for(2, Which::LA, Method::davidson);
+  o.block_size = 1;  // a column within a basis: with gaps between its elements
+  check_ranks(Case<double>(generators::laplacian({30, 40})), o, {3});
 }
 
 TEST_CASE("LOBPCG ends on all ranks when one is told to") {
