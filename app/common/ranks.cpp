@@ -12,6 +12,7 @@
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/memory.hpp"
 
@@ -34,6 +35,18 @@ Place place_here() {
   CPU_ZERO(&here.processors);
   ::sched_getaffinity(0, sizeof(here.processors), &here.processors);
   return here;
+}
+
+/// What the last bits of results depend on.
+std::string kind_of_processor() {
+  std::string kind = "no vector instructions that matter";
+#if defined(__x86_64__)
+  kind = __builtin_cpu_supports("avx512f") != 0 ? "AVX-512" : __builtin_cpu_supports("avx2") != 0 ? "AVX2" : "SSE2";
+#endif
+  const char* (*core)() = nullptr;
+  if (lapack_library().bind(core, "openblas_get_corename"))
+    kind += std::string(" and OpenBLAS's kernels for ") + core();
+  return kind;
 }
 
 Context of(const std::shared_ptr<Communicator>& communicator) {
@@ -87,6 +100,19 @@ Ranks::Ranks(const Launch& launch) {
 void Ranks::work_alone() const {
   share_processors(1);
   io::share_memory(1);
+}
+
+void Ranks::work_together() const {
+  const std::string mine = kind_of_processor();
+  const auto kinds = gather_bytes(of(world_), std::as_bytes(std::span(mine)));
+  const auto text = [&kinds](std::size_t r) {
+    return std::string(reinterpret_cast<const char*>(kinds[r].data()), kinds[r].size());
+  };
+  for (std::size_t r = 1; r < kinds.size(); ++r)
+    if (text(r) != text(0))
+      throw Error(Errc::no_device,
+                  "rank 0 runs on a processor with " + text(0) + ", rank " + std::to_string(r) + " on one with " +
+                      text(r) + ": their results would differ in the last bits; start all on machines of a kind");
 }
 
 int Ranks::settle(const Ending& mine, const std::function<void(const std::string&)>& tell) const {

@@ -53,6 +53,9 @@ class Ranks {
   [[nodiscard]] bool works(const RanksPlan& plan) const noexcept { return plan.together || first(); }
   /// Rank 0 has its machine for itself.
   void work_alone() const;
+  /// Called by all before they work together. @throws Error(no_device) on all where their processors have other vector
+  /// instructions, or OpenBLAS takes other kernels: small problems, which all solve, would differ in the last bits.
+  void work_together() const;
 
   /// Waits for the others and returns how all end: as the first that failed, whose sentence is told by it alone. Where
   /// others do not come within two seconds after this one has failed, they wait for it: that ends all processes.

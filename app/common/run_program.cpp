@@ -81,7 +81,7 @@ int run_on_ranks(const std::string& name, int argc, char** argv,
     std::optional<Silence> out, err;
     if (launch.rank != 0) out.emplace(std::cout), err.emplace(std::cerr);
     prepare_openblas();
-    install_stop_handlers(launch.rank == 0 ? name : "");
+    install_stop_handlers(launch.ranks == 1 ? name : "");  // what ends several at once tells it
     ranks = std::make_unique<const Ranks>(launch);
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     const int code = body(arguments, *ranks);

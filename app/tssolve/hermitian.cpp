@@ -2,8 +2,8 @@
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
-#include "tallskinny/solvers/ranks/rows_operator.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
+#include "tallskinny/solvers/setup/rows_operator.hpp"
 
 namespace ts::app::tssolve {
 

@@ -103,6 +103,8 @@ void show_json(Run& run) {
     json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
   }
   if (settings.reorder != solvers::Reordering::none) json.add("reordering", reordering_of(run));
+  json.add("ranks", run.facts.ranks);
+  if (run.facts.ranks > 1) json.add("ranks_work", run.facts.ranks_work);
   std::cout << json.text() << '\n';
 }
 
@@ -228,7 +230,8 @@ void show_hermitian(Run& run) {
   if (plan.method != solvers::Method::dense)
     std::cout << "block size " << plan.block_size << ", basis of " << plan.max_basis << " vectors, at most "
               << grouped(plan.max_iterations) << " block steps\n";
-  std::cout << (on_device.empty() ? "memory:\n" : "host memory:\n");
+  if (run.facts.ranks > 1) std::cout << run.facts.ranks << " ranks, " << run.facts.ranks_work << '\n';
+  std::cout << (on_device.empty() ? "memory" : "host memory") << (run.facts.ranks > 1 ? " of rank 0:\n" : ":\n");
   print_memory(std::cout, in_host, run.plan.host_bytes);
   show_device_memory(run);
   if (run.plan.memory.spills)

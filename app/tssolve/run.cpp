@@ -104,6 +104,7 @@ void distribute(Run& run) {
   if (ranks.size() == 1) return;
   run.facts.ranks = ranks.size(), run.facts.ranks_work = run.who.text();
   if (!run.who.together) return ranks.work_alone();
+  ranks.work_together();
   run.ctx.communicator = ranks.communicator();
   run.ctx.slabs = RowSlabs::of_units(run.facts.input.rows, ranks.size());
   run.ctx.determinism = run.settings.determinism.value_or(Determinism::gpu_to_gpu);

@@ -1,0 +1,92 @@
+#include "tallskinny/app/common/ranks.hpp"
+
+#include <map>
+
+#include "tallskinny/app/common/rows_of_ranks.hpp"
+#include "tallskinny/gemm/comm/thread_ranks.hpp"
+#include "tallskinny/tests/support/temporary_folder.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+using namespace ts::app;
+
+TEST_CASE("what launchers say of ranks") {
+  const auto launch = [](const std::map<std::string, std::string>& variables) {
+    const Launch found = launch_of([&](const char* name) {
+      const auto at = variables.find(name);
+      return at == variables.end() ? nullptr : at->second.c_str();
+    });
+    return std::pair(found.ranks, found.rank);
+  };
+  CHECK(launch({}) == std::pair(1, 0));
+  CHECK(launch({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}}) == std::pair(4, 3));
+  CHECK(launch({{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}) == std::pair(2, 1));
+  CHECK(launch({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "0"}}) == std::pair(8, 0));
+  CHECK(launch({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}}) == std::pair(1, 0));  // a job's script, not its steps
+  CHECK(launch({{"OMPI_COMM_WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_RANK", "0"}}) == std::pair(1, 0));
+  CHECK(launch({{"PMI_SIZE", "two"}, {"PMI_RANK", "1"}}) == std::pair(1, 0));
+  CHECK(launch({{"PMI_SIZE", "2"}, {"PMI_RANK", "2"}}) == std::pair(1, 0));
+}
+
+TEST_CASE("a process that nothing started with others is rank 0 of one") {
+  const Ranks alone;
+  CHECK(alone.size() == 1);
+  CHECK(alone.first());
+  CHECK(alone.works({false, "because"}));
+  std::string told;
+  const auto tell = [&](const std::string& sentence) { told += sentence; };
+  CHECK(alone.settle({3}, tell) == 3);
+  CHECK(told.empty());
+  CHECK(alone.settle({4, "a sentence"}, tell) == 4);
+  CHECK(told == "a sentence");
+  CHECK(RanksPlan{true}.text() == "together");
+  CHECK(RanksPlan{false, "because"}.text() == "rank 0 alone: because");
+}
+
+TEST_CASE("rank 0 writes the rows of all, also where it has none and where it fails") {
+  const test::TemporaryFolder folder;
+  for (const std::vector<index_t>& begins : {std::vector<index_t>{0, 7}, {0, 3, 3, 1000}, {0, 0, 40, 41, 41}}) {
+    const RowSlabs slabs(begins);
+    const std::string file = folder / ("rows" + std::to_string(slabs.slabs()) + ".h5");
+    const auto value = [](index_t i, index_t j) { return static_cast<double>(10 * i + j); };
+    run_on_threads(slabs.slabs(), [&](const std::shared_ptr<Communicator>& c) {
+      Context ctx;
+      ctx.communicator = c, ctx.slabs = slabs;
+      const index_t first = slabs.begin(c->rank()), rows = slabs.rows(c->rank());
+      Matrix<double> wide(rows, 5);  // of which the block has columns 1 to 3
+      std::vector<std::int64_t> list;
+      for (index_t i = 0; i < rows; ++i) {
+        for (index_t j = 0; j < 5; ++j) wide(i, j) = value(first + i, j - 1);
+        list.push_back(first + i);
+      }
+      const HostView<const double> block = wide.cview().cols(1, 3);
+      const HostView<const std::int64_t> numbers(list.data(), rows, 1);
+      with_rows_of_ranks(ctx, {own_rows<double>(block), own_rows<std::int64_t>(numbers)}, [&](const RowsOfRanks& all) {
+        io::OutputFile out(file);
+        write_rows<std::int64_t>(out, "list", all, 1, slabs.rows(), -1);
+        write_rows<double>(out, "block", all, 0, slabs.rows(), 3);
+        out.commit();
+      });
+    });
+    const auto block = io::read_dense_as<double>({file, "/block"}, {});
+    const auto list = io::read_vector(io::parse_location(file + ":/list"));
+    REQUIRE(block.rows() == slabs.rows());
+    REQUIRE(std::ssize(list) == slabs.rows());
+    bool same = true;
+    for (index_t i = 0; i < block.rows(); ++i) {
+      same = same && list[static_cast<std::size_t>(i)] == static_cast<double>(i);
+      for (index_t j = 0; j < 3; ++j) same = same && block(i, j) == value(i, j);
+    }
+    CHECK(same);
+  }
+  CHECK_THROWS_AS(run_on_threads(3,
+                                 [](const std::shared_ptr<Communicator>& c) {
+                                   Context ctx;
+                                   ctx.communicator = c, ctx.slabs = RowSlabs({0, 2, 4, 6});
+                                   const Matrix<double> rows(2, 1);
+                                   with_rows_of_ranks(ctx, {own_rows<double>(rows.cview())}, [](const RowsOfRanks&) {
+                                     throw Error(Errc::io_failure, "the disk is full");
+                                   });
+                                 }),
+                  Error);
+}

@@ -1,0 +1,130 @@
+// tssolve under mpirun.
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/tests/app/tssolve/runs.hpp"
+#include "tallskinny/tests/support/mpi_run.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+nlohmann::json solve_on(int ranks, const Words& words, int code = 0) {
+  const Words all = with(words, {"--json", "--quiet", "--determinism", "gpu_to_gpu"});
+  const ProcessResult r = ranks == 1 ? tssolve(all) : run_on_ranks(ranks, TS_TSSOLVE, all);
+  INFO(r.err);
+  REQUIRE(r.code == code);
+  return nlohmann::json::parse(r.out);  // one object, whoever printed it
+}
+
+bool same_bits(const std::string& a, const std::string& b) {
+  const auto x = io::read_dense_as<double>({a, "/eigenvectors"}, {}),
+             y = io::read_dense_as<double>({b, "/eigenvectors"}, {});
+  return x.rows() == y.rows() && x.cols() == y.cols() && std::equal(x.data(), x.data() + x.rows() * x.cols(), y.data());
+}
+
+}  // namespace
+
+TEST_CASE("eigenvalues and vectors of ranks have the bits of one process, from triangles and from whole matrices") {
+  const TemporaryFolder folder;
+  const CsrMatrix<double> lap = generators::laplacian({20, 20, 20});
+  const std::string whole = write_sparse(folder / "whole.h5", lap), half = folder / "half.h5";
+  {
+    io::OutputFile out(half);
+    out.write_binsparse("/", lap, io::Structure::symmetric);
+    out.commit();
+  }
+  const Words options = {"-k", "8", "--which", "LA", "-o"};
+  const auto one = solve_on(1, with({whole}, with(options, {folder / "1.h5"})));
+  CHECK(one["ranks"] == 1);
+  for (const int ranks : {2, 3}) {
+    const std::string file = folder / (std::to_string(ranks) + ".h5");
+    const auto found = solve_on(ranks, with({ranks == 2 ? whole : half}, with(options, {file})));
+    CHECK(found["ranks"] == ranks);
+    CHECK(found["ranks_work"] == "together");
+    for (const char* name :
+         {"eigenvalues", "residual_norms", "error_bounds", "iterations", "multiplicities", "verified"})
+      CHECK(found[name] == one[name]);
+    CHECK(same_bits(folder / "1.h5", file));
+  }
+}
+
+TEST_CASE("what is not distributed is solved by rank 0 alone, which says why") {
+  const TemporaryFolder folder;
+  const std::string file = write_sparse(folder / "line.h5", generators::laplacian({7000}));
+  const Words near = {file, "-k", "4", "--sigma", "1"};
+  const auto one = solve_on(1, near), two = solve_on(2, near);
+  CHECK(two["eigenvalues"] == one["eigenvalues"]);
+  CHECK(two["ranks"] == 2);
+  CHECK(two["ranks_work"] == "rank 0 alone: factorisations are not distributed");
+}
+
+TEST_CASE("the checkpoint of three ranks is taken up by two, with the bits of a run that was not stopped") {
+  const TemporaryFolder folder;
+  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const Words options = {file, "-k", "6", "--which", "SA", "--method", "lanczos"};
+  const auto one = solve_on(1, with(options, {"-o", folder / "1.h5"}));
+  const std::string state = folder / "state.h5";
+  const auto part = solve_on(3, with(options, {"--checkpoint", state, "--max-iter", "20"}), 3);
+  CHECK(part["iterations"] == 20);
+  REQUIRE(std::filesystem::exists(state));
+  const auto rest = solve_on(2, with(options, {"--checkpoint", state, "-o", folder / "2.h5"}));
+  CHECK(rest["eigenvalues"] == one["eigenvalues"]);
+  CHECK(rest["iterations"] == one["iterations"]);
+  CHECK(same_bits(folder / "1.h5", folder / "2.h5"));
+  CHECK_FALSE(std::filesystem::exists(state));
+}
+
+TEST_CASE("an error of any rank is told once, with its exit status, and ends all within five seconds") {
+  const TemporaryFolder folder;
+  CsrMatrix<double> bad = generators::laplacian({20, 20, 20});
+  bad.values.back() = std::nan("");
+  const std::string file = write_sparse(folder / "bad.h5", bad);
+  const Stopwatch watch;
+  const auto last = run_on_ranks(3, TS_TSSOLVE, {file, "-k", "3"});
+  CHECK(watch.seconds() < 5);
+  CHECK(last.code == 4);
+  const auto said = lines_of("tssolve", last.err);
+  INFO(last.err);
+  REQUIRE(said.size() == 1);
+  CHECK(said.front().starts_with("tssolve: rank 2: " + file + ":/ has NaN at row 7999"));
+  CHECK(last.out.empty());
+
+  const auto all = run_on_ranks(2, TS_TSSOLVE, {folder / "none.h5", "-k", "3"});
+  CHECK(all.code == 4);
+  CHECK(lines_of("tssolve", all.err) == Words{"tssolve: " + (folder / "none.h5") + " does not exist"});
+}
+
+TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole") {
+  const TemporaryFolder folder;
+  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({24, 24, 24}));
+  const std::string state = folder / "state.h5";
+  // Children of mpirun are the ranks; one of them is killed once there is a checkpoint.
+  const auto command = [&](const std::string& then) {
+    std::string words = "touch " + (folder / "begin") + "; ";
+    for (const std::string& variable : mpi_environment) words += variable + " ";
+    return words + TS_MPIEXEC + " -n 2 " + TS_TSSOLVE + " " + file +
+           " -k 10 --which SA --method lanczos --tol 1e-15 --max-iter 100000000 --every 0.1 --checkpoint " + state +
+           " & pid=$!; while ! test " + state + " -nt " + (folder / "begin") + "; do sleep 0.1; done; " + then +
+           "; wait $pid";
+  };
+  const Stopwatch watch;
+  const auto killed =
+      run_process("/bin/sh", {"-c", command("kill -KILL $(cut -d ' ' -f 2 /proc/$pid/task/$pid/children)")});
+  CHECK(killed.code == 128 + SIGKILL);
+  CHECK(watch.seconds() < 12);
+  const auto ended = run_process("/bin/sh", {"-c", command("kill -USR1 $pid")});
+  CHECK(ended.code == 128 + SIGUSR1);  // which mpirun sends on to all ranks
+  CHECK(ended.out.find("stopped on request") != std::string::npos);
+  const auto rest = solve_on(3,
+                             {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15", "--max-iter",
+                              "100000000", "--checkpoint", state},
+                             0);
+  CHECK(rest["ranks"] == 3);
+}
