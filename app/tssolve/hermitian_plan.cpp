@@ -1,11 +1,15 @@
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
 
+#include <algorithm>
 #include <future>
+#include <numeric>
 #include <tuple>
 
 #include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/ranks/balance.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 
 namespace ts::app::tssolve {
@@ -177,6 +181,42 @@ void take_device_for_whole(Run& run, std::size_t element_bytes) {
       run.settings.mass.empty() ? solvers::work_of_decomposition(task, n, n, element_bytes) : solvers::RunWork(), task);
 }
 
+/// The rows of this rank. Where another distribution of units gives the rank with the most entries a tenth less of
+/// them, it takes that one, and reads again.
+Input read_balanced(Run& run) {
+  const auto read = [&run] { return read_hermitian_rows(run.ctx, run.facts.input, run.settings.read, Role::matrix); };
+  Input own = read();
+  const std::vector<index_t> mine = std::visit(
+      [](const auto& kind) {
+        const auto* sparse = std::get_if<0>(&kind);
+        return sparse != nullptr ? std::vector<index_t>(sparse->pointers.begin(), sparse->pointers.end())
+                                 : std::vector<index_t>();
+      },
+      own.matrix);
+  if (any_rank(run.ctx, mine.empty())) return own;
+  const index_t n = run.facts.input.rows, unit = row_unit(n);
+  std::vector<index_t> here;
+  for (index_t begin = 0; begin < run.rows_here(); begin += unit) {
+    const index_t end = std::min(run.rows_here(), begin + unit);
+    here.push_back(mine[static_cast<std::size_t>(end)] - mine[static_cast<std::size_t>(begin)]);
+  }
+  const std::vector<index_t> entries = gather_lists<index_t>(run.ctx, here);
+  const auto most = [&](const RowSlabs& slabs) {
+    index_t largest = 0;
+    for (int r = 0; r < slabs.slabs(); ++r) {
+      const auto begin = entries.begin() + slabs.begin(r) / unit, end = begin + (slabs.rows(r) + unit - 1) / unit;
+      largest = std::max(largest, std::accumulate(begin, end, index_t{0}));
+    }
+    return static_cast<double>(largest);
+  };
+  const RowSlabs balanced = solvers::balanced_slabs(n, entries, run.ranks.size());
+  if (most(balanced) > 0.9 * most(run.ctx.slabs)) return own;
+  own = {};
+  run.ctx.slabs = balanced;
+  run.console.note("rows are distributed by their entries, and read again");
+  return read();
+}
+
 }  // namespace
 
 void plan_hermitian(Run& run) {
@@ -256,8 +296,7 @@ Loaded read_planned(Run& run) {
       prepare(run.ctx, run.facts.input.rows, run.facts.input.nonzeros, plan, run.settings.eigen.precision);
     });
   const EndsOnSignal reading;
-  Loaded loaded{run.ctx.slabs.empty() ? read_hermitian(facts.input, settings.read, Role::matrix)
-                                      : read_hermitian_rows(run.ctx, facts.input, settings.read, Role::matrix),
+  Loaded loaded{run.ctx.slabs.empty() ? read_hermitian(facts.input, settings.read, Role::matrix) : read_balanced(run),
                 {}};
   if (kernels.valid()) kernels.get();
   loaded.other = read_mass(settings, loaded.matrix);

@@ -42,7 +42,7 @@ class OnAllRows {
     return done;
   }
   bool residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta, PlacedView<T> r) const {
-    const Space space = whole_.residual_space();
+    const Space space = r.space() == Space::host ? Space::host : whole_.residual_space();
     auto from = gathered(ctx, x);
     if (space == Space::host) from.memory = std::move(from.memory).to_host(ctx);
     Block to{PlacedMatrix<T>(ctx, space, whole_.rows(), r.cols()), r.cols()};

@@ -55,6 +55,25 @@ TEST_CASE("eigenvalues and vectors of ranks have the bits of one process, from t
   }
 }
 
+TEST_CASE("rows are distributed by their entries where these are uneven") {
+  const TemporaryFolder folder;
+  CsrMatrix<double> a{7000, 7000, {0}, {}, {}};  // a band of 81 in the first 1500 rows, then a line
+  for (index_t i = 0; i < a.rows; ++i) {
+    for (index_t j = std::max<index_t>(0, i - 40); j <= std::min<index_t>(a.cols - 1, i + 40); ++j)
+      if (std::abs(i - j) <= 1 || std::max(i, j) < 1500) {
+        a.indices.push_back(static_cast<std::int32_t>(j));
+        a.values.push_back(i == j ? 1 + 1e-3 * static_cast<double>(i) : 0.01 / static_cast<double>(std::abs(i - j)));
+      }
+    a.pointers.push_back(std::ssize(a.indices));
+  }
+  const Words words = {write_sparse(folder / "uneven.h5", a), "-k", "4", "--which", "LA"};
+  const auto one = solve_on(1, words), three = solve_on(3, words);
+  CHECK(three["eigenvalues"] == one["eigenvalues"]);
+  CHECK(three["iterations"] == one["iterations"]);
+  const auto told = run_on_ranks(3, TS_TSSOLVE, words);
+  CHECK(told.err.find("rows are distributed by their entries") != std::string::npos);
+}
+
 TEST_CASE("what is not distributed is solved by rank 0 alone, which says why") {
   const TemporaryFolder folder;
   const std::string file = write_sparse(folder / "line.h5", generators::laplacian({7000}));
