@@ -48,8 +48,8 @@ struct Job {
   app::Console& console;
 };
 
-/// Clusters or predicts, then verifies, measures and transforms as asked for; all ranks together. @throws Error naming the file of
-/// numbers that it refuses.
+/// Clusters or predicts, then verifies, measures and transforms as asked for; all ranks together.
+/// @throws Error naming the file of numbers that it refuses.
 void find(const Job& job, Outcome& out);
 
 }  // namespace ts::tskmeans
