@@ -38,6 +38,7 @@ io::ReadOptions distribute(const app::Ranks& ranks, const app::RanksPlan& who, c
                            index_t rows, Context& ctx) {
   if (!who.together) ranks.work_alone(), ctx = alone(ctx);
   if (ctx.communicator->size() == 1) return read;
+  ranks.work_together();
   ctx.slabs = RowSlabs::of_pieces(rows, ranks.size(), chunk_rows);
   io::ReadOptions here = read;
   here.row_begin = read.row_begin + ctx.slabs.begin(ranks.rank());

@@ -148,19 +148,20 @@ TEST_CASE("a signal to ranks leaves one result and one checkpoint", "[tskmeans]"
   const TemporaryFolder folder;
   const std::string file = folder / "slow.h5", state = folder / "state.h5", result = folder / "r.h5";
   io::OutputFile out(file);
-  out.write("features", generators::uniform<float>(60000, 24, 1));
+  out.write("features", generators::uniform<float>(20000, 8, 1));
   out.commit();
   // A second signal, which timeout sends to its whole group, would make mpirun kill them.
-  const ProcessResult r = run_process(
-      "/usr/bin/timeout", {"--foreground", "-s",       "TERM", "2.5",          TS_MPIEXEC, "-n",    "2",   TS_TSKMEANS,
-                           file,           "-k",       "100",  "--init",       "random",   "--tol", "0",   "--max-iter",
-                           "100000",       "--n-init", "1000", "--checkpoint", state,      "-o",    result},
-      mpi_environment);
+  const ProcessResult r =
+      run_process("/usr/bin/timeout",
+                  {"--foreground", "-s",       "TERM",   "2.5",          TS_MPIEXEC, "-n",    "2",   TS_TSKMEANS,
+                   file,           "-k",       "40",     "--init",       "random",   "--tol", "0",   "--max-iter",
+                   "100000",       "--n-init", "100000", "--checkpoint", state,      "-o",    result},
+                  mpi_environment);
   INFO(r.err);
   CHECK(times(r.err, "goes on from " + state) == 1);
   CHECK(times(r.out, "interrupted") == 1);
   CHECK(std::filesystem::exists(state));
-  CHECK(io::read_vector(io::parse_location(result + ":/labels")).size() == 60000);
+  CHECK(io::read_vector(io::parse_location(result + ":/labels")).size() == 20000);
 }
 
 TEST_CASE("ranks predict what one predicts", "[tskmeans]") {
