@@ -194,7 +194,7 @@ std::string write_all(const ProgramOptions& o, const Outcome& out, const Context
 std::string write_file(const ProgramOptions& o, const Outcome& out, const Context& ctx) {
   std::string written;
   const std::vector<app::OwnRows> blocks = {own_labels(out.found.labels), app::own_rows<double>(out.distances.cview())};
-  solvers::agreed(ctx, [&] {
+  solvers::agreed(ctx, [&] {  // the one that writes may fail, once the others need not send any more
     app::with_rows_of_ranks(ctx, blocks,
                             [&](const app::RowsOfRanks& ranks) { written = write_all(o, out, ctx, ranks); });
   });

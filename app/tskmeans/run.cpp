@@ -33,17 +33,17 @@ io::Description as_read(io::Description points, const io::ReadOptions& read) {
   return points;
 }
 
-/// Rows over ranks, or the machine for rank 0. Returns what this one reads of the `rows` that `read` leaves.
+/// Rows over ranks, or the machine for rank 0. Returns what this one reads of the rows that `read` leaves.
 io::ReadOptions distribute(const app::Ranks& ranks, const app::RanksPlan& who, const io::ReadOptions& read,
-                           index_t rows, Context& ctx) {
+                           const io::Description& points, Context& ctx) {
   if (!who.together) ranks.work_alone(), ctx = alone(ctx);
   if (ctx.communicator->size() == 1) return read;
   ranks.work_together();
-  ctx.slabs = RowSlabs::of_pieces(rows, ranks.size(), chunk_rows);
+  if (read.row_end > points.rows) return read;  // which reading refuses
+  ctx.slabs = RowSlabs::of_pieces(as_read(points, read).rows, ranks.size(), chunk_rows);
   io::ReadOptions here = read;
   here.row_begin = read.row_begin + ctx.slabs.begin(ranks.rank());
-  // The last one reads as far as was asked for, and says so where there is not as much.
-  if (ranks.rank() + 1 < ranks.size()) here.row_end = read.row_begin + ctx.slabs.begin(ranks.rank() + 1);
+  here.row_end = read.row_begin + ctx.slabs.begin(ranks.rank() + 1);
   return here;
 }
 
@@ -165,7 +165,7 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   const io::Description described = as_read(in_file, o.read);
   const app::RanksPlan who = who_works(o, described, ranks.size());
   if (!ranks.works(who)) return app::exit_ok;
-  const io::ReadOptions read = distribute(ranks, who, o.read, described.rows, ctx);
+  const io::ReadOptions read = distribute(ranks, who, o.read, in_file, ctx);
   const io::Description described_here = as_read(in_file, read);
   out.threads = ctx.thread_count();
   if (ranks.size() > 1) {
