@@ -5,9 +5,12 @@
 #include <cstring>
 #include <limits>
 
+#include "tallskinny/app/tskmeans/labels.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/io/hash.hpp"
+#include "tallskinny/solvers/agreed.hpp"
 
 namespace ts::tskmeans {
 
@@ -40,26 +43,38 @@ std::uint64_t hash_of_rows(const Rows& rows) {
 }
 
 /// Pieces of chunk_rows rows, of which blocks are multiples, in their order.
-std::uint64_t hash_of_points(const solvers::RowSource& rows, int threads) {
-  io::Hash all;
-  all.add(static_cast<std::uint64_t>(rows.rows())).add(static_cast<std::uint64_t>(rows.cols()));
-  all.add(static_cast<std::uint64_t>(rows.type()));
-  rows.for_each_block([&](index_t, const Rows& block) {
-    const index_t count = (block.rows() + chunk_rows - 1) / chunk_rows;
-    std::vector<std::uint64_t> of_pieces(static_cast<std::size_t>(count));
-    parallel_for(threads, count, [&](index_t p) {
-      of_pieces[static_cast<std::size_t>(p)] =
-          hash_of_rows(block.block(p * chunk_rows, std::min<index_t>(chunk_rows, block.rows() - p * chunk_rows)));
+std::uint64_t hash_of_points(const Context& ctx, const solvers::RowSource& rows) {
+  std::vector<std::uint64_t> of_pieces;
+  solvers::agreed(ctx, [&] {
+    rows.for_each_block([&](index_t, const Rows& block) {
+      const index_t count = (block.rows() + chunk_rows - 1) / chunk_rows;
+      const std::size_t before = of_pieces.size();
+      of_pieces.resize(before + static_cast<std::size_t>(count));
+      parallel_for(ctx.thread_count(), count, [&](index_t p) {
+        of_pieces[before + static_cast<std::size_t>(p)] =
+            hash_of_rows(block.block(p * chunk_rows, std::min<index_t>(chunk_rows, block.rows() - p * chunk_rows)));
+      });
     });
-    for (const std::uint64_t piece : of_pieces) all.add(piece);
   });
+  io::Hash all;
+  all.add(static_cast<std::uint64_t>(all_rows(ctx, rows.rows()))).add(static_cast<std::uint64_t>(rows.cols()));
+  all.add(static_cast<std::uint64_t>(rows.type()));
+  for (const std::uint64_t piece : gather_lists<std::uint64_t>(ctx, of_pieces)) all.add(piece);
   return all.value();
+}
+
+std::uint64_t hash_of(const Context& ctx, const solvers::RowSource& rows, std::span<const double> weights) {
+  io::Hash hash;
+  hash.add(hash_of_points(ctx, rows));
+  if (ctx.communicator->size() == 1) return hash.add(weights).value();
+  const std::vector<double> of_all = gather_lists(ctx, weights);
+  return hash.add(std::span<const double>(of_all)).value();
 }
 
 }  // namespace
 
-RunKey key_of(const ProgramOptions& o, index_t k, HostView<const double> centers, const solvers::RowSource& rows,
-              std::span<const double> weights, int threads) {
+RunKey key_of(const Context& ctx, const ProgramOptions& o, index_t k, HostView<const double> centers,
+              const solvers::RowSource& rows, std::span<const double> weights) {
   io::Hash settings;
   settings.add(static_cast<std::uint64_t>(k)).add(static_cast<std::uint64_t>(o.kmeans.n_init));
   settings.add(o.kmeans.seed).add(o.kmeans.tol).add(name_of(o.kmeans.tolerance));
@@ -68,16 +83,18 @@ RunKey key_of(const ProgramOptions& o, index_t k, HostView<const double> centers
   if (o.init == "afk-mc2") settings.add(static_cast<std::uint64_t>(o.kmeans.chain));
   for (index_t i = 0; i < centers.rows(); ++i)
     for (index_t j = 0; j < centers.cols(); ++j) settings.add(centers(i, j));
-  const std::uint64_t points = io::Hash().add(hash_of_points(rows, threads)).add(weights).value();
-  return {settings.value(), points};
+  return {settings.value(), hash_of(ctx, rows, weights)};
 }
 
-void write_state(io::OutputFile& file, const RunKey& key, const solvers::KMeansState& s) {
+namespace {
+
+void write_state(io::OutputFile& file, const Context& ctx, const app::RowsOfRanks& ranks, const RunKey& key,
+                 const solvers::KMeansState& s) {
   const std::vector<std::int64_t> keys = {
       static_cast<std::int64_t>(key.settings >> 32), static_cast<std::int64_t>(key.settings & 0xffffffffu),
       static_cast<std::int64_t>(key.points >> 32), static_cast<std::int64_t>(key.points & 0xffffffffu)};
   file.write("key", std::span<const std::int64_t>(keys));
-  file.write("labels", std::span<const std::int32_t>(s.labels));
+  write_labels(file, ctx, ranks, s.labels);
   file.write("cluster_centers", s.centers);
   const std::vector<std::int64_t> counts = {s.run,
                                             s.iteration,
@@ -93,8 +110,8 @@ void write_state(io::OutputFile& file, const RunKey& key, const solvers::KMeansS
   if (s.best_centers.rows() > 0) file.write("best_centers", s.best_centers);
 }
 
-solvers::KMeansState read_state(const app::CheckpointFile& file, const RunKey& key, index_t k, index_t n, index_t d,
-                                int runs) {
+solvers::KMeansState read_own(const app::CheckpointFile& file, const Context& ctx, const RunKey& key, index_t k,
+                              index_t n, index_t d, int runs) {
   file.expect_whole();
   const auto at = [&file](const char* object) { return io::Location{file.name(), object}; };
   const auto half = [](std::uint64_t x, int shift) { return static_cast<double>((x >> shift) & 0xffffffffu); };
@@ -132,14 +149,31 @@ solvers::KMeansState read_state(const app::CheckpointFile& file, const RunKey& k
   const auto inertia = io::read_vector(at("/best_inertia"));
   expect(inertia.size() == 1);
   s.best_inertia = inertia[0];
-  const auto labels = io::read_vector(at("/labels"));
-  expect(std::ssize(labels) == n);
-  s.labels.reserve(labels.size());
-  for (const double label : labels) {
+  const index_t first = first_row(ctx);
+  const io::VectorPart labels = io::read_vector_part(at("/labels"), first, first + n);
+  expect(labels.size == all_rows(ctx, n));
+  s.labels.reserve(labels.values.size());
+  for (const double label : labels.values) {
     expect(label >= 0 && label < k_rows);
     s.labels.push_back(static_cast<std::int32_t>(label));
   }
   return s;
+}
+
+}  // namespace
+
+void keep_state(app::CheckpointFile& file, const Context& ctx, const RunKey& key, const solvers::KMeansState& state) {
+  app::with_rows_of_ranks(ctx, {own_labels(state.labels)}, [&](const app::RowsOfRanks& ranks) {
+    file.write([&](io::OutputFile& out) { write_state(out, ctx, ranks, key, state); });
+  });
+  if (ctx.communicator->rank() > 0) file.written_by_another();
+}
+
+solvers::KMeansState read_state(const app::CheckpointFile& file, const Context& ctx, const RunKey& key, index_t k,
+                                index_t n, index_t d, int runs) {
+  solvers::KMeansState state;
+  solvers::agreed(ctx, [&] { state = read_own(file, ctx, key, k, n, d, runs); });
+  return state;
 }
 
 }  // namespace ts::tskmeans

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/iteration_log.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/solvers/agreed.hpp"
 
 namespace ts::tskmeans {
 
@@ -38,7 +41,7 @@ bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMe
   return order(a) > order(b);
 }
 
-/// What a pass over the points can reach, for the log.
+/// What a pass over the points can reach, for the log: the processors of all ranks together.
 PassLimit limit_of_passes(const Job& job, std::uint64_t bytes) {
   const auto& [o, ctx, points] = std::tie(job.o, job.ctx, job.points);
   PassLimit limit;
@@ -55,6 +58,8 @@ PassLimit limit_of_passes(const Job& job, std::uint64_t bytes) {
   } else {
     limit.bytes_per_second = read_roof(rows_of(*points.in_host()), ctx.thread_count());
   }
+  const std::vector<double> of_ranks = gather_lists<double>(ctx, std::span(&limit.bytes_per_second, 1));
+  limit.bytes_per_second = std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0);
   return limit;
 }
 
@@ -75,7 +80,7 @@ std::size_t best_of(const Job& job, std::span<const solvers::KMeansResult> found
 
 /// Of the solver, without what keeps and shows its states.
 solvers::KMeansOptions options_of(const Job& job, const std::string& where) {
-  const index_t k = job.start.k, n = job.points->here().rows();
+  const index_t k = job.start.k, n = all_rows(job.ctx, job.points->here().rows());
   solvers::KMeansOptions options = job.o.kmeans;
   options.clusters = k;
   options.init = init_of(job.o.init).value_or(solvers::KMeansInit::given);
@@ -96,28 +101,32 @@ void cluster(const Job& job, Outcome& out) {
   solvers::KMeansOptions options = options_of(job, out.points.where.text());
   std::optional<RunKey> key;
   solvers::KMeansState state;
-  if (checkpoint.asked_for())
-    key = key_of(o, start.k, start.centers.cview(), rows, job.weights, job.ctx.thread_count());
+  if (checkpoint.asked_for()) key = key_of(job.ctx, o, start.k, start.centers.cview(), rows, job.weights);
   if (const app::CheckpointFile& from = job.resume ? *job.resume : checkpoint; from.resumes()) {
-    state = read_state(from, *key, start.k, rows.rows(), rows.cols(), o.kmeans.n_init);
+    state = read_state(from, job.ctx, *key, start.k, rows.rows(), rows.cols(), o.kmeans.n_init);
     options.resume = &state;
     out.resumed = true;
     console.note("going on from " + from.name());
   }
-  IterationLog log(o.log, limit_of_passes(job, out.points.bytes), options.resume,
-                   [&console](const std::string& line) { console.warn(line); });
+  const PassLimit limit = limit_of_passes(job, out.points.bytes);
+  std::optional<IterationLog> log;
+  solvers::agreed(job.ctx, [&] {
+    log.emplace(job.ctx.communicator->rank() == 0 ? o.log : "", limit, options.resume,
+                [&console](const std::string& line) { console.warn(line); });
+  });
   // With a checkpoint a run ends after an iteration whose state is kept, not between the two.
   bool kept_for_good = false;
   options.on_progress = [&](const KMeansProgress& p) {
-    log.add(p);
+    log->add(p);
     const bool goes_on = show_progress(console, o, p);
     return goes_on || (key && p.iteration > 0 && !kept_for_good);
   };
   if (key)
     options.on_state = [&](const auto& make) {
-      kept_for_good = app::stop_requested();
-      if (kept_for_good || checkpoint.due())
-        checkpoint.write([&](io::OutputFile& file) { write_state(file, *key, make()); });
+      constexpr double is_due = 1, ends = 2;  // whichever rank asks for it
+      const double asked = max_of_ranks(job.ctx, app::stop_requested() ? ends : checkpoint.due() ? is_due : 0);
+      kept_for_good = asked == ends;
+      if (asked > 0) keep_state(checkpoint, job.ctx, *key, make());
     };
   const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
   std::vector<solvers::KMeansResult> found =
@@ -126,7 +135,7 @@ void cluster(const Job& job, Outcome& out) {
       found.begin(), found.end(), [](const solvers::KMeansResult& r) { return r.stop == KMeansStop::interrupted; });
   out.found = std::move(found[best_of(job, found, counts, out)]);
   if (interrupted) out.found.stop = KMeansStop::interrupted;
-  out.iterations = log.all();
+  out.iterations = log->all();
 }
 
 solvers::KMeansResult predict(const Job& job) {
@@ -153,7 +162,8 @@ void find_and_measure(const Job& job, Outcome& out) {
     cluster(job, out);
   if (o.verify || o.verify_sample > 0) {
     job.console.progress(-1, "comparing labels with all distances");
-    out.verified = o.verify_sample > 0 ? std::min(o.verify_sample, rows.rows()) : rows.rows();
+    const index_t all = all_rows(job.ctx, rows.rows());
+    out.verified = o.verify_sample > 0 ? std::min(o.verify_sample, all) : all;
     out.violations = solvers::verify(job.ctx, job.points->to_iterate(), out.found.centers.view(), out.found.labels,
                                      o.kmeans.metric, o.verify_sample);
   }

@@ -17,7 +17,7 @@ struct Start {
 /// For points with `cols` features. @throws Error naming the option.
 [[nodiscard]] Start start_of(const ProgramOptions& options, index_t cols);
 
-/// The points of a run, where the plan puts them.
+/// The points of a run that this rank has, where the plan puts them.
 class Points {
  public:
   Points(const io::Description& described, const io::ReadOptions& read, const solvers::Placement& place,
@@ -28,7 +28,7 @@ class Points {
         stream);
   }
   const solvers::PlacedRows* operator->() const { return &*placed_; }
-  /// All of them, if they are in host memory.
+  /// Those, if they are in host memory.
   [[nodiscard]] const io::MatrixFile* in_host() const { return file_ ? &*file_ : nullptr; }
 
  private:
@@ -39,17 +39,17 @@ class Points {
 /// What a run works with; its parts must outlive it.
 struct Job {
   const ProgramOptions& o;
-  const Context& ctx;
+  const Context& ctx;  ///< that distributes the points over ranks
   const Start& start;
   const Points& points;
-  std::span<const double> weights;
+  std::span<const double> weights;  ///< of the points here
   app::CheckpointFile& checkpoint;
   const std::optional<app::CheckpointFile>& resume;  ///< if that is another file
   app::Console& console;
 };
 
-/// Clusters or predicts, then verifies, measures and transforms as asked for. @throws Error naming the file of
-/// numbers that it refuses.
+/// Clusters or predicts, then verifies, measures and transforms as asked for; all ranks together.
+/// @throws Error naming the file of numbers that it refuses.
 void find(const Job& job, Outcome& out);
 
 }  // namespace ts::tskmeans

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "tallskinny/app/common/row_origin.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/row_reader.hpp"
+#include "tallskinny/solvers/agreed.hpp"
 
 namespace ts::tskmeans {
 
@@ -44,16 +46,23 @@ solvers::RowOrigin origin_of(const io::Location& where, const io::ReadOptions& r
   return app::row_origin(reader, read);
 }
 
-std::vector<double> read_weights(const std::string& file, index_t rows, const io::ReadOptions& read) {
-  std::vector<double> weights = io::read_vector(io::parse_location(file), read);
-  if (std::ssize(weights) != rows)
-    throw Error(Errc::bad_input, file + ": there are " + std::to_string(weights.size()) + " weights for " +
-                                     std::to_string(rows) + " points");
-  const auto negative = std::find_if(weights.begin(), weights.end(), [](double w) { return w < 0; });
-  if (negative != weights.end())
-    throw Error(Errc::bad_input, file + ": the weight of point " + std::to_string(negative - weights.begin()) +
-                                     " (counted from 0) is negative");
-  if (std::none_of(weights.begin(), weights.end(), [](double w) { return w > 0; }))
+std::vector<double> read_weights(const Context& ctx, const std::string& file, index_t rows,
+                                 const io::ReadOptions& read) {
+  const index_t first = first_row(ctx), all = all_rows(ctx, rows);
+  std::vector<double> weights;
+  solvers::agreed(ctx, [&] {
+    io::VectorPart part = io::read_vector_part(io::parse_location(file), first, first + rows, read);
+    weights = std::move(part.values);
+    if (part.size != all)
+      throw Error(Errc::bad_input, file + ": there are " + std::to_string(part.size) + " weights for " +
+                                       std::to_string(all) + " points");
+    const auto negative = std::find_if(weights.begin(), weights.end(), [](double w) { return w < 0; });
+    if (negative != weights.end())
+      throw Error(Errc::bad_input, file + ": the weight of point " +
+                                       std::to_string(first + (negative - weights.begin())) +
+                                       " (counted from 0) is negative");
+  });
+  if (!any_rank(ctx, std::any_of(weights.begin(), weights.end(), [](double w) { return w > 0; })))
     throw Error(Errc::bad_input, file + ": all weights are zero");
   return weights;
 }

@@ -5,6 +5,7 @@
 
 #include "tallskinny/app/tskmeans/options.hpp"
 #include "tallskinny/gemm/assign/rows/rows.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::tskmeans {
@@ -18,8 +19,10 @@ void expect_points(const io::Description& points);
 /// The points of a file that io::RowReader reads, but not complex ones, for passes in blocks.
 [[nodiscard]] solvers::RowOrigin origin_of(const io::Location& where, const io::ReadOptions& read);
 
-/// One weight for each of `rows` points. @throws Error(bad_input) for another number, negative ones, all 0.
-[[nodiscard]] std::vector<double> read_weights(const std::string& file, index_t rows, const io::ReadOptions& read);
+/// One weight for each of the `rows` points here. @throws Error(bad_input) for another number of all, negative ones,
+/// all 0.
+[[nodiscard]] std::vector<double> read_weights(const Context& ctx, const std::string& file, index_t rows,
+                                               const io::ReadOptions& read);
 
 /// Centres with `cols` coordinates: the object named, or `cluster_centers` of a result of this program, or
 /// the only matrix of the file. @throws Error(bad_input).

@@ -6,8 +6,10 @@
 
 #include "tallskinny/app/common/html_page.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::tskmeans {
@@ -23,19 +25,29 @@ struct Sample {
   std::vector<std::int32_t> labels;
 };
 
-Sample sample_of(const solvers::RowSource& rows, std::span<const std::int32_t> labels) {
-  const index_t n = rows.rows(), d = rows.cols(), count = std::min(n, sample_points);
-  Sample s{Matrix<double>(count, d), {}};
+/// Of the rows of all ranks, which call it together.
+Sample sample_of(const Context& ctx, const solvers::RowSource& rows, std::span<const std::int32_t> labels) {
+  const index_t n = all_rows(ctx, rows.rows()), d = rows.cols(), count = std::min(n, sample_points);
+  const index_t first_here = first_row(ctx);
+  std::vector<double> points, row(static_cast<std::size_t>(d));
+  std::vector<std::int32_t> theirs;
   index_t taken = 0;
-  rows.for_each_block([&](index_t first, const Rows& block) {
-    for (; taken < count; ++taken) {
-      const index_t i =
-          static_cast<index_t>(static_cast<double>(taken) * static_cast<double>(n) / static_cast<double>(count));
-      if (i >= first + block.rows()) break;
-      block.load(i - first, s.points.data() + taken * d);
-      s.labels.push_back(labels[static_cast<std::size_t>(i)]);
-    }
+  solvers::agreed(ctx, [&] {
+    rows.for_each_block([&](index_t first, const Rows& block) {
+      for (; taken < count; ++taken) {
+        const index_t i = -first_here + static_cast<index_t>(static_cast<double>(taken) * static_cast<double>(n) /
+                                                             static_cast<double>(count));
+        if (i < first) continue;
+        if (i >= first + block.rows()) break;
+        block.load(i - first, row.data());
+        points.insert(points.end(), row.begin(), row.end());
+        theirs.push_back(labels[static_cast<std::size_t>(i)]);
+      }
+    });
   });
+  const std::vector<double> all = gather_lists<double>(ctx, points);
+  Sample s{Matrix<double>::copy_of(HostView<const double>(all.data(), count, d)),
+           gather_lists<std::int32_t>(ctx, theirs)};
   for (index_t j = 0; j < d; ++j) {
     double mean = 0;
     for (index_t i = 0; i < count; ++i) mean += s.points(i, j) / static_cast<double>(count);
@@ -139,8 +151,11 @@ void add_choices(app::HtmlPage& page, const ProgramOptions& o, const Outcome& ou
 
 }  // namespace
 
-void write_pictures(const ProgramOptions& o, const Outcome& out, const solvers::RowSource& rows) {
+void write_pictures(const ProgramOptions& o, const Outcome& out, const Context& ctx, const solvers::RowSource& rows) {
   const solvers::KMeansResult& r = out.found;
+  const bool shows_points = rows.cols() <= most_features;
+  const Sample sample = shows_points ? sample_of(ctx, rows, r.labels) : Sample{};
+  if (ctx.communicator->rank() > 0) return;
   app::HtmlPage page("Clusters of " + out.points.where.text());
   std::vector<std::pair<std::string, std::string>> facts = {
       {"points", app::grouped(out.points.rows) + " with " + app::grouped(out.points.cols) + " features"},
@@ -159,7 +174,7 @@ void write_pictures(const ProgramOptions& o, const Outcome& out, const solvers::
   if (!out.choices.empty()) add_choices(page, o, out);
   add_inertia(page, out);
   add_sizes(page, r.sizes);
-  if (rows.cols() <= most_features) add_components(page, sample_of(rows, r.labels));
+  if (shows_points) add_components(page, sample);
   page.write(o.report);
 }
 

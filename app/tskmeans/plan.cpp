@@ -28,6 +28,18 @@ std::string with_flags(std::string sentence) {
 
 }  // namespace
 
+app::RanksPlan who_works(const ProgramOptions& o, const io::Description& points, int ranks) {
+  const auto alone = [](std::string why) { return app::RanksPlan{false, std::move(why)}; };
+  using solvers::KMeansAlgorithm;
+  if (o.kmeans.algorithm == KMeansAlgorithm::bisecting || o.kmeans.algorithm == KMeansAlgorithm::balanced)
+    return alone("--algorithm " + name_of(o.kmeans.algorithm) + " needs all points in one place");
+  if (o.common.device.starts_with("cuda")) return alone("--device cuda is not distributed");
+  // Sums are those of chunks: each rank has one at least, and two do not pay.
+  const index_t few = chunk_rows * std::max(2, ranks - 1);
+  if (points.rows <= few) return alone("up to " + app::grouped(few) + " points are not worth it");
+  return {};
+}
+
 solvers::Placement place_points(const ProgramOptions& o, const io::Description& points, index_t k,
                                 const solvers::MachineMemory& machine) {
   expects(!points.sparse || !machine.has_device, "sparse points are clustered on the processor only: use --device cpu");
@@ -52,15 +64,16 @@ solvers::Placement place_points(const ProgramOptions& o, const io::Description& 
   }
 }
 
-void print_plan(const ProgramOptions& o, const io::Description& points, index_t k,
+void print_plan(const ProgramOptions& o, const io::Description& points, const io::Description& here, index_t k,
                 const solvers::MachineMemory& machine) {
-  const solvers::Placement place = place_points(o, points, k, machine);
+  const solvers::Placement place = place_points(o, here, k, machine);
   const solvers::MachineMemory limits = within_memory(o, machine);
   const double products = static_cast<double>(points.nonzeros) * static_cast<double>(k);
   if (o.common.json) {
     app::JsonObject json;
     json.add("input", points.where.text()).add("dry_run", true);
     json.add("rows", points.rows).add("cols", points.cols).add("sparse", points.sparse);
+    if (here.rows < points.rows) json.add("rows_of_rank_0", here.rows);
     json.add("n_clusters", k);
     json.add("flops_per_iteration", 2 * products).add("bytes_per_iteration", points.bytes);
     json.add("block_bytes", place.host_block);
@@ -86,6 +99,8 @@ void print_plan(const ProgramOptions& o, const io::Description& points, index_t 
   else if (!machine.has_device && !place.in_host)
     std::cout << "the points do not fit: read from the file in blocks of " << app::human_bytes(place.host_block)
               << '\n';
+  if (here.rows < points.rows)
+    std::cout << "rank 0 has " << app::grouped(here.rows) << " of the points, and for them\n";
   app::print_memory(std::cout, place.host_uses, limits.host_bytes);
   if (machine.has_device) {
     std::cout << "on the GPU:\n";

@@ -7,7 +7,9 @@
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tskmeans/labels.hpp"
 #include "tallskinny/io/output_file.hpp"
+#include "tallskinny/solvers/agreed.hpp"
 
 namespace ts::tskmeans {
 
@@ -117,6 +119,7 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
       std::cout << ", " << r.relocated << " empty cluster" << (r.relocated == 1 ? "" : "s") << " relocated";
   }
   std::cout << ", " << app::human_seconds(out.elapsed_seconds) << '\n';
+  if (out.ranks > 1) std::cout << app::grouped(out.ranks) << " ranks, " << out.ranks_work << '\n';
   print_sizes(r.sizes);
   if (out.measures)
     std::cout << "simplified silhouette " << app::short_number(out.measures->simplified_silhouette, 4)
@@ -155,10 +158,12 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   if (!o.common.output.empty()) std::cout << "written to " << o.common.output << '\n';
 }
 
-std::string write_file(const ProgramOptions& o, const Outcome& out) {
+namespace {
+
+std::string write_all(const ProgramOptions& o, const Outcome& out, const Context& ctx, const app::RowsOfRanks& ranks) {
   const solvers::KMeansResult& r = out.found;
   io::OutputFile file(o.common.output);
-  file.write("labels", std::span<const std::int32_t>(r.labels));
+  write_labels(file, ctx, ranks, r.labels);
   file.write("cluster_centers", r.centers);
   file.write("cluster_sizes", std::span<const std::int64_t>(r.sizes));
   file.write("inertia", r.inertia);
@@ -169,7 +174,10 @@ std::string write_file(const ProgramOptions& o, const Outcome& out) {
     file.attribute("/", "seed", static_cast<std::int64_t>(o.common.seed));
     file.attribute("/", "init", o.init);
   }
-  if (out.distances.rows() > 0) file.write("distances", out.distances);
+  if (out.distances.rows() > 0 && ctx.communicator->size() == 1)
+    file.write("distances", out.distances);
+  else if (out.distances.rows() > 0)
+    app::write_rows<double>(file, "distances", ranks, 1, out.points.rows, out.distances.cols());
   if (out.measures) {
     file.attribute("/", "simplified_silhouette", out.measures->simplified_silhouette);
     file.attribute("/", "davies_bouldin", out.measures->davies_bouldin);
@@ -179,6 +187,18 @@ std::string write_file(const ProgramOptions& o, const Outcome& out) {
   file.attribute("/", "source", out.points.where.text());
   file.commit();
   return file.contents();
+}
+
+}  // namespace
+
+std::string write_file(const ProgramOptions& o, const Outcome& out, const Context& ctx) {
+  std::string written;
+  const std::vector<app::OwnRows> blocks = {own_labels(out.found.labels), app::own_rows<double>(out.distances.cview())};
+  solvers::agreed(ctx, [&] {  // the one that writes may fail, once the others need not send any more
+    app::with_rows_of_ranks(ctx, blocks,
+                            [&](const app::RowsOfRanks& ranks) { written = write_all(o, out, ctx, ranks); });
+  });
+  return written;
 }
 
 }  // namespace ts::tskmeans

@@ -8,10 +8,12 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/clustering.hpp"
 #include "tallskinny/app/tskmeans/pictures.hpp"
 #include "tallskinny/app/tskmeans/plan.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/solvers/agreed.hpp"
 
 namespace ts::tskmeans {
 
@@ -29,6 +31,20 @@ io::Description as_read(io::Description points, const io::ReadOptions& read) {
     points.rows = rows;
   }
   return points;
+}
+
+/// Rows over ranks, or the machine for rank 0. Returns what this one reads of the rows that `read` leaves.
+io::ReadOptions distribute(const app::Ranks& ranks, const app::RanksPlan& who, const io::ReadOptions& read,
+                           const io::Description& points, Context& ctx) {
+  if (!who.together) ranks.work_alone(), ctx = alone(ctx);
+  if (ctx.communicator->size() == 1) return read;
+  ranks.work_together();
+  if (read.row_end > points.rows) return read;  // which reading refuses
+  ctx.slabs = RowSlabs::of_pieces(as_read(points, read).rows, ranks.size(), chunk_rows);
+  io::ReadOptions here = read;
+  here.row_begin = read.row_begin + ctx.slabs.begin(ranks.rank());
+  here.row_end = read.row_begin + ctx.slabs.begin(ranks.rank() + 1);
+  return here;
 }
 
 /// A checkpoint that is resumed from is kept up to date, and so may be named twice; another that is there is
@@ -63,32 +79,42 @@ void describe_points(const Job& job, const io::Description& described, bool in_h
   const auto& [points, console] = std::tie(job.points, job.console);
   const solvers::RowSource& rows = points->here();
   out.points = points.in_host() != nullptr ? points.in_host()->description : described;
-  out.points.rows = rows.rows(), out.points.cols = rows.cols(), out.points.type = rows.type();
+  out.points.rows = all_rows(job.ctx, rows.rows()), out.points.cols = rows.cols(), out.points.type = rows.type();
   if (points->streamed() != nullptr && job.o.init == "k-means++" && !out.predicted &&
-      solvers::seeding_sample(rows.rows(), rows.cols(), job.start.k) == 0)
+      solvers::seeding_sample(out.points.rows, rows.cols(), job.start.k) == 0)
     console.note("k-means++ reads the points " + std::string(in_host ? "" : "from their file ") +
                  "twice for each centre: --init 'k-means||' needs fewer passes");
 }
 
-/// Files and the result on standard output.
+/// Files and the result on standard output. Ranks call it together, and the first of them speaks.
 void report(const Job& job, const Stopwatch& watch, Outcome& out) {
   const auto& [o, checkpoint, console] = std::tie(job.o, job.checkpoint, job.console);
   for (const std::string& note : out.found.notes) console.warn(note);
-  if (!o.common.output.empty()) console.note("wrote " + write_file(o, out));
+  if (!o.common.output.empty()) console.note("wrote " + write_file(o, out, job.ctx));
   if (!o.report.empty()) {
-    write_pictures(o, out, job.points->here());
+    write_pictures(o, out, job.ctx, job.points->here());
     console.note("wrote " + o.report + ": a page with pictures");
   }
   if (!o.log.empty() && !out.predicted) console.note("wrote " + o.log + ": a line for every iteration");
-  if (out.found.converged() && o.resume.empty())  // what --resume names is an input, too
-    checkpoint.remove();
-  else if (checkpoint.kept() && !out.found.converged())
+  if (out.found.converged() && o.resume.empty()) {  // what --resume names is an input, too
+    if (job.ctx.communicator->rank() == 0) checkpoint.remove();
+  } else if (checkpoint.kept() && !out.found.converged()) {
     console.note("the same command goes on from " + checkpoint.name());
+  }
   out.elapsed_seconds = watch.seconds();
   if (o.common.json)
     print_json(o, out);
   else
     print_summary(o, out);
+}
+
+/// Of points that passed by in blocks: times of the first rank, bytes of all.
+void add_times(const Job& job, bool in_host, Outcome& out) {
+  solvers::PassTimes times;
+  const solvers::StreamedRows* streamed = job.points->streamed();
+  if (streamed != nullptr) times = streamed->times();
+  job.ctx.communicator->add({&times.bytes, 1});
+  if (streamed != nullptr) out.stream = {streamed->block_rows(), in_host, times};
 }
 
 void prepare(const ProgramOptions& o, const io::Description& described, const Start& start, const Context& ctx) {
@@ -117,9 +143,6 @@ int exit_status(const ProgramOptions& o, const Outcome& out, app::Console& conso
 
 int run(const ProgramOptions& o, const app::Ranks& ranks) {
   const Stopwatch watch;
-  const app::RanksPlan who{false, "its work is not distributed"};
-  if (!ranks.works(who)) return app::exit_ok;
-  if (!who.together) ranks.work_alone();
   app::Console console("tskmeans", o.common.quiet);
   Outcome out;
   out.predicted = !o.predict.empty();
@@ -127,18 +150,31 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   Context ctx;
   ctx.log = [&](std::string_view line) { console.note(std::string(line)); };
   ctx.threads = o.common.threads;
-  out.threads = ctx.thread_count();
-  if (ranks.size() > 1) out.ranks = ranks.size(), out.ranks_work = who.text();
+  ctx.communicator = ranks.communicator();
 
   const io::Location where = io::parse_location(o.features);
   app::CheckpointFile checkpoint("tskmeans", 2, o.checkpoint, console);
-  check_paths(o);
   std::optional<app::CheckpointFile> resume;
-  if (!o.resume.empty() && o.resume != o.checkpoint.file)
-    resume.emplace("tskmeans", 2, app::CheckpointOptions{.file = o.resume}, console);
-  const io::Description described = as_read(io::describe(where, o.read), o.read);
+  io::Description in_file;
+  solvers::agreed(ctx, [&] {  // before one of them writes a file
+    check_paths(o);
+    if (!o.resume.empty() && o.resume != o.checkpoint.file)
+      resume.emplace("tskmeans", 2, app::CheckpointOptions{.file = o.resume}, console);
+    in_file = io::describe(where, o.read);
+  });
+  const io::Description described = as_read(in_file, o.read);
+  const app::RanksPlan who = who_works(o, described, ranks.size());
+  if (!ranks.works(who)) return app::exit_ok;
+  const io::ReadOptions read = distribute(ranks, who, o.read, in_file, ctx);
+  const io::Description described_here = as_read(in_file, read);
+  out.threads = ctx.thread_count();
+  if (ranks.size() > 1) {
+    out.ranks = ranks.size(), out.ranks_work = who.text();
+    console.note(app::grouped(out.ranks) + " ranks, " + out.ranks_work);
+  }
   const Start start = start_of(o, described.cols);
-  if (o.common.device == "auto" && o.kmeans.algorithm != solvers::KMeansAlgorithm::balanced)
+  if (o.common.device == "auto" && o.kmeans.algorithm != solvers::KMeansAlgorithm::balanced &&
+      ctx.communicator->size() == 1)
     device = app::faster_device(solvers::work_of_kmeans(described.rows, described.cols, start.k,
                                                         static_cast<std::size_t>(size_of(described.type)),
                                                         out.predicted ? 1 : o.kmeans.max_iter),
@@ -147,10 +183,11 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   if (device.kind == app::Device::Kind::cuda) ctx.stream = cuda::Stream(device.index);
   const solvers::MachineMemory machine = memory_of(ctx);
   if (o.common.dry_run) {
-    print_plan(o, described, start.k, machine);
+    print_plan(o, described, described_here, start.k, machine);
     return app::exit_ok;
   }
-  const solvers::Placement place = place_points(o, described, start.k, machine);
+  solvers::Placement place;
+  solvers::agreed(ctx, [&] { place = place_points(o, described_here, start.k, machine); });
   if (described.note.find("angular") != std::string::npos && !o.metric_given)
     console.warn(where.text() + " is meant to be compared by angle: --metric cosine does that");
 
@@ -161,18 +198,19 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   std::future<void> kernels;  // compiled or loaded while the file is read
   if (ctx.stream && !out.predicted)
     kernels = std::async(std::launch::async, [&] { prepare(o, described, start, ctx); });
-  const Points points(described, o.read, place, ctx.stream);
+  std::optional<Points> read_points;
+  solvers::agreed(ctx, [&] { read_points.emplace(described_here, read, place, ctx.stream); });
+  const Points& points = *read_points;
   if (kernels.valid()) kernels.get();
   const std::vector<double> weights =
-      o.weights.empty() ? std::vector<double>() : read_weights(o.weights, points->here().rows(), o.read);
+      o.weights.empty() ? std::vector<double>() : read_weights(ctx, o.weights, points->here().rows(), o.read);
   const Job job{o, ctx, start, points, weights, checkpoint, resume, console};
   out.read_seconds = watch.seconds();
   console.restart_progress();
   reading.reset();
   describe_points(job, described, place.in_host, out);
   find(job, out);
-  if (const solvers::StreamedRows* streamed = points->streamed())
-    out.stream = {streamed->block_rows(), place.in_host, streamed->times()};
+  add_times(job, place.in_host, out);
   report(job, watch, out);
   return exit_status(o, out, console);
 }

@@ -69,3 +69,22 @@ TEST_CASE("points of files that are not read by rows go to a device by way of ho
   CHECK(p.in_host);
   CHECK(p.on_device);
 }
+
+TEST_CASE("ranks work together where the algorithm is distributed and each has points", "[tskmeans]") {
+  const test::TemporaryFolder folder;
+  const auto who = [&](const tskmeans::ProgramOptions& o, index_t rows, int ranks) {
+    return tskmeans::who_works(o, many_points(folder, rows, 3), ranks).text();
+  };
+  tskmeans::ProgramOptions o;
+  CHECK(who(o, 8193, 2) == "together");
+  CHECK(who(o, 8192, 2) == "rank 0 alone: up to 8,192 points are not worth it");
+  CHECK(who(o, 28672, 8) == "rank 0 alone: up to 28,672 points are not worth it");
+  CHECK(who(o, 28673, 8) == "together");
+  o.kmeans.algorithm = solvers::KMeansAlgorithm::mini_batch;
+  CHECK(who(o, 100000, 8) == "together");
+  o.kmeans.algorithm = solvers::KMeansAlgorithm::balanced;
+  CHECK(who(o, 100000, 8) == "rank 0 alone: --algorithm balanced needs all points in one place");
+  o.kmeans.algorithm = solvers::KMeansAlgorithm::lloyd;
+  o.common.device = "cuda:1";
+  CHECK(who(o, 100000, 8) == "rank 0 alone: --device cuda is not distributed");
+}
