@@ -25,14 +25,14 @@ bool is_device_name(std::string_view text) {
   return text.starts_with(cuda_prefix) && parse_value(text.substr(cuda_prefix.size()), index) && index >= 0;
 }
 
-Device resolve_device(std::string_view text) {
+Device resolve_device(std::string_view text, int rank) {
   expects(is_device_name(text), "--device: expected auto, cpu, cuda or cuda:INDEX");
   if (!text.starts_with("cuda")) return {};
 
   const std::string asked = "--device " + std::string(text) + ": ";
   const cuda::DeviceList found = cuda::list_devices();
   if (found.devices.empty()) throw Error(Errc::no_device, asked + found.reason);
-  int index = 0;
+  int index = rank % static_cast<int>(found.devices.size());
   if (text.starts_with(cuda_prefix)) parse_value(text.substr(cuda_prefix.size()), index);
   if (index >= static_cast<int>(found.devices.size()))
     throw Error(Errc::no_device,

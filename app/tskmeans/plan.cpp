@@ -33,7 +33,6 @@ app::RanksPlan who_works(const ProgramOptions& o, const io::Description& points,
   using solvers::KMeansAlgorithm;
   if (o.kmeans.algorithm == KMeansAlgorithm::bisecting || o.kmeans.algorithm == KMeansAlgorithm::balanced)
     return alone("--algorithm " + name_of(o.kmeans.algorithm) + " needs all points in one place");
-  if (o.common.device.starts_with("cuda")) return alone("--device cuda is not distributed");
   // Sums are those of chunks: each rank has one at least, and two do not pay.
   const index_t few = chunk_rows * std::max(2, ranks - 1);
   if (points.rows <= few) return alone("up to " + app::grouped(few) + " points are not worth it");

@@ -146,7 +146,7 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   app::Console console("tskmeans", o.common.quiet);
   Outcome out;
   out.predicted = !o.predict.empty();
-  app::Device device = app::resolve_device(o.common.device);
+  app::Device device = app::resolve_device(o.common.device, ranks.rank_on_machine());
   Context ctx;
   ctx.log = [&](std::string_view line) { console.note(std::string(line)); };
   ctx.threads = o.common.threads;
