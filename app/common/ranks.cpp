@@ -11,6 +11,7 @@
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/comm/nccl_communicator.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
@@ -113,6 +114,20 @@ void Ranks::work_together() const {
       throw Error(Errc::no_device,
                   "rank 0 runs on a processor with " + text(0) + ", rank " + std::to_string(r) + " on one with " +
                       text(r) + ": their results would differ in the last bits; start all on machines of a kind");
+}
+
+std::shared_ptr<Communicator> Ranks::on_devices(int device, const std::function<void(const std::string&)>& note) const {
+  if (size() == 1) return world_;
+  const std::string mine = std::string(place_here().machine.data()) + " " + std::to_string(device);
+  auto all = gather_bytes(of(world_), std::as_bytes(std::span(mine)));
+  std::sort(all.begin(), all.end());
+  const bool shared = std::adjacent_find(all.begin(), all.end()) != all.end();
+  const std::string why = shared ? "ranks share a GPU" : why_no_nccl();
+  if (any_rank(of(world_), !why.empty())) {
+    note("sums of GPUs go through host memory: " + (why.empty() ? "another rank found no NCCL" : why));
+    return world_;
+  }
+  return nccl_beside(world_, device);
 }
 
 int Ranks::settle(const Ending& mine, const std::function<void(const std::string&)>& tell) const {

@@ -57,6 +57,11 @@ class Ranks {
   /// instructions, or OpenBLAS takes other kernels: small problems, which all solve, would differ in the last bits.
   void work_together() const;
 
+  /// The ranks of a run on GPUs, of which this one has number `device`: sums go from GPU to GPU by NCCL where that is
+  /// found and no two ranks share one, otherwise through host memory, of which `note` is told. All call it.
+  [[nodiscard]] std::shared_ptr<Communicator> on_devices(int device,
+                                                         const std::function<void(const std::string&)>& note) const;
+
   /// Waits for the others and returns how all end: as the first that failed, whose sentence is told by it alone. Where
   /// others do not come within two seconds after this one has failed, they wait for it: that ends all processes.
   /// @param tell what writes a sentence

@@ -180,7 +180,10 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
                                                         out.predicted ? 1 : o.kmeans.max_iter),
                                 ctx.thread_count(), console);
   out.device = app::device_text(device);
-  if (device.kind == app::Device::Kind::cuda) ctx.stream = cuda::Stream(device.index);
+  if (device.kind == app::Device::Kind::cuda) {
+    ctx.stream = cuda::Stream(device.index);
+    if (who.together) ctx.communicator = ranks.on_devices(device.index, [&](const auto& line) { console.note(line); });
+  }
   const solvers::MachineMemory machine = memory_of(ctx);
   if (o.common.dry_run) {
     print_plan(o, described, described_here, start.k, machine);

@@ -83,6 +83,7 @@ class MpiCommunicator final : public Communicator {
     return true;
   }
 
+  using Communicator::add;
   void add(std::span<std::uint64_t> values) override {
     for (std::size_t at = 0; at < values.size(); at += most_bytes)
       mpi_.check(

@@ -12,9 +12,12 @@ namespace {
 }  // namespace
 
 NcclId new_nccl_id() { refuse(); }
+std::string why_no_nccl() { return "no GPU can be used: " + cuda::why_no_compiler(); }
 std::shared_ptr<Communicator> nccl_communicator(const NcclId&, int rank, int ranks, int) {
   expects(0 <= rank && rank < ranks, "nccl_communicator: rank must be one of 0 to ranks - 1");
   refuse();
 }
+
+std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>&, int) { refuse(); }
 
 }  // namespace ts

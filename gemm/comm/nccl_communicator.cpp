@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/comm/nccl_communicator.hpp"
 
 #include <string>
+#include <vector>
 
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
@@ -14,7 +15,7 @@ namespace {
 /// does not have).
 struct Nccl {
   using Comm = struct ncclComm*;
-  static constexpr int success = 0, bytes = 0;  // ncclSuccess, ncclInt8
+  static constexpr int success = 0, bytes = 0, words = 5, sum = 0;  // ncclSuccess, ncclInt8, ncclUint64, ncclSum
 
   const char* (*error_text)(int) = nullptr;
   int (*new_id)(NcclId*) = nullptr;
@@ -23,6 +24,7 @@ struct Nccl {
   int (*group_start)() = nullptr;
   int (*group_end)() = nullptr;
   int (*broadcast)(const void*, void*, std::size_t, int, int, Comm, CUstream) = nullptr;
+  int (*all_reduce)(const void*, void*, std::size_t, int, int, Comm, CUstream) = nullptr;
   bool found = false;
 
   Nccl() {
@@ -30,7 +32,7 @@ struct Nccl {
     found = library.bind(error_text, "ncclGetErrorString") && library.bind(new_id, "ncclGetUniqueId") &&
             library.bind(init_rank, "ncclCommInitRank") && library.bind(destroy, "ncclCommDestroy") &&
             library.bind(group_start, "ncclGroupStart") && library.bind(group_end, "ncclGroupEnd") &&
-            library.bind(broadcast, "ncclBroadcast");
+            library.bind(broadcast, "ncclBroadcast") && library.bind(all_reduce, "ncclAllReduce");
   }
 };
 
@@ -96,6 +98,14 @@ class NcclCommunicator final : public Communicator {
     return true;
   }
 
+  using Communicator::add;
+  void add(const cuda::Stream& stream, std::span<std::uint64_t> values) override {
+    const cuda::Active active(device_);
+    check(
+        nccl().all_reduce(values.data(), values.data(), values.size(), Nccl::words, Nccl::sum, comm_, stream.handle()),
+        "ncclAllReduce");
+  }
+
  private:
   struct Range {
     std::size_t begin, end;
@@ -110,7 +120,51 @@ class NcclCommunicator final : public Communicator {
   Nccl::Comm comm_ = nullptr;
 };
 
+/// What is in host memory goes one way, what is on the device another.
+class TwoWays final : public Communicator {
+ public:
+  TwoWays(std::shared_ptr<Communicator> hosts, std::shared_ptr<Communicator> devices)
+      : hosts_(std::move(hosts)), devices_(std::move(devices)) {}
+  [[nodiscard]] int rank() const noexcept override { return hosts_->rank(); }
+  [[nodiscard]] int size() const noexcept override { return hosts_->size(); }
+  [[nodiscard]] bool all_gather(std::byte* data, std::span<const std::size_t> offsets) override {
+    return hosts_->all_gather(data, offsets);
+  }
+  [[nodiscard]] bool all_gather(const cuda::Stream& stream, std::byte* data,
+                                std::span<const std::size_t> offsets) override {
+    return devices_->all_gather(stream, data, offsets);
+  }
+  void add(std::span<std::uint64_t> values) override { hosts_->add(values); }
+  void add(const cuda::Stream& stream, std::span<std::uint64_t> values) override { devices_->add(stream, values); }
+  [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
+                                                         std::span<const Incoming> in) override {
+    return hosts_->begin_exchange(out, in);
+  }
+
+ private:
+  std::shared_ptr<Communicator> hosts_, devices_;
+};
+
 }  // namespace
+
+std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>& hosts, int device) {
+  const auto ranks = static_cast<std::size_t>(hosts->size());
+  std::vector<std::size_t> offsets(ranks + 1, sizeof(NcclId));
+  offsets[0] = 0;
+  NcclId id = hosts->rank() == 0 ? new_nccl_id() : NcclId{};
+  expects(hosts->all_gather(reinterpret_cast<std::byte*>(id.data()), offsets),
+          "slabs one after the other have no GPUs of their own");
+  return std::make_shared<TwoWays>(hosts, nccl_communicator(id, hosts->rank(), hosts->size(), device));
+}
+
+std::string why_no_nccl() {
+  try {
+    (void)nccl();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 NcclId new_nccl_id() {
   NcclId id{};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "tallskinny/gemm/runtime/communicator.hpp"
 
@@ -20,5 +21,12 @@ using NcclId = std::array<char, 128>;
 /// may be captured into a graph. Give every rank a GPU of its own.
 /// @throws Error(invalid_argument) unless 0 <= rank < ranks; else as new_nccl_id, then and in all_gather.
 [[nodiscard]] std::shared_ptr<Communicator> nccl_communicator(const NcclId& id, int rank, int ranks, int device);
+
+/// Empty where there are a GPU and NCCL; otherwise what new_nccl_id says.
+[[nodiscard]] std::string why_no_nccl();
+
+/// For ranks that reach each other already and have a GPU each, of their own: what is in host memory goes the way it
+/// went, what is on a device goes by NCCL. All of them make it together, none without NCCL. @throws as new_nccl_id.
+[[nodiscard]] std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>& hosts, int device);
 
 }  // namespace ts

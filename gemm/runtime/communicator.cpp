@@ -16,6 +16,7 @@ class SelfCommunicator final : public Communicator {
   [[nodiscard]] bool all_gather(std::byte*, std::span<const std::size_t>) override { return true; }
   [[nodiscard]] bool all_gather(const cuda::Stream&, std::byte*, std::span<const std::size_t>) override { return true; }
   void add(std::span<std::uint64_t>) override {}
+  void add(const cuda::Stream&, std::span<std::uint64_t>) override {}
 };
 
 }  // namespace
@@ -41,6 +42,15 @@ void Communicator::add(std::span<std::uint64_t> values) {
   expects(all_gather(reinterpret_cast<std::byte*>(all.data()), offsets), "slabs one after the other have no sums");
   std::fill(values.begin(), values.end(), 0);
   for (std::size_t i = 0; i < all.size(); ++i) values[i % values.size()] += all[i];
+}
+
+void Communicator::add(const cuda::Stream& stream, std::span<std::uint64_t> values) {
+  std::vector<std::uint64_t> here(values.size());
+  cuda::copy_bytes(stream, here.data(), values.data(), values.size_bytes());
+  stream.synchronize();
+  add(here);
+  cuda::copy_bytes(stream, values.data(), here.data(), values.size_bytes());
+  stream.synchronize();  // before `here` goes
 }
 
 std::unique_ptr<Exchange> Communicator::begin_exchange(std::span<const Outgoing> out, std::span<const Incoming> in) {

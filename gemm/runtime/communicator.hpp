@@ -57,6 +57,8 @@ class Communicator {
   /// Every rank gets the sums of all ranks' values, modulo 2^64, so that their order does not matter.
   /// @throws Error(invalid_argument) where all_gather returns false.
   virtual void add(std::span<std::uint64_t> values);
+  /// The same with values in the memory of the stream's device, in the order of its work, as all_gather.
+  virtual void add(const cuda::Stream& stream, std::span<std::uint64_t> values);
 
   /// Begins to send and to receive, in memory of the host: not a call of all ranks, but each piece has one that
   /// answers it, as long as it. What a rank sends to another arrives in the order in which it was begun.

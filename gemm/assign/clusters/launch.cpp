@@ -45,12 +45,11 @@ ClusterSums DeviceClusters::sums() const {
 }
 
 void DeviceClusters::collect() {
-  ClusterSums here(k_, d_);
-  add_fetched(ctx_, sums_.data(), here);
-  const std::vector<std::uint64_t> words = sums_of_ranks(ctx_, here).words();
-  if (of_ranks_.cols() == 0) of_ranks_ = DeviceMatrix<std::uint64_t>(ctx_.stream, 1, sum_words(k_, d_));
-  cuda::copy_bytes(ctx_.stream, of_ranks_.data(), words.data(), words.size() * sizeof(std::uint64_t));
-  ctx_.stream.synchronize();  // before `words` goes
+  const index_t words = sum_words(k_, d_);
+  if (of_ranks_.cols() == 0) of_ranks_ = DeviceMatrix<std::uint64_t>(ctx_.stream, 1, words);
+  cuda::copy_bytes(ctx_.stream, of_ranks_.data(), sums_.data(),
+                   static_cast<std::size_t>(words) * sizeof(std::uint64_t));
+  ctx_.communicator->add(ctx_.stream, {of_ranks_.data(), static_cast<std::size_t>(words)});
   stale_ = true;
 }
 
