@@ -7,6 +7,8 @@ namespace ts::bench {
 
 /// tsbench plan OP TYPE n m k
 int plan_command(app::Arguments arguments);
+/// tsbench ranks kmeans|lap3d
+int ranks_command(app::Arguments arguments);
 /// tsbench engine
 int engine_command(app::Arguments arguments);
 /// tsbench ortho

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
     return app::run_command(
         about,
         {{"plan", "what an operation would do, and why", bench::plan_command},
+         {"ranks", "what runs on many ranks would take", bench::ranks_command},
          {"engine", "measure operations, types and widths", bench::engine_command},
          {"ortho", "block Gram-Schmidt: accuracy, synchronisations, speed", bench::ortho_command},
          {"gpu", "measure them on the GPU", bench::gpu_command},

@@ -26,6 +26,18 @@ std::string with_flags(std::string sentence) {
   return sentence;
 }
 
+solvers::KMeansOptions options_for(const ProgramOptions& o, index_t k) {
+  solvers::KMeansOptions options = o.kmeans;
+  options.clusters = k;
+  options.init = init_of(o.init).value_or(solvers::KMeansInit::given);
+  return options;
+}
+
+solvers::PointsShape shape_of(const ProgramOptions& o, const io::Description& points) {
+  return {points.where.text(), points.rows,  points.cols,   points.nonzeros,
+          points.type,         points.bytes, points.sparse, io::RowReader::reads(points, o.read)};
+}
+
 }  // namespace
 
 app::RanksPlan who_works(const ProgramOptions& o, const io::Description& points, int ranks) {
@@ -39,12 +51,31 @@ app::RanksPlan who_works(const ProgramOptions& o, const io::Description& points,
   return {};
 }
 
+void print_prediction(const ProgramOptions& o, const io::Description& points, index_t k) {
+  expects(o.predict.empty() && o.kmeans.algorithm == solvers::KMeansAlgorithm::lloyd && o.clusters.size() < 2,
+          "--ranks predicts --algorithm lloyd with one number of clusters");
+  expects(!points.sparse, "--ranks predicts k-means of dense points");
+  if (const auto who = who_works(o, points, static_cast<int>(o.ranks.ranks)); !who.together && o.ranks.ranks > 1)
+    throw Error(Errc::invalid_argument, "--ranks has nothing to predict: rank 0 works alone, since " + who.why_alone);
+  const solvers::MachineModel machine = app::read_machine(o.ranks.machine);
+  const solvers::RankPrediction prediction =
+      solvers::predict_kmeans(machine, options_for(o, k), shape_of(o, points), o.ranks.ranks);
+  if (o.common.json) {
+    app::JsonObject json;
+    json.add("input", points.where.text()).add("dry_run", true);
+    json.add("rows", points.rows).add("cols", points.cols).add("n_clusters", k);
+    app::add_prediction(json, machine, prediction);
+    std::cout << json.text() << '\n';
+    return;
+  }
+  std::cout << points.where.text() << ": " << app::grouped(points.rows) << " points x " << app::grouped(points.cols)
+            << " features, " << app::grouped(k) << " clusters\n";
+  app::print_prediction(std::cout, machine, prediction);
+}
+
 solvers::Placement place_points(const ProgramOptions& o, const io::Description& points, index_t k,
                                 const solvers::MachineMemory& machine) {
   expects(!points.sparse || !machine.has_device, "sparse points are clustered on the processor only: use --device cpu");
-  solvers::KMeansOptions options = o.kmeans;
-  options.clusters = k;
-  options.init = init_of(o.init).value_or(solvers::KMeansInit::given);
   Context ctx;
   ctx.threads = o.common.threads;
   const solvers::KMeansUses uses{.predicts = !o.predict.empty(),
@@ -53,11 +84,8 @@ solvers::Placement place_points(const ProgramOptions& o, const io::Description& 
                                  .weighted = !o.weights.empty(),
                                  .results = std::max<std::size_t>(1, o.clusters.size()),
                                  .threads = ctx.thread_count()};
-  const solvers::PointsShape shape{
-      points.where.text(), points.rows,  points.cols,   points.nonzeros,
-      points.type,         points.bytes, points.sparse, io::RowReader::reads(points, o.read)};
   try {
-    return solvers::place_points(options, uses, shape, within_memory(o, machine));
+    return solvers::place_points(options_for(o, k), uses, shape_of(o, points), within_memory(o, machine));
   } catch (const Error& error) {
     throw Error(error.code(), with_flags(error.what()), error.where());
   }

@@ -163,6 +163,10 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
     in_file = io::describe(where, o.read);
   });
   const io::Description described = as_read(in_file, o.read);
+  if (o.ranks.asked()) {
+    print_prediction(o, described, start_of(o, described.cols).k);
+    return app::exit_ok;
+  }
   const app::RanksPlan who = who_works(o, described, ranks.size());
   if (!ranks.works(who)) return app::exit_ok;
   const io::ReadOptions read = distribute(ranks, who, o.read, in_file, ctx);

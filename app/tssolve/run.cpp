@@ -5,6 +5,7 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
+#include "tallskinny/app/tssolve/prediction.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/solve_file.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
@@ -119,6 +120,7 @@ int solve_file(Settings settings, const Ranks& ranks) {
   if (device.kind == Device::Kind::cpu) settings.read.memory_limit = settings.memory;
   Run run(std::move(settings), device, ranks);
   run.facts.input = io::describe(run.location, run.settings.read);
+  if (run.settings.ranks.asked()) return predict(run.settings, run.facts.input);
   run.who = who_works(run.settings, run.facts.input, device);
   if (!ranks.works(run.who)) return exit_ok;
   distribute(run);

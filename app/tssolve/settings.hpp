@@ -7,6 +7,7 @@
 
 #include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/common/common_options.hpp"
+#include "tallskinny/app/common/rank_prediction.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
@@ -34,6 +35,7 @@ struct Settings {
   std::optional<Determinism> determinism;  ///< as asked for; otherwise gpu_to_gpu on several ranks
   solvers::EigenOptions eigen;
   CommonOptions common;
+  RanksOptions ranks;
 };
 
 /// False when --help or --version has been answered.

@@ -1,0 +1,39 @@
+#include "tallskinny/app/tssolve/prediction.hpp"
+
+#include <iostream>
+
+#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/tssolve/hermitian_plan.hpp"
+
+namespace ts::app::tssolve {
+
+int predict(const Settings& settings, const io::Description& input) {
+  if (const RanksPlan who = who_works(settings, input, Device{}); !who.together)
+    throw Error(Errc::invalid_argument, "--ranks has nothing to predict: rank 0 works alone, since " + who.why_alone);
+  const std::size_t element_bytes = is_complex_type(input) ? 16 : 8;
+  const solvers::EigenPlan plan = solvers::plan_eigen(input.rows, element_bytes, settings.eigen);
+  expects(plan.method == solvers::Method::lanczos, "--ranks predicts block Lanczos only");
+  const solvers::MachineModel machine = read_machine(settings.ranks.machine);
+  // A file tells the pattern of its matrix only when it is read.
+  const index_t halo = solvers::halo_of_grid(input.rows);
+  const solvers::RankPrediction prediction = solvers::predict_hermitian(
+      machine, plan, {input.rows, input.nonzeros, element_bytes, halo}, settings.ranks.ranks);
+  if (settings.common.json) {
+    JsonObject json;
+    json.add("matrix", input.where.text()).add("dry_run", true);
+    json.add("rows", input.rows).add("nonzeros", input.nonzeros).add("nev", plan.nev);
+    json.add("block_size", plan.block_size).add("max_basis", plan.max_basis).add("assumed_halo_rows", halo);
+    add_prediction(json, machine, prediction);
+    std::cout << json.text() << '\n';
+    return exit_ok;
+  }
+  std::cout << input.where.text() << ": " << grouped(input.rows) << " rows, " << grouped(input.nonzeros)
+            << " entries; block Lanczos with blocks of " << plan.block_size << " and a basis of " << plan.max_basis
+            << " vectors\nassumed: each neighbour needs " << grouped(halo)
+            << " rows of a block, as in a 3-D grid; the matrix itself is not read\n";
+  print_prediction(std::cout, machine, prediction);
+  return exit_ok;
+}
+
+}  // namespace ts::app::tssolve
