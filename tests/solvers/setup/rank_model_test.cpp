@@ -36,12 +36,13 @@ KMeansOptions clusters(index_t k) {
   return o;
 }
 
-constexpr index_t grid = 256, rows = grid * grid * grid;
+/// 24 units of whole 256 rows; a neighbour needs a plane.
+constexpr index_t rows = 24 * 256 * 2048, plane = 65536;
 
 RankPrediction laplacian(const MachineModel& m, index_t ranks) {
   EigenOptions options;
   options.nev = 20;
-  return predict_hermitian(m, plan_eigen(rows, 8, options), {rows, 7 * rows, 8, grid * grid}, ranks);
+  return predict_hermitian(m, plan_eigen(rows, 8, options), {rows, 7 * rows, 8, plane}, ranks);
 }
 
 std::uint64_t bytes_of(const RankPrediction& p, const std::string& what) {
@@ -134,14 +135,14 @@ TEST_CASE("memory of ranks sums to that of one, but for what all have", "[ranks]
   CHECK(4 * bytes_of(four, "blocks") == bytes_of(one, "blocks"));
   CHECK(4 * bytes_of(four, "matrix") == 2 * bytes_of(one, "matrix"));  // as read, and in local numbers of columns
   CHECK(bytes_of(one, "halo") == 0);
-  CHECK(bytes_of(four, "halo") == 2 * 2 * 8 * grid * grid * 8);  // a plane each way, in and out, 8 columns
+  CHECK(bytes_of(four, "halo") == 2 * 2 * 8 * plane * 8);  // a plane each way, in and out, 8 columns
 }
 
 TEST_CASE("a step of block Lanczos sends planes and the sums of units", "[ranks]") {
   const RankPrediction p = laplacian(machine(), 12);
   // Half of a basis of 2 * 20 + 32 -> max(72, 20 + 96): 58 columns; blocks of 8; 24 units.
   const double gathered = 24 * 8 * (8 + 64 + 2 * 8 * (58 + 8));
-  CHECK(p.step.sent == Approx(2 * grid * grid * 8 * 8 + gathered * 11 / 12));
+  CHECK(p.step.sent == Approx(2 * plane * 8 * 8 + gathered * 11 / 12));
   CHECK(p.step.messages == 1 + 4 * 4);
 }
 
