@@ -60,10 +60,10 @@ int ranks_command(app::Arguments arguments) {
        {{"10^12 points on up to 4096 GPUs", "tsbench ranks kmeans --machine data/machines/h100-cluster.json"},
         {"as many rows for each rank, whatever their number",
          "tsbench ranks lap3d --grid 4096 --machine data/machines/cpu-cluster.json --weak"}},
-       "Columns: ranks, those of them with rows, the time of a step, its share of memory or arithmetic, of latency and "
-       "of "
-       "the network, what a rank moves and sends in it, the memory of a rank, and the whole run with reading and "
-       "writing. ! marks what does not fit into the memory of a rank."});
+       "Columns: ranks, those of them with rows, the seconds of a step, of its work in memory or arithmetic, of "
+       "latency "
+       "and of the network, what a rank moves and sends in it, the memory of a rank, and the seconds of the whole run "
+       "with reading and writing. ! marks what does not fit into the memory of a rank."});
   options.positional("WHAT", wish.what, "kmeans: Lloyd's iteration; lap3d: block Lanczos for the Laplacian of a grid")
       .custom("machine", "FILE.json", "", "the machine, like those in data/machines", "a file name",
               [&wish](std::string_view text) { return app::parse_value(text, wish.machine); })
@@ -84,17 +84,18 @@ int ranks_command(app::Arguments arguments) {
   expects(wish.grid <= 2'000'000, "--grid: more than 2,000,000 points each way are beyond 64-bit numbers of rows");
   const solvers::MachineModel machine = app::read_machine(wish.machine);
   std::cout << machine.name << ", " << (wish.weak ? "as many rows for each rank" : "the same rows for all") << '\n';
-  print_row({"ranks", "with rows", "step", "work", "latency", "network", "moves", "sends", "memory", "run"});
+  print_row({"ranks", "with rows", "step s", "work s", "latency s", "network s", "moves", "sends", "memory", "run s"});
   std::vector<std::string> limits;
   for (index_t ranks = 1;; ranks = std::min(2 * ranks, wish.most)) {
     const solvers::RankPrediction p =
         wish.what == "kmeans" ? kmeans_on(machine, wish, ranks) : laplacian_on(machine, wish, ranks);
     const double work = std::max(p.step.memory_seconds, p.step.arithmetic_seconds);
     const auto memory = static_cast<double>(solvers::total_bytes(p.memory));
-    print_row({app::grouped(ranks), app::grouped(p.working), app::human_seconds(p.step.seconds()),
-               app::human_seconds(work), app::human_seconds(p.step.latency_seconds),
-               app::human_seconds(p.step.network_seconds), bytes_text(p.step.moved), bytes_text(p.step.sent),
-               bytes_text(memory) + (memory > machine.memory_bytes ? "!" : ""), app::human_seconds(p.seconds())});
+    const auto seconds = [](double value) { return app::short_number(value, 3); };
+    print_row({app::grouped(ranks), app::grouped(p.working), seconds(p.step.seconds()), seconds(work),
+               seconds(p.step.latency_seconds), seconds(p.step.network_seconds), bytes_text(p.step.moved),
+               bytes_text(p.step.sent), bytes_text(memory) + (memory > machine.memory_bytes ? "!" : ""),
+               seconds(p.seconds())});
     limits = p.limits;
     if (ranks == wish.most) break;
   }

@@ -1,5 +1,6 @@
 #include "tallskinny/app/tssolve/prediction.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 #include "tallskinny/app/common/exit_code.hpp"
@@ -11,14 +12,18 @@ namespace ts::app::tssolve {
 int predict(const Settings& settings, const io::Description& input) {
   if (const RanksPlan who = who_works(settings, input, Device{}); !who.together)
     throw Error(Errc::invalid_argument, "--ranks has nothing to predict: rank 0 works alone, since " + who.why_alone);
+  expects(input.sparse, "--ranks predicts sparse matrices");
   const std::size_t element_bytes = is_complex_type(input) ? 16 : 8;
   const solvers::EigenPlan plan = solvers::plan_eigen(input.rows, element_bytes, settings.eigen);
   expects(plan.method == solvers::Method::lanczos, "--ranks predicts block Lanczos only");
   const solvers::MachineModel machine = read_machine(settings.ranks.machine);
   // A file tells the pattern of its matrix only when it is read.
   const index_t halo = solvers::halo_of_grid(input.rows);
-  const solvers::RankPrediction prediction = solvers::predict_hermitian(
-      machine, plan, {input.rows, input.nonzeros, element_bytes, halo}, settings.ranks.ranks);
+  // A triangle in a file is completed: the bytes in memory tell how many entries there are at most.
+  const auto of_entries = static_cast<index_t>(input.bytes) - 8 * (input.rows + 1);
+  const index_t entries = std::max(input.nonzeros, of_entries / static_cast<index_t>(element_bytes + 4));
+  const solvers::RankPrediction prediction =
+      solvers::predict_hermitian(machine, plan, {input.rows, entries, element_bytes, halo}, settings.ranks.ranks);
   if (settings.common.json) {
     JsonObject json;
     json.add("matrix", input.where.text()).add("dry_run", true);

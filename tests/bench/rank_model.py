@@ -27,7 +27,8 @@ def output_of(command, ranks=None):
 
 
 def prediction(command, ranks, machine):
-    return json.loads(output_of(command + ["--dry-run", "--json", "--ranks", ranks, "--machine", machine]))["prediction"]
+    told = output_of(command + ["--dry-run", "--json", "--ranks", ranks, "--machine", machine])
+    return json.loads(told)["prediction"]
 
 
 def of_kmeans(command, ranks, folder):
