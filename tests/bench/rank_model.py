@@ -3,7 +3,7 @@
 
 The machine's file decides what is predicted: describe yours first (data/machines/README.md). A prediction counts one
 block step or pass; what is measured is the time of the run, without reading, divided by its steps or passes. Rows of
-the table say which. The machine must be idle.
+the table say which. The machine must be idle: the last column is the share of its processors that were busy before.
 
 usage: rank_model.py BIN MACHINE.json [--ranks 1 2] [--points N] [--grid N]
 BIN holds tskmeans, tssolve and tsdata
@@ -14,6 +14,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 
 
 def output_of(command, ranks=None):
@@ -24,6 +25,17 @@ def output_of(command, ranks=None):
     if done.returncode not in (0, 3):  # 3: not converged
         raise SystemExit(f"{' '.join(map(str, command))}\n{done.stderr}")
     return done.stdout
+
+
+def busy_share(seconds=1.0):
+    """Of all processors, by others: measured while this script sleeps."""
+    def ticks():
+        numbers = [int(word) for word in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        return sum(numbers), numbers[3] + numbers[4]
+    before = ticks()
+    time.sleep(seconds)
+    whole, idle = (after - then for after, then in zip(ticks(), before))
+    return 1 - idle / max(1, whole)
 
 
 def prediction(command, ranks, machine):
@@ -68,13 +80,15 @@ def main():
             ("a step of block Lanczos", of_lanczos,
              [o.bin / "tssolve", grid, "--which", "LA", "-k", 20, "--method", "lanczos", "--device", "cpu",
               "--determinism", "gpu_to_gpu", "--max-iter", 60]))
-        print(f"{'':26}{'ranks':>6}{'predicted s':>13}{'measured s':>12}{'measured / predicted':>22}")
+        print(f"{'':26}{'ranks':>6}{'predicted s':>13}{'measured s':>12}{'measured / predicted':>22}{'busy':>7}")
         for what, measure, command in cases:
             for ranks in o.ranks:
                 predicted = prediction(command, ranks, o.machine)["step"]["seconds"]
+                busy = busy_share()
                 measured, worked = measure(command, ranks, folder)
                 note = "" if worked == ranks else f"  ({worked} rank)"
-                print(f"{what:26}{ranks:6}{predicted:13.3g}{measured:12.3g}{measured / predicted:22.2f}{note}")
+                ratio = measured / predicted
+                print(f"{what:26}{ranks:6}{predicted:13.3g}{measured:12.3g}{ratio:22.2f}{busy:7.0%}{note}", flush=True)
 
 
 if __name__ == "__main__":
