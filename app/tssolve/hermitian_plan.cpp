@@ -245,7 +245,11 @@ void plan_hermitian(Run& run) {
   if (narrow) needs.matrix_bytes += needs.matrix_bytes / 2;  // the numbers again, half as long
   needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
   if (plan.method == solvers::Method::dense) needs.whole = bytes_of_decomposition(run, solvers::DenseTask::hermitian);
-  run.plan.memory = solvers::plan_memory(plan, needs);
+  solvers::EigenPlan here = plan;
+  if (input.rows > 0)
+    here.bytes = static_cast<std::uint64_t>(static_cast<double>(plan.bytes) * static_cast<double>(run.rows_here()) /
+                                            static_cast<double>(input.rows));
+  run.plan.memory = solvers::plan_memory(here, needs);
   run.plan.what = "solving for " + grouped(plan.nev) + " eigenvalues of " + input.where.text();
   if (settings.eigen.nev > input.rows && !settings.interval)
     run.warning =
