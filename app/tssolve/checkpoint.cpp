@@ -101,10 +101,11 @@ void Checkpoint<T>::load() {
   for (std::size_t i = 0; i + 1 < shapes.size(); i += 2) {
     if (!(shapes[i] >= 0 && shapes[i] <= most && shapes[i + 1] >= 0 && shapes[i + 1] <= most))
       file_.refuse("holds a state that no run can have");
-    const bool is_tall = std::find(tall.begin(), tall.end(), static_cast<double>(i / 2)) != tall.end();
+    const std::size_t number = i / 2;
+    const bool is_tall = std::find(tall.begin(), tall.end(), static_cast<double>(number)) != tall.end();
     const auto all = static_cast<index_t>(shapes[i]), cols = static_cast<index_t>(shapes[i + 1]);
     const index_t rows = is_tall ? rows_here(ctx_, all) : all;
-    const std::string name = matrix_name(i / 2);
+    const std::string name = matrix_name(number);
     if (all == 0 || cols == 0)
       loaded->state.matrices.emplace_back(rows, cols);
     else

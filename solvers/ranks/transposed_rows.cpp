@@ -41,6 +41,7 @@ template <class T>
 std::vector<std::vector<Entry<T>>> exchanged(const Context& ctx, const std::vector<std::vector<Entry<T>>>& lists) {
   const std::size_t ranks = lists.size(), here = static_cast<std::size_t>(ctx.communicator->rank());
   std::vector<index_t> sizes;
+  sizes.reserve(ranks);
   for (const auto& list : lists) sizes.push_back(std::ssize(list));
   const std::vector<index_t> all = gather_lists<index_t>(ctx, sizes);
   std::vector<std::vector<Entry<T>>> got(ranks);
