@@ -3,6 +3,7 @@
 #include <complex>
 #include <vector>
 
+#include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
