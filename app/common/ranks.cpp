@@ -143,6 +143,7 @@ int Ranks::settle(const Ending& mine, const std::function<void(const std::string
   if (!mpi_->all_are_here(patience)) {
     tell(by + mine.sentence);
     mpi_->abort(mine.code);
+    std::_Exit(mine.code);
   }
   struct Verdict {
     int code = 0;

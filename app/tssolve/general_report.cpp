@@ -57,9 +57,8 @@ void print_json(std::ostream& out, const GeneralResult& r, const Settings& setti
       .add("matrix", facts.input.where.text())
       .add("rows", facts.input.rows)
       .add("nonzeros", facts.input.nonzeros)
-      .add("type", facts.type)
-      .add("ranks", facts.ranks);
-  if (facts.ranks > 1) json.add("ranks_work", facts.ranks_work);
+      .add("type", facts.type);
+  add_ranks(ToJson{json}, facts);
   if (settings.sigma) json.add("sigma_real", *settings.sigma).add("sigma_imag", settings.sigma_imaginary);
   if (facts.profile) add_profile(json, *facts.profile, facts.elapsed_seconds);
   out << json.text() << '\n';

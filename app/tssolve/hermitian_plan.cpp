@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <future>
-#include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/tssolve/told.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
@@ -107,8 +108,7 @@ void show_json(Run& run) {
     json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
   }
   if (settings.reorder != solvers::Reordering::none) json.add("reordering", reordering_of(run));
-  json.add("ranks", run.facts.ranks);
-  if (run.facts.ranks > 1) json.add("ranks_work", run.facts.ranks_work);
+  add_ranks(ToJson{json}, run.facts);
   std::cout << json.text() << '\n';
 }
 
@@ -163,12 +163,11 @@ template Reordered reorder<std::complex<double>>(Run&, AnyMatrix<std::complex<do
 
 namespace {
 
-/// Of the matrix by rows that is read, and that in local numbers of columns: both, where rows are distributed.
-std::uint64_t matrix_bytes_here(const Run& run) {
-  const io::Description& input = run.facts.input;
-  if (run.ctx.slabs.empty()) return input.bytes;
-  const double share = static_cast<double>(run.rows_here()) / static_cast<double>(std::max<index_t>(1, input.rows));
-  return static_cast<std::uint64_t>(2 * share * static_cast<double>(input.bytes));
+/// Of bytes that all rows take, those of the rows here.
+std::uint64_t share_here(const Run& run, std::uint64_t bytes) {
+  if (run.ctx.slabs.empty()) return bytes;
+  const double share = static_cast<double>(run.rows_here()) / static_cast<double>(run.facts.input.rows);
+  return static_cast<std::uint64_t>(share * static_cast<double>(bytes));
 }
 
 /// Where a Hermitian matrix is decomposed. If that was the program's choice, small ones are the processor's.
@@ -186,30 +185,17 @@ void take_device_for_whole(Run& run, std::size_t element_bytes) {
 Input read_balanced(Run& run) {
   const auto read = [&run] { return read_hermitian_rows(run.ctx, run.facts.input, run.settings.read, Role::matrix); };
   Input own = read();
-  const std::vector<index_t> mine = std::visit(
-      [](const auto& kind) {
+  const std::optional<std::vector<index_t>> here = std::visit(
+      [unit = row_unit(run.facts.input.rows)](const auto& kind) -> std::optional<std::vector<index_t>> {
         const auto* sparse = std::get_if<0>(&kind);
-        return sparse != nullptr ? std::vector<index_t>(sparse->pointers.begin(), sparse->pointers.end())
-                                 : std::vector<index_t>();
+        if (sparse == nullptr) return std::nullopt;
+        return solvers::entries_of_units(sparse->pointers, unit);
       },
       own.matrix);
-  if (any_rank(run.ctx, mine.empty())) return own;
-  const index_t n = run.facts.input.rows, unit = row_unit(n);
-  std::vector<index_t> here;
-  for (index_t begin = 0; begin < run.rows_here(); begin += unit) {
-    const index_t end = std::min(run.rows_here(), begin + unit);
-    here.push_back(mine[static_cast<std::size_t>(end)] - mine[static_cast<std::size_t>(begin)]);
-  }
-  const std::vector<index_t> entries = gather_lists<index_t>(run.ctx, here);
-  const auto most = [&](const RowSlabs& slabs) {
-    index_t largest = 0;
-    for (int r = 0; r < slabs.slabs(); ++r) {
-      const auto begin = entries.begin() + slabs.begin(r) / unit, end = begin + (slabs.rows(r) + unit - 1) / unit;
-      largest = std::max(largest, std::accumulate(begin, end, index_t{0}));
-    }
-    return static_cast<double>(largest);
-  };
-  const RowSlabs balanced = solvers::balanced_slabs(n, entries, run.ranks.size());
+  if (any_rank(run.ctx, !here)) return own;
+  const std::vector<index_t> entries = gather_lists<index_t>(run.ctx, *here);
+  const RowSlabs balanced = solvers::balanced_slabs(run.facts.input.rows, entries, run.ranks.size());
+  const auto most = [&](const RowSlabs& slabs) { return static_cast<double>(solvers::most_entries(slabs, entries)); };
   if (most(balanced) > 0.9 * most(run.ctx.slabs)) return own;
   own = {};
   run.ctx.slabs = balanced;
@@ -227,7 +213,8 @@ void plan_hermitian(Run& run) {
     initial_columns = io::describe(io::parse_location(settings.initial), settings.read.of_another_file()).cols;
   solvers::MemoryNeeds needs;
   needs.rows = run.rows_here(), needs.element_bytes = is_complex_type(input) ? 16 : 8;
-  needs.matrix_bytes = matrix_bytes_here(run);
+  // Where rows are distributed, as they are read, and once more in local numbers of columns.
+  needs.matrix_bytes = share_here(run, run.ctx.slabs.empty() ? input.bytes : 2 * input.bytes);
   const auto& plan = run.plan.eigen =
       solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen, initial_columns);
   // What factorisations take is known only once they are analysed, and mostly the processor's.
@@ -246,9 +233,7 @@ void plan_hermitian(Run& run) {
   needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
   if (plan.method == solvers::Method::dense) needs.whole = bytes_of_decomposition(run, solvers::DenseTask::hermitian);
   solvers::EigenPlan here = plan;
-  if (input.rows > 0)
-    here.bytes = static_cast<std::uint64_t>(static_cast<double>(plan.bytes) * static_cast<double>(run.rows_here()) /
-                                            static_cast<double>(input.rows));
+  here.bytes = share_here(run, plan.bytes);
   run.plan.memory = solvers::plan_memory(here, needs);
   run.plan.what = "solving for " + grouped(plan.nev) + " eigenvalues of " + input.where.text();
   if (settings.eigen.nev > input.rows && !settings.interval)

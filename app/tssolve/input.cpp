@@ -11,6 +11,7 @@
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/io/assembly.hpp"
+#include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/ranks/transposed_rows.hpp"
 
 namespace ts::app::tssolve {
@@ -124,18 +125,12 @@ bool check(const Context& ctx, const std::string& where, DType type, const M& ro
   const Allowance allowance = allowance_of(type, max_of_ranks(ctx, largest));
   const char* advice = alone ? "" : "; --general takes matrices that are not Hermitian";
   bool differs = false;
-  std::string wrong;
-  try {
+  solvers::agreed(ctx, [&] {
     for_each_entry(rows.view(), [&](index_t i, index_t j, T x) {
       if (std::is_same_v<M, Matrix<T>> && j < first + i) return;  // was seen from the other side
       differs = compare(where, first + i, j, x, partner(i, j), allowance, advice) || differs;
     });
-  } catch (const Error& error) {
-    wrong = error.what();
-  }
-  for (const auto& sentence : gather_bytes(ctx, std::as_bytes(std::span(wrong))))
-    if (!sentence.empty())
-      throw Error(Errc::bad_input, std::string(reinterpret_cast<const char*>(sentence.data()), sentence.size()));
+  });
   return any_rank(ctx, differs);
 }
 

@@ -71,8 +71,7 @@ void tell(const Add& add, const solvers::EigenResult<T>& result, const Settings&
   }
   add("device", facts.device);
   add("threads", facts.threads);
-  add("ranks", facts.ranks);
-  if (facts.ranks > 1) add("ranks_work", facts.ranks_work);
+  add_ranks(add, facts);
   if (!settings.mass.empty()) {
     add("mass", settings.mass);
     if constexpr (!Add::is_file) add("backward_errors", facts.backward_errors);

@@ -40,6 +40,13 @@ void add_outcome(const Add& add, const Result& result) {
   add("reason", result.reason);
 }
 
+/// How many ranks there were, and which of several worked.
+template <class Add, class Facts>
+void add_ranks(const Add& add, const Facts& facts) {
+  add("ranks", facts.ranks);
+  if (facts.ranks > 1) add("ranks_work", facts.ranks_work);
+}
+
 /// What the search took.
 template <class Add, class Result>
 void add_work(const Add& add, const Result& result) {

@@ -1,7 +1,6 @@
 #include "tallskinny/gemm/comm/mpi_communicator.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -157,7 +156,6 @@ bool MpiSession::all_are_here(std::chrono::milliseconds patience) const {
 
 void MpiSession::abort(int code) const {
   mpi::with_library([code](const auto& library) { library.abort(library.world, code); });
-  std::_Exit(code);
 }
 
 std::shared_ptr<Communicator> mpi_communicator(int fortran_handle) {

@@ -24,8 +24,8 @@ class MpiSession {
   /// Comes to where all processes meet at their end, and sleeps until all are there or the patience ends: then one
   /// may be in a call that it never leaves, because another has failed. Once for each process.
   [[nodiscard]] bool all_are_here(std::chrono::milliseconds patience) const;
-  /// Ends all processes.
-  [[noreturn]] void abort(int code) const;
+  /// MPI_Abort, which ends all processes.
+  void abort(int code) const;
 
  private:
   int (*finalize_)() = nullptr;

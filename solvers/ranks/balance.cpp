@@ -2,19 +2,30 @@
 
 #include <algorithm>
 #include <compare>
+#include <numeric>
 
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::solvers {
 
-std::vector<index_t> entries_of_units(std::span<const index_t> pointers) {
-  expects(!pointers.empty(), "row pointers are one more than rows");
-  const index_t rows = std::ssize(pointers) - 1, unit = row_unit(rows);
+std::vector<index_t> entries_of_units(std::span<const index_t> pointers, index_t unit) {
+  expects(!pointers.empty() && unit > 0, "row pointers are one more than rows, and units have rows");
+  const index_t rows = std::ssize(pointers) - 1;
   std::vector<index_t> entries;
   for (index_t i = 0; i < rows; i += unit)
     entries.push_back(pointers[static_cast<std::size_t>(std::min(rows, i + unit))] -
                       pointers[static_cast<std::size_t>(i)]);
   return entries;
+}
+
+index_t most_entries(const RowSlabs& slabs, std::span<const index_t> entries) {
+  const index_t unit = row_unit(slabs.rows());
+  index_t most = 0;
+  for (int r = 0; r < slabs.slabs(); ++r) {
+    const auto begin = entries.begin() + slabs.begin(r) / unit, end = begin + (slabs.rows(r) + unit - 1) / unit;
+    most = std::max(most, std::accumulate(begin, end, index_t{0}));
+  }
+  return most;
 }
 
 RowSlabs balanced_slabs(index_t rows, std::span<const index_t> entries, int slabs) {

@@ -9,9 +9,13 @@
 
 namespace ts::solvers {
 
-/// Entries of each unit of row_unit(rows) rows.
+/// Entries of each unit of `unit` rows.
 /// @param pointers rows + 1 row pointers.
-[[nodiscard]] std::vector<index_t> entries_of_units(std::span<const index_t> pointers);
+/// @param unit row_unit() of all rows, of which these may be a slab of whole units.
+[[nodiscard]] std::vector<index_t> entries_of_units(std::span<const index_t> pointers, index_t unit);
+
+/// Of the slab that has most. @param entries of each unit of row_unit(slabs.rows()) rows.
+[[nodiscard]] index_t most_entries(const RowSlabs& slabs, std::span<const index_t> entries);
 
 /// `rows` rows in `slabs` slabs of whole units, so that the largest slab has as few entries as it can; where several
 /// cuts do, those whose slabs are most alike (by the sum of squares).

@@ -277,7 +277,7 @@ TEST_CASE("slabs are balanced by entries, in whole units") {
   CHECK(begins(balanced_slabs(300, List{5, 1}, 4)).back() == 300);
   CHECK(begins(balanced_slabs(0, List{}, 2)) == List{0, 0, 0});
   const CsrMatrix<double> a = with_hub<double>(1500, 0);
-  const List entries = entries_of_units(a.pointers);
+  const List entries = entries_of_units(a.pointers, row_unit(a.rows));
   REQUIRE(entries.size() == 6);
   CHECK(std::accumulate(entries.begin(), entries.end(), index_t{0}) == a.nonzeros());
   CHECK(begins(balanced_slabs(1500, entries, 2)) == List{0, 512, 1500});
