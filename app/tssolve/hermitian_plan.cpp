@@ -39,7 +39,8 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
   const std::size_t element_bytes = is_complex_type(input) ? 16 : 8;
   if (solvers::plan_eigen(input.rows, element_bytes, settings.eigen).method == solvers::Method::dense)
     return alone("the matrix is decomposed as a whole");
-  if (device.kind == Device::Kind::cuda && settings.common.device != "auto") return not_distributed("--device cuda is");
+  if (device.kind == Device::Kind::cuda && input.nonzeros == input.rows * input.cols)
+    return not_distributed("dense matrices on GPUs are");
   return {};
 }
 
@@ -222,7 +223,7 @@ void plan_hermitian(Run& run) {
   if (plan.method == solvers::Method::dense)
     take_device_for_whole(run, needs.element_bytes);
   else if (!run.ctx.slabs.empty())
-    take_device(run, "rows are distributed over ranks");
+    take_device(run, run.device.kind == Device::Kind::cuda ? "" : "rows are distributed over ranks");
   else
     take_device(
         run, "",
@@ -274,6 +275,10 @@ Loaded read_planned(Run& run) {
   RunFacts& facts = run.facts;
   const auto& plan = run.plan.eigen;
   run.settings.eigen.spills = run.plan.memory.spills;
+  if (run.plan.memory.spills && !run.ctx.slabs.empty())
+    throw Error(Errc::out_of_memory, "the rows of the basis that this rank has do not fit on " +
+                                         device_text(run.device) +
+                                         ": start more ranks with a GPU each, or take a smaller --max-basis");
   if (run.plan.memory.spills)
     run.console.note("the basis does not fit on the device and stays in page-locked host memory");
   // Kernels are compiled or loaded while the file is read.
@@ -282,7 +287,9 @@ Loaded read_planned(Run& run) {
     kernels = std::async(std::launch::async, [&run, &plan] {
       const auto prepare = is_complex_type(run.facts.input) ? &solvers::prepare_lanczos<std::complex<double>>
                                                             : &solvers::prepare_lanczos<double>;
-      prepare(run.ctx, run.facts.input.rows, run.facts.input.nonzeros, plan, run.settings.eigen.precision);
+      const index_t rows = run.rows_here(),
+                    of_row = run.facts.input.nonzeros / std::max<index_t>(1, run.facts.input.rows);
+      prepare(alone(run.ctx), rows, rows * of_row, plan, run.settings.eigen.precision);
     });
   const EndsOnSignal reading;
   Loaded loaded{run.ctx.slabs.empty() ? read_hermitian(facts.input, settings.read, Role::matrix) : read_balanced(run),

@@ -106,7 +106,10 @@ void distribute(Run& run) {
   run.facts.ranks = ranks.size(), run.facts.ranks_work = run.who.text();
   if (!run.who.together) return ranks.work_alone();
   ranks.work_together();
-  run.ctx.communicator = ranks.communicator();
+  const bool on_gpus = run.device.kind == Device::Kind::cuda;
+  run.ctx.communicator =
+      on_gpus ? ranks.on_devices(run.device.index, [&run](const std::string& line) { run.console.note(line); })
+              : ranks.communicator();
   run.ctx.slabs = RowSlabs::of_units(run.facts.input.rows, ranks.size());
   run.ctx.determinism = run.settings.determinism.value_or(Determinism::gpu_to_gpu);
 }
@@ -116,7 +119,7 @@ void distribute(Run& run) {
 int solve_file(Settings settings, const Ranks& ranks) {
   const Kind& kind = settings.svd ? singular_values : settings.general ? general : hermitian;
   const auto& name = settings.common.device;
-  const Device device = resolve_device(name);
+  const Device device = resolve_device(name, ranks.rank_on_machine());
   if (device.kind == Device::Kind::cpu) settings.read.memory_limit = settings.memory;
   Run run(std::move(settings), device, ranks);
   run.facts.input = io::describe(run.location, run.settings.read);

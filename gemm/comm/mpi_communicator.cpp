@@ -91,6 +91,7 @@ class MpiCommunicator final : public Communicator {
           "MPI_Allreduce");
   }
 
+  using Communicator::begin_exchange;
   [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
                                                          std::span<const Incoming> in) override {
     return std::make_unique<MpiExchange<Handle>>(mpi_, comm_, out, in);

@@ -11,7 +11,7 @@ namespace ts {
 
 namespace {
 
-/// The part of NCCL's C interface, the same since its version 2.2, that is used here (nccl.h, which Debian
+/// The part of NCCL's C interface, the same since its version 2.7, that is used here (nccl.h, which Debian
 /// does not have).
 struct Nccl {
   using Comm = struct ncclComm*;
@@ -25,6 +25,8 @@ struct Nccl {
   int (*group_end)() = nullptr;
   int (*broadcast)(const void*, void*, std::size_t, int, int, Comm, CUstream) = nullptr;
   int (*all_reduce)(const void*, void*, std::size_t, int, int, Comm, CUstream) = nullptr;
+  int (*send)(const void*, std::size_t, int, int, Comm, CUstream) = nullptr;  // these two since 2.7
+  int (*receive)(void*, std::size_t, int, int, Comm, CUstream) = nullptr;
   bool found = false;
 
   Nccl() {
@@ -32,7 +34,8 @@ struct Nccl {
     found = library.bind(error_text, "ncclGetErrorString") && library.bind(new_id, "ncclGetUniqueId") &&
             library.bind(init_rank, "ncclCommInitRank") && library.bind(destroy, "ncclCommDestroy") &&
             library.bind(group_start, "ncclGroupStart") && library.bind(group_end, "ncclGroupEnd") &&
-            library.bind(broadcast, "ncclBroadcast") && library.bind(all_reduce, "ncclAllReduce");
+            library.bind(broadcast, "ncclBroadcast") && library.bind(all_reduce, "ncclAllReduce") &&
+            library.bind(send, "ncclSend") && library.bind(receive, "ncclRecv");
   }
 };
 
@@ -106,6 +109,25 @@ class NcclCommunicator final : public Communicator {
         "ncclAllReduce");
   }
 
+  using Communicator::begin_exchange;
+  /// All pieces in one kernel, which is in the stream already: nothing is left to wait for.
+  [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(const cuda::Stream& stream, std::span<const Outgoing> out,
+                                                         std::span<const Incoming> in) override {
+    const cuda::Active active(device_);
+    check(nccl().group_start(), "ncclGroupStart");
+    for (const Outgoing& piece : out)
+      check(nccl().send(piece.data.data(), piece.data.size(), Nccl::bytes, piece.to, comm_, stream.handle()),
+            "ncclSend");
+    for (const Incoming& piece : in)
+      check(nccl().receive(piece.data.data(), piece.data.size(), Nccl::bytes, piece.from, comm_, stream.handle()),
+            "ncclRecv");
+    check(nccl().group_end(), "ncclGroupEnd");
+    class InStream final : public Exchange {
+      void wait() override {}
+    };
+    return std::make_unique<InStream>();
+  }
+
  private:
   struct Range {
     std::size_t begin, end;
@@ -139,6 +161,10 @@ class TwoWays final : public Communicator {
   [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
                                                          std::span<const Incoming> in) override {
     return hosts_->begin_exchange(out, in);
+  }
+  [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(const cuda::Stream& stream, std::span<const Outgoing> out,
+                                                         std::span<const Incoming> in) override {
+    return devices_->begin_exchange(stream, out, in);
   }
 
  private:

@@ -107,6 +107,7 @@ class ThreadCommunicator final : public Communicator {
     expects(fits, "ranks must make the same calls in the same order");
     return true;
   }
+  using Communicator::begin_exchange;
   [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
                                                          std::span<const Incoming> in) override {
     for (const Outgoing& piece : out) meeting_.send(rank_, piece);

@@ -11,6 +11,7 @@ struct CopyRowsArguments {
   index_t to_ld;
   const void* from;
   index_t from_ld, rows, width;
+  const int* list;  ///< where a policy has one: the rows of `from`, or of `to`, that are meant
 };
 
 struct CopyRowsPolicy {
@@ -22,12 +23,13 @@ struct CopyRowsPolicy {
   DType from = DType::float64;  ///< likewise
   int vector = 1;               ///< numbers moved at once, a divisor of width
   int alignment = 8, from_alignment = 8;
+  bool gathers = false, scatters = false;  ///< row i is list[i] of `from`; of `to`
 
   static constexpr int threads = 256;
 
   static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("from", p.from), each("vector", p.vector), each("alignment", p.alignment);
-    each("from_alignment", p.from_alignment);
+    each("from_alignment", p.from_alignment), each("gathers", p.gathers), each("scatters", p.scatters);
   }
   friend bool operator==(const CopyRowsPolicy&, const CopyRowsPolicy&) = default;
 };

@@ -20,6 +20,7 @@ struct SparseFacts {
   index_t longest = 0;                             ///< entries of the longest row
   int uneven = 0;      ///< what rows would have more if any 8 successive ones were as long as their longest, in percent
   int scattered = 0;   ///< groups of 8 columns that 256 successive rows meet, in percent of their entries
+  index_t of_row = 0;  ///< entries of a row on average where the matrix is part of another one; 0: it is not
   index_t reach = -1;  ///< how far columns are from the diagonal, for spmm_recurrence on a processor; -1: not known
   friend auto operator<=>(const SparseFacts&, const SparseFacts&) = default;
 };

@@ -61,6 +61,48 @@ std::unique_ptr<Exchange> Communicator::begin_exchange(std::span<const Outgoing>
   return std::make_unique<Nothing>();
 }
 
+namespace {
+
+/// Pieces that are on a device while those that are sent and received are copies in host memory.
+class ThroughHost final : public Exchange {
+ public:
+  ThroughHost(Communicator& ranks, const cuda::Stream& stream, std::span<const Outgoing> out,
+              std::span<const Incoming> in)
+      : stream_(stream), in_(in.begin(), in.end()) {
+    std::vector<Outgoing> sends;
+    std::vector<Incoming> receives;
+    for (const Outgoing& piece : out) {
+      auto& copy = copies_.emplace_back(piece.data.size());
+      cuda::copy_bytes(stream, copy.data(), piece.data.data(), copy.size());
+      sends.push_back({piece.to, copy});
+    }
+    arrived_ = copies_.size();
+    for (const Incoming& piece : in) receives.push_back({piece.from, copies_.emplace_back(piece.data.size())});
+    stream.synchronize();
+    under_way_ = ranks.begin_exchange(sends, receives);
+  }
+  void wait() override {
+    under_way_->wait();
+    for (std::size_t k = 0; k < in_.size(); ++k)
+      cuda::copy_bytes(stream_, in_[k].data.data(), copies_[arrived_ + k].data(), in_[k].data.size());
+    stream_.synchronize();  // before the copies go
+  }
+
+ private:
+  cuda::Stream stream_;
+  std::vector<Incoming> in_;
+  std::vector<std::vector<std::byte>> copies_;  ///< those that are sent, then from `arrived_` on those that come
+  std::size_t arrived_ = 0;
+  std::unique_ptr<Exchange> under_way_;  ///< gone before what it touches
+};
+
+}  // namespace
+
+std::unique_ptr<Exchange> Communicator::begin_exchange(const cuda::Stream& stream, std::span<const Outgoing> out,
+                                                       std::span<const Incoming> in) {
+  return std::make_unique<ThroughHost>(*this, stream, out, in);
+}
+
 const std::shared_ptr<Communicator>& self_communicator() {
   static const std::shared_ptr<Communicator> self = std::make_shared<SelfCommunicator>();
   return self;

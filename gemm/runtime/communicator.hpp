@@ -65,6 +65,11 @@ class Communicator {
   /// @throws Error(invalid_argument) where ranks cannot send (SlabCollector, NCCL).
   [[nodiscard]] virtual std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
                                                                  std::span<const Incoming> in);
+  /// The same in the memory of the stream's device, in the order of its work: what it was given before makes the
+  /// pieces, what it is given after wait() finds those that came. As all_gather, by way of host memory or not.
+  [[nodiscard]] virtual std::unique_ptr<Exchange> begin_exchange(const cuda::Stream& stream,
+                                                                 std::span<const Outgoing> out,
+                                                                 std::span<const Incoming> in);
 };
 
 /// The communicator of a process that is alone, which every Context begins with.

@@ -32,8 +32,8 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   problem.shifted = shift != result_t<T>{}, problem.determinism = ctx.determinism;
   problem.problem.nonzeros = b.stored, problem.problem.index_bytes = static_cast<int>(sizeof(I));
   problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y), problem.sparse = b.facts;
-  // Where ranks share the rows, parts would depend on how many they are.
-  if (ctx.determinism == Determinism::gpu_to_gpu && ctx.communicator->size() > 1) problem.sparse.parts = 0;
+  // Parts would depend on how many ranks share the rows.
+  if (ctx.determinism == Determinism::gpu_to_gpu) problem.sparse.parts = 0;
   if (cuda::spmm_by_library<T, I>(ctx, problem, alpha, b, x, beta, y)) return;
   const auto planned = cuda::kept_plan<PlannedSpmm>(problem, ctx.stream.device());
   cuda::SpmmArguments<result_t<T>> arguments{{b.pointers, b.indices, b.values},
@@ -62,7 +62,7 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
   const index_t m = op_a == Op::none ? a.rows : a.cols, n = op_a == Op::none ? a.cols : a.rows;
   expect_shape("spmm", "X", x, n, x.cols, "as many rows as op(A) has columns");
   expect_shape("spmm", "Y", y, m, x.cols, "rows of op(A) by columns of X");
-  expect_argument("spmm", shift == result_t<T>{} || m == n, "A - shift I takes a square A");
+  expect_argument("spmm", shift == result_t<T>{} || m <= n, "A - shift I takes an A with no fewer columns than rows");
   expect_disjoint("spmm", y, "Y", x, "X");
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(ctx, beta, y);
@@ -82,18 +82,19 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
 template <class T, class I>
 void spmm_residual(const Context& ctx, CsrView<T, Space::device, I> a, DeviceStrided<const T> x,
                    DeviceView<const double> theta, DeviceStrided<T> r) {
-  expect_argument("spmm_residual", a.rows == a.cols, "A must be square");
-  expect_shape("spmm_residual", "X", x, a.rows, x.cols, "as many rows as A");
-  expect_shape("spmm_residual", "R", r, a.rows, x.cols, "the shape of X");
+  expect_argument("spmm_residual", a.rows <= a.cols, "A must have no fewer columns than rows");
+  expect_shape("spmm_residual", "X", x, a.cols, x.cols, "as many rows as A has columns");
+  expect_shape("spmm_residual", "R", r, a.rows, x.cols, "the rows of A by the columns of X");
   expect_shape("spmm_residual", "theta", DeviceStrided<const double>(theta), 1, x.cols, "a row with the columns of X");
   expect_disjoint("spmm_residual", r, "R", x, "X");
   if (r.empty()) return;
-  Problem problem{Operation::spmm, dtype_of<T>, a.rows, a.rows, x.cols};
+  Problem problem{Operation::spmm, dtype_of<T>, a.rows, a.cols, x.cols};
   problem.nonzeros = a.stored, problem.index_bytes = static_cast<int>(sizeof(I));
   Cost cost = cost_of(problem);
   cost.flops *= 10;  // each product: ten operations, none of them fused with another
   const Profile::Piece piece(ctx, "residuals in twofold sums", cost, dtype_of<T>, Space::device);
-  const cuda::KernelPlan plan = cuda::plan_residual(dtype_of<T>, problem.index_bytes, a.rows, a.stored);
+  const index_t of_row = a.facts.of_row > 0 ? a.facts.of_row : a.stored / a.rows;
+  const cuda::KernelPlan plan = cuda::plan_residual(dtype_of<T>, problem.index_bytes, a.rows, of_row);
   cuda::launch_with<cuda::ResidualPolicy>(ctx, plan,
                                           {{a.pointers, a.indices, a.values},
                                            {x.data, x.row_stride, x.col_stride},

@@ -32,11 +32,10 @@ struct SpmmModel {
   // rows it is less where a row of X has few bytes, and in several passes.
   double rows_gather = 0.95, rows_gather_of_few = 0.7, rows_gather_of_passes = 0.75, parts_gather = 0.85;
   index_t few_bytes_of_row = 40;
-  double parts_overhead = 1.25;                         ///< of a part, against whole rows of one length
-  double behind = 0.01;                                 ///< what the model cannot tell apart
-  double uneven = 0.4;                                  ///< of whole rows: what 100 % of unevenness add
-  double entry_seconds = 0.7e-6;                        ///< of entries of a row that wait for each other
-  index_t longest_of_rows = 512, uneven_of_rows = 100;  ///< of matrices that go by rows, where no time may choose
+  double parts_overhead = 1.25;   ///< of a part, against whole rows of one length
+  double behind = 0.01;           ///< what the model cannot tell apart
+  double uneven = 0.4;            ///< of whole rows: what 100 % of unevenness add
+  double entry_seconds = 0.7e-6;  ///< of entries of a row that wait for each other
 };
 constexpr SpmmModel model;
 
@@ -67,7 +66,9 @@ SpmmPolicy spmm_policy(const GpuProblem& problem, index_t wished_lanes) {
   const Problem& pr = problem.problem;
   const Piece piece = piece_of(problem);
   const index_t pieces = pr.q / piece.count, element = static_cast<index_t>(size_of(pr.type));
-  const index_t entries = pr.nonzeros > 0 && pr.n > 0 ? pr.nonzeros / pr.n : model.usual_entries;
+  const index_t entries = problem.sparse.of_row > 0     ? problem.sparse.of_row
+                          : pr.nonzeros > 0 && pr.n > 0 ? pr.nonzeros / pr.n
+                                                        : model.usual_entries;
   index_t lanes = std::min(
       warp, power_up(std::max(ceil_div(pr.q * element, model.lane_bytes), ceil_div(pieces, model.lane_pieces))));
   const auto idle = [&](index_t count) { return ceil_div(pieces, count) * count - pieces; };
@@ -88,7 +89,11 @@ SpmmPolicy spmm_policy(const GpuProblem& problem, index_t wished_lanes) {
   p.out_alignment = std::min({16, problem.out.alignment, static_cast<int>(result_size(pr.type)) * piece.count});
   p.strided = strided(problem), p.shifted = problem.shifted;
   p.lanes = static_cast<int>(lanes), p.unroll = static_cast<int>(unroll);
-  p.split = static_cast<int>(power_down(std::clamp<index_t>(entries / model.entries_of_lane, 1, warp / lanes)));
+  // At gpu_to_gpu the order of sums depends on neither alignment nor where X lies: as many lanes as there may be.
+  const bool anywhere = problem.determinism == Determinism::gpu_to_gpu;
+  const index_t most_lanes =
+      anywhere ? std::max(lanes, std::min(warp, power_up(ceil_div(pr.q, model.lane_pieces)))) : lanes;
+  p.split = static_cast<int>(power_down(std::clamp<index_t>(entries / model.entries_of_lane, 1, warp / most_lanes)));
   p.blocks = static_cast<int>(
       std::clamp<index_t>(model.registers / p.threads / registers, model.least_blocks, model.most_blocks));
   return p;
@@ -201,7 +206,6 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
   if (a.parts == 0) return {std::move(all.front())};
   rank = 1;
   const double seconds = (rows.strided ? 2 : 1) * seconds_of(problem, limits, model.parts_overhead, model.parts_gather);
-  const std::size_t whole_rows = all.size();
   // Of one piece, half of what a team has: with fewer registers, more blocks hide what they wait for.
   const auto piece_bytes = static_cast<index_t>(rows.vector * size_of(rows.type));
   const bool has_registers = piece_bytes >= 4 && rows.index_bytes == 4 && parts_of(rows.type) == 1 && !rows.shifted &&
@@ -212,16 +216,11 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
       add(parts_policy(problem, device, some, under_way), rank * seconds + 2 * device.launch_seconds);
       rank += model.behind;
     }
-  if (problem.determinism == Determinism::gpu_to_gpu) {  // facts of the matrix alone choose
-    const bool uneven = a.longest > model.longest_of_rows || a.uneven > model.uneven_of_rows;
-    return {std::move(all[uneven ? whole_rows : 0])};
-  }
   return all;
 }
 
-KernelPlan plan_residual(DType type, int index_bytes, index_t rows, index_t entries) {
+KernelPlan plan_residual(DType type, int index_bytes, index_t rows, index_t of_row) {
   ResidualPolicy policy{type, index_bytes};
-  const index_t of_row = rows > 0 ? entries / rows : 0;
   policy.split =
       static_cast<int>(power_down(std::clamp<index_t>(of_row / model.entries_of_lane, 1, warp / policy.lanes)));
   KernelPlan plan = plan_of("residual_rows", policy);

@@ -20,7 +20,7 @@ namespace ts::cuda {
 /// Those of whole rows, and where the parts of A are known, those by parts.
 [[nodiscard]] std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceInfo& device);
 
-/// residual_rows for a matrix of so many rows and entries.
-[[nodiscard]] KernelPlan plan_residual(DType type, int index_bytes, index_t rows, index_t entries);
+/// residual_rows for a matrix of so many rows, with so many entries in one on average.
+[[nodiscard]] KernelPlan plan_residual(DType type, int index_bytes, index_t rows, index_t of_row);
 
 }  // namespace ts::cuda

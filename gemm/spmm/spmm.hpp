@@ -45,7 +45,7 @@ void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::devi
 }
 
 /// Y = alpha (A - shift I) X + beta Y on the GPU of ctx.stream, for a square A: one step of a polynomial in
-/// A.
+/// A. A may have more columns than rows, and X more rows than Y: then I has ones where it is square.
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <class T, class I, DeviceOperand VX, DeviceOperand VY>
 void spmm_shifted(const Context& ctx, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift, VX x,
@@ -77,7 +77,7 @@ void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView
 /// R = A X - X diag(theta) on the GPU of ctx.stream, for a square A, X and R n x q, theta 1 x q: each element a sum of
 /// float64 products whose rounding errors are summed beside it (Ogita, Rump and Oishi 2005, Dot2), rounded once. Its
 /// error is u |r| + (m u)^2 |A| |x| for rows of m entries, u of float64 but for that last rounding. Rows of any length;
-/// a fixed order. T: one of the four result types.
+/// a fixed order. T: one of the four result types. A may have more columns than rows, and X more rows than R.
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <class T, class I, DeviceOperand VX, DeviceOperand VR>
 void spmm_residual(const Context& ctx, CsrView<T, Space::device, I> a, VX x, DeviceView<const double> theta, VR r) {

@@ -6,6 +6,7 @@
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/run_where.hpp"
 #include "tallskinny/solvers/ranks/halo_detail.hpp"
 
 namespace ts::solvers {
@@ -103,7 +104,12 @@ CsrRows<T>::CsrRows(const Context& ctx, CsrMatrix<T, I> own) {
   share.sent = std::ssize(sent_);
   shares_ = {static_cast<index_t>(sizeof(T)), gather_lists<RankShare>(ctx, std::span(&share, 1))};
   facts_ = {shares_.entries(), min_of_ranks(ctx, facts_.low), max_of_ranks(ctx, facts_.high)};
-  if (all_rows(ctx, some.rows) == 0) facts_ = {0, 0, 0};
+  const index_t all = all_rows(ctx, some.rows);
+  if (all == 0) facts_ = {0, 0, 0};
+  if (ctx.stream)
+    there_ = std::make_shared<DeviceCsrRows<T>>(
+        ctx, HaloParts<T>{inner_.view(), outer_.view(), outer_rows_, others_, sent_, to_, from_,
+                          std::max<index_t>(1, facts_.entries / std::max<index_t>(1, all))});
 }
 
 /// Tells each owner of columns of the halo which rows to send.
@@ -200,10 +206,40 @@ bool CsrRows<T>::recurrence(const Context& ctx, index_t count, double alpha, dou
 }
 
 template <class T>
-void CsrRows<T>::residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const {
-  in_two_parts(ctx, x, r, false, [&](const CsrView<T>& a, HostView<const T> from, HostView<T> to) {
-    compensated_residual(ctx, a, from, theta, to);
-  });
+void CsrRows<T>::residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta,
+                          PlacedView<T> r) const {
+  run_where(
+      ctx, r.space(),
+      [&](auto at, auto values) {
+        if constexpr (decltype(at)::space == Space::device)
+          there_->residual(ctx, at(x), values, at(r));
+        else
+          in_two_parts(ctx, at(x), at(r), false, [&](const CsrView<T>& a, HostView<const T> from, HostView<T> to) {
+            compensated_residual(ctx, a, from, theta, to);
+          });
+      },
+      In<double>{HostView<const double>(theta.data(), 1, std::ssize(theta))});
+}
+
+template <class T>
+void CsrRows<T>::apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const {
+  there_->apply(ctx, x, y);
+}
+
+template <class T>
+bool CsrRows<T>::update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta,
+                        DeviceView<T> y) const {
+  there_->update(ctx, alpha, T{static_cast<real_t<T>>(shift)}, x, beta, y);
+  return true;
+}
+
+template <class T>
+bool CsrRows<T>::recurrence(const Context& ctx, index_t count, double alpha, double shift, DeviceView<T> x, double beta,
+                            DeviceView<T> y) const {
+  using R = real_t<T>;
+  for (; count > 0; --count, std::swap(x, y))
+    there_->update(ctx, T{static_cast<R>(alpha)}, T{static_cast<R>(shift)}, x, T{static_cast<R>(beta)}, y);
+  return true;
 }
 
 #define TS_INSTANTIATE(T)                                                       \

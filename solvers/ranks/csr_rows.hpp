@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/solvers/operator.hpp"
+#include "tallskinny/solvers/ranks/device_csr_rows.hpp"
 #include "tallskinny/solvers/ranks/row_shares.hpp"
 
 namespace ts::solvers {
@@ -17,7 +18,8 @@ namespace ts::solvers {
 /// Which elements of X rows need from other ranks (the halo) is found once, and their owners are told. A product sends
 /// and receives them; rows that need none are computed meanwhile, the others afterwards. The entries of a row are added
 /// in their order, in one go: the bits are those of CsrOperator with the whole matrix, at any level of determinism.
-/// Memory beside the matrix: while a product runs, its halo, and the rows of X and Y that meet it.
+/// Memory beside the matrix: while a product runs, its halo, and the rows of X and Y that meet it. Where ctx has a
+/// device, a copy is there (DeviceCsrRows), and blocks are best there.
 template <class T>
 class CsrRows {
  public:
@@ -28,20 +30,21 @@ class CsrRows {
   CsrRows(const Context& ctx, CsrMatrix<T, I> own);
 
   [[nodiscard]] index_t rows() const noexcept { return inner_.rows; }
+  [[nodiscard]] Space space() const noexcept { return there_ == nullptr ? Space::host : Space::device; }
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
+  void apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const;
+  bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta, DeviceView<T> y) const;
   bool recurrence(const Context& ctx, index_t count, double alpha, double shift, HostView<T> x, double beta,
                   HostView<T> y) const;
-  void residual(const Context& ctx, HostView<const T> x, std::span<const double> theta, HostView<T> r) const;
+  bool recurrence(const Context& ctx, index_t count, double alpha, double shift, DeviceView<T> x, double beta,
+                  DeviceView<T> y) const;
+  void residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta, PlacedView<T> r) const;
   /// Of the whole matrix.
   [[nodiscard]] OperatorFacts facts() const noexcept { return facts_; }
   [[nodiscard]] const RowShares& shares() const noexcept { return shares_; }
 
  private:
-  /// Neighbouring rows of the halo that come from one rank, or rows in `sent_` that go to one.
-  struct Message {
-    int rank;
-    index_t begin, count;
-  };
+  using Message = HaloMessage;
   void meet(const Context& ctx, const std::vector<index_t>& halo);
   template <class X, class Product>
   void in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds, const Product& product) const;
@@ -52,7 +55,8 @@ class CsrRows {
   std::vector<std::int32_t> others_;      ///< further rows of X here that outer_ has columns of
   std::vector<std::int32_t> sent_;        ///< rows of X that other ranks ask for
   std::vector<Message> to_, from_;
-  index_t reach_ = -1;  ///< of a rank that is alone
+  index_t reach_ = -1;                       ///< of a rank that is alone
+  std::shared_ptr<DeviceCsrRows<T>> there_;  ///< null: there is no device
   OperatorFacts facts_;
   RowShares shares_;
 };

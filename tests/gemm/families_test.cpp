@@ -116,6 +116,11 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
       for (std::size_t form = 0; form < 2; ++form)
         plans.push_back(cuda::plan_copy_rows(to, form_number(form, alignment_of(to)), from,
                                              form_number(1 - form, alignment_of(from)), 1000, 8, device));
+  for (const cuda::Listed listed : {cuda::Listed::from, cuda::Listed::to})
+    for (const DType type : {DType::float64, DType::float32})
+      for (const index_t width : {1, 8})
+        plans.push_back(cuda::plan_copy_rows(type, form_number(0, alignment_of(type)), type,
+                                             form_number(0, alignment_of(type)), 1000, width, device, listed));
   for (const std::size_t bytes : {2, 4, 8, 16})
     for (const bool from_rows : {false, true})
       plans.push_back(cuda::plan_convert(bytes, 8, from_rows, 1000000, 20, device));
@@ -131,8 +136,7 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
   }
   for (const DType type : {DType::float64, DType::complex128, DType::float32, DType::complex64})
     for (const int index_bytes : {4, 8})
-      for (const index_t of_row : {7, 1000})
-        plans.push_back(cuda::plan_residual(type, index_bytes, 1000, 1000 * of_row));
+      for (const index_t of_row : {7, 1000}) plans.push_back(cuda::plan_residual(type, index_bytes, 1000, of_row));
   // Products with a wide basis, in panels of widths of their own.
   for (const DType type : every_dtype)
     for (const index_t q : {16, 64}) {

@@ -1,5 +1,5 @@
 // to = from: in one precision the bits as they are, else each number in the precision of `to`. Short rows share a
-// block; a thread reads several of them before it writes.
+// block; a thread reads several of them before it writes. With a list, to[i] = from[list[i]], or to[list[i]] = from[i].
 #include "tallskinny/gemm/device/element.cuh"
 
 using Source = Choose<policy.from == ts::DType::float64, double, float>::type;
@@ -23,14 +23,15 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 4)
 #pragma unroll
       for (int k = 0; k < batch; ++k)
         if (const int64 i = first + k * stride; i < rows)
-          read[k] = *reinterpret_cast<const SourcePiece*>(from + i * from_ld + p * policy.vector);
+          read[k] = *reinterpret_cast<const SourcePiece*>(from + (policy.gathers ? a.list[i] : i) * from_ld +
+                                                          p * policy.vector);
 #pragma unroll
       for (int k = 0; k < batch; ++k)
         if (const int64 i = first + k * stride; i < rows) {
           Piece piece;
 #pragma unroll
           for (int e = 0; e < policy.vector; ++e) piece.part[e] = static_cast<Real>(read[k].part[e]);
-          *reinterpret_cast<Piece*>(to + i * to_ld + p * policy.vector) = piece;
+          *reinterpret_cast<Piece*>(to + (policy.scatters ? a.list[i] : i) * to_ld + p * policy.vector) = piece;
         }
     }
 }

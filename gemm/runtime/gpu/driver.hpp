@@ -27,6 +27,7 @@ namespace ts::cuda {
   X(stream_create, "cuStreamCreate", cuStreamCreate)                               \
   X(stream_destroy, "cuStreamDestroy_v2", cuStreamDestroy)                         \
   X(stream_synchronize, "cuStreamSynchronize", cuStreamSynchronize)                \
+  X(stream_wait_event, "cuStreamWaitEvent", cuStreamWaitEvent)                     \
   X(stream_is_capturing, "cuStreamIsCapturing", cuStreamIsCapturing)               \
   X(stream_begin_capture, "cuStreamBeginCapture_v2", cuStreamBeginCapture)         \
   X(stream_end_capture, "cuStreamEndCapture", cuStreamEndCapture)                  \

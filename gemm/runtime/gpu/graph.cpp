@@ -28,6 +28,11 @@ void Event::wait() const {
   check(driver().event_synchronize(state_->event), "finish its work");
 }
 
+void Event::precede(const Stream& stream) const {
+  const Active active(state_->device);
+  check(driver().stream_wait_event(stream.handle(), state_->event, 0), "make a stream wait for an event");
+}
+
 double Event::seconds_since(const Event& start) const {
   const Active active(state_->device);
   float milliseconds = 0;

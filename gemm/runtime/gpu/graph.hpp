@@ -16,6 +16,8 @@ class Event {
   void record(const Stream& stream);
   /// Waits for this point.
   void wait() const;
+  /// What is given to `stream`, of the same device, from now on waits for this point.
+  void precede(const Stream& stream) const;
   /// Waits for this point, and tells the seconds of device time since `start` was passed.
   [[nodiscard]] double seconds_since(const Event& start) const;
 

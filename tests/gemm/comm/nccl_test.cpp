@@ -74,6 +74,35 @@ TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU"
     }
 }
 
+TEST_CASE("ranks send to each other from GPU to GPU, beside other work", "[gpus]") {
+  on_all_ranks(Determinism::run_to_run, [](Context& ctx) {
+    const int ranks = ctx.communicator->size(), rank = ctx.communicator->rank();
+    const auto bytes = [](DeviceView<double> v) {
+      return std::as_writable_bytes(std::span(v.data(), static_cast<std::size_t>(v.rows())));
+    };
+    DeviceMatrix<double> sent(ctx.stream, 5, 1), arrived(ctx.stream, 5 * ranks, 1);
+    Matrix<double> here(5, 1), got(5 * ranks, 1);
+    for (int turn = 0; turn < 3; ++turn) {
+      for (index_t i = 0; i < 5; ++i) here(i, 0) = static_cast<double>(100 * turn + 10 * rank + i);
+      copy(ctx.stream, sent.view(), here.cview());
+      std::vector<Outgoing> out;
+      std::vector<Incoming> in;
+      for (int other = 0; other < ranks; ++other) {
+        out.push_back({other, bytes(sent.view())});
+        in.push_back({other, bytes(arrived.view().rows(5 * other, 5))});
+      }
+      ctx.communicator->begin_exchange(ctx.stream, out, in)->wait();
+      copy(ctx.stream, got.view(), arrived.cview());
+      ctx.stream.synchronize();
+      for (int other = 0; other < ranks; ++other)
+        for (index_t i = 0; i < 5; ++i)
+          if (got(5 * other + i, 0) != static_cast<double>(100 * turn + 10 * other + i))
+            throw std::runtime_error("rank " + std::to_string(rank) + " has something else of " +
+                                     std::to_string(other));
+    }
+  });
+}
+
 TEST_CASE("NCCL gathers parts of any lengths, empty ones too, in host memory", "[gpus]") {
   on_all_ranks(Determinism::run_to_run, [](Context& ctx) {
     if (!gathers_parts(*ctx.communicator))

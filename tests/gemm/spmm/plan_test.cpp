@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "tallskinny/gemm/library/plan.hpp"
@@ -16,10 +17,14 @@ using namespace ts;
 
 namespace {
 
-cuda::SpmmPolicy policy_of(index_t q, index_t entries, Layout layout = Layout::row_major) {
+cuda::GpuProblem problem_of(index_t q, index_t entries) {
   cuda::GpuProblem problem;
   problem.problem = {Operation::spmm, DType::float64, 1000, 1000, q};
   problem.problem.nonzeros = 1000 * entries, problem.problem.index_bytes = 4;
+  return problem;
+}
+cuda::SpmmPolicy policy_of(index_t q, index_t entries, Layout layout = Layout::row_major) {
+  cuda::GpuProblem problem = problem_of(q, entries);
   problem.second.layout = problem.out.layout = layout;
   return cuda::spmm_policy(problem);
 }
@@ -139,6 +144,28 @@ TEST_CASE("a lane takes 32 bytes of a row, and fewer lanes several passes where 
   CHECK(six.passes() == 3);
 }
 
+TEST_CASE("parts of a matrix share their rows as the whole does") {
+  auto problem = problem_of(8, 8);
+  problem.sparse.of_row = 100;  // where these rows have 8
+  CHECK(cuda::spmm_policy(problem).split == policy_of(8, 100).split);
+}
+
+TEST_CASE("at level gpu_to_gpu the order of sums does not depend on where blocks lie") {
+  for (const index_t q : {1, 3, 6, 8, 20, 64})
+    for (const DType type : {DType::float64, DType::float32, DType::complex64, DType::complex128})
+      for (const index_t of_row : {7, 30, 300}) {
+        std::set<int> splits;
+        for (const int alignment : {static_cast<int>(size_of(type)), 16}) {
+          auto problem = problem_of(q, of_row);
+          problem.problem.type = type, problem.determinism = Determinism::gpu_to_gpu;
+          problem.second.alignment = problem.out.alignment = alignment;
+          splits.insert(cuda::spmm_policy(problem).split);
+        }
+        CAPTURE(q, of_row, type);
+        CHECK(splits.size() == 1);
+      }
+}
+
 TEST_CASE("columns are reached one element at a time") {
   const auto k = policy_of(8, 8, Layout::col_major);
   CHECK(k.strided);
@@ -147,7 +174,7 @@ TEST_CASE("columns are reached one element at a time") {
 }
 
 TEST_CASE("one kernel computes residuals of any number of columns, and teams share the entries of long rows") {
-  const auto plan = [](index_t of_row) { return cuda::plan_residual(DType::float64, 4, 1000, 1000 * of_row); };
+  const auto plan = [](index_t of_row) { return cuda::plan_residual(DType::float64, 4, 1000, of_row); };
   const auto split = [&](index_t of_row) { return cuda::policy_of<cuda::ResidualPolicy>(plan(of_row)).split; };
   CHECK(plan(7).family == "residual_rows");
   CHECK(plan(7).grid == 32);  // 32 rows a block, 8 lanes each

@@ -264,6 +264,61 @@ TEMPLATE_TEST_CASE("a dense matrix by rows has the bits of the whole", "", doubl
   }
 }
 
+TEMPLATE_TEST_CASE("on a device a sparse matrix by rows has the bits of the whole", "[sanitize][device][gpu]", double,
+                   float, std::complex<double>, std::complex<float>) {
+  using T = TestType;
+  const auto on_device = [](Context ctx) {
+    ctx.stream = cuda::Stream(0);
+    return ctx;
+  };
+  const auto of_device = [](const Context& ctx, const Operator<T>& op, index_t q, index_t gap) {
+    Results<T> here;
+    const auto random = [&](std::uint64_t stream) {
+      PlacedMatrix<T> x(ctx, Space::device, op.rows(), q + gap);
+      ts::fill_random<T>(ctx, Philox{3, stream}, x.view().template in<Space::device>(), first_row(ctx));
+      return x;
+    };
+    const auto block = [q, gap](PlacedMatrix<T>& x) { return x.view().cols(gap / 3, q); };
+    const auto home = [&ctx](PlacedMatrix<T>& x) { return std::move(x).to_host(ctx); };
+    std::vector<PlacedMatrix<T>> m;
+    for (std::uint64_t s = 0; s < 9; ++s) m.push_back(random(s));
+    expect(op.space() == Space::device && op.residual_space() == Space::device, "not at home on the device");
+    op.apply(ctx, block(m[0]), block(m[1]));
+    expect(op.update(ctx, T{2}, 0.25, block(m[0]), T{0.5}, block(m[2])), "no update");
+    expect(op.update(ctx, T{2}, 0.25, block(m[0]), T{0}, block(m[3])), "no update");
+    expect(op.recurrence(ctx, 3, -1.5, 0.75, block(m[4]), 0.5, block(m[5])), "no steps");
+    std::vector<double> theta;
+    for (index_t j = 0; j < q; ++j) theta.push_back(0.1 - static_cast<double>(j) / 3);
+    expect(op.residual(ctx, block(m[0]), theta, block(m[6])), "plain sums in residuals");
+    return Results<T>{home(m[1]), home(m[2]), home(m[3]), home(m[4]), home(m[5]), home(m[6])};
+  };
+  for (const CsrMatrix<T>& a : {grid<T>(17), scattered<T>(1900), with_hub<T>(1500, 700),
+                                with_columns<T>(600, no_columns), with_columns<T>(900, [](index_t i) {
+                                  std::vector<index_t> row(50);
+                                  for (index_t k = 0; k < 50; ++k)
+                                    row[static_cast<std::size_t>(k)] = (i * 7 + k * 13) % 900;
+                                  return row;
+                                })})
+    for (const index_t q : {1, 3, 8, 20})
+      for (const index_t gap : {0, 3}) {
+        const Context one = on_device(of_one());
+        const DeviceCsrMatrix<T> there(one.stream, a.view());
+        const Results<T> expected = of_device(one, CsrOperator<T>(a.view(), there.view()), q, gap);
+        for (const int ranks : {1, 2, 3, 8}) {
+          CAPTURE(a.rows, q, gap, ranks);
+          const RowSlabs slabs = RowSlabs::of_units(a.rows, ranks);
+          CHECK(message_of([&] {
+                  run_on_threads(ranks, [&](const Shared& c) {
+                    const Context ctx = on_device(of_rank(c, slabs));
+                    const index_t first = slabs.begin(c->rank());
+                    const Operator<T> op = CsrRows<T>(ctx, rows_of<std::int32_t>(a, first, slabs.rows(c->rank())));
+                    expect_rows(expected, first, of_device(ctx, op, q, gap));
+                  });
+                }) == "");
+        }
+      }
+}
+
 TEST_CASE("slabs are balanced by entries, in whole units") {
   using List = std::vector<index_t>;
   const auto begins = [](const RowSlabs& slabs) {

@@ -126,6 +126,39 @@ TEMPLATE_TEST_CASE("rows are copied to where they lie otherwise, in either preci
     }
 }
 
+TEMPLATE_TEST_CASE("rows of a list are taken from a block, and put into one", "[sanitize][gpu]", TS_RESULT_TYPES) {
+  using T = TestType;
+  const Context ctx = device_context();
+  const index_t n = 70001, gap = 3;
+  std::vector<std::int32_t> list;
+  for (std::int32_t i = 0; i < n; i += 1 + i % 3) list.push_back(static_cast<std::int32_t>(n) - 1 - i);
+  const index_t count = std::ssize(list);
+  DeviceMatrix<std::int32_t> list_there(ctx.stream, 1, count);
+  copy(ctx.stream, list_there.view(), HostView<const std::int32_t>(list.data(), 1, count));
+  for (const index_t cols : {1, 2, 3, 8, 20}) {
+    CAPTURE(cols);
+    Matrix<T> block(n, cols + gap), taken(count, cols);
+    fill_random<T>(ctx, Philox{1, 2}, block.view());
+    DeviceMatrix<T> block_there(ctx.stream, n, cols + gap), taken_there(ctx.stream, count, cols);
+    copy(ctx.stream, block_there.view(), block.cview());
+    take_rows<T>(ctx, block_there.cview().cols(1, cols), list_there.cview(), taken_there.view());
+    copy(ctx.stream, taken.view(), taken_there.cview());
+    ctx.stream.synchronize();
+    const auto row = [&](index_t i) { return index_t{list[static_cast<std::size_t>(i)]}; };
+    CHECK(everywhere(count, cols, [&](index_t i, index_t j) { return taken(i, j) == block(row(i), j + 1); }));
+    fill_random<T>(ctx, Philox{1, 3}, taken.view());
+    copy(ctx.stream, taken_there.view(), taken.cview());
+    put_rows<T>(ctx, taken_there.cview(), list_there.cview(), block_there.view().cols(1, cols));
+    for (index_t i = 0; i < count; ++i)
+      for (index_t j = 0; j < cols; ++j) block(row(i), j + 1) = taken(i, j);
+    Matrix<T> after(n, cols + gap);
+    copy(ctx.stream, after.view(), block_there.cview());
+    ctx.stream.synchronize();
+    CHECK(everywhere(n, cols + gap, [&](index_t i, index_t j) { return after(i, j) == block(i, j); }));
+  }
+  take_rows<T>(ctx, DeviceView<const T>(), DeviceView<const std::int32_t>(), DeviceView<T>());
+}
+
 TEMPLATE_TEST_CASE("what is left of an empty product is beta times the output", "[gpu]", TS_RESULT_TYPES) {
   const Context ctx = device_context();
   const auto beta = element<TestType>(-0.5, 2);

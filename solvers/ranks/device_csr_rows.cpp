@@ -1,0 +1,117 @@
+#include "tallskinny/solvers/ranks/device_csr_rows.hpp"
+
+#include <complex>
+#include <memory>
+
+#include "tallskinny/gemm/copy/copy_rows.hpp"
+#include "tallskinny/gemm/spmm/spmm.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+DeviceMatrix<std::int32_t> list_on_device(const cuda::Stream& stream, std::span<const std::int32_t> list) {
+  DeviceMatrix<std::int32_t> there(stream, 1, std::ssize(list));
+  copy(stream, there.view(), HostView<const std::int32_t>(list.data(), 1, std::ssize(list)));
+  return there;
+}
+
+template <class T>
+CsrView<T, Space::device> part_of(const DeviceCsrMatrix<T>& matrix, index_t of_row) {
+  CsrView<T, Space::device> a = matrix.view();
+  a.facts.of_row = of_row;
+  return a;
+}
+
+}  // namespace
+
+template <class T>
+DeviceCsrRows<T>::DeviceCsrRows(const Context& ctx, const HaloParts<T>& parts)
+    : inner_(ctx.stream, parts.inner),
+      outer_(ctx.stream, parts.outer),
+      of_row_(parts.of_row),
+      outer_rows_(list_on_device(ctx.stream, parts.outer_rows)),
+      others_(list_on_device(ctx.stream, parts.others)),
+      sent_(list_on_device(ctx.stream, parts.sent)),
+      to_(parts.to.begin(), parts.to.end()),
+      from_(parts.from.begin(), parts.from.end()),
+      beside_(ctx.stream.device().index),
+      ready_(ctx.stream),
+      done_(ctx.stream) {
+  beside_.use_libraries(false);
+  ctx.stream.synchronize();
+}
+
+/// rows x cols of memory that the second stream has for itself.
+template <class T>
+DeviceView<T> DeviceCsrRows<T>::block(DeviceMatrix<T>& memory, index_t rows, index_t cols) const {
+  if (memory.rows() * memory.cols() < rows * cols) {
+    memory = {};  // waits for what uses it
+    memory = DeviceMatrix<T>(beside_, rows, cols);
+  }
+  return DeviceView<T>(memory.data(), rows, cols);
+}
+
+/// product(ctx, A, X, Y) for inner_ with x and y themselves; beside it, once the halo is there, for outer_ with copies.
+/// `adds`: it reads Y.
+template <class T>
+template <class Product>
+void DeviceCsrRows<T>::in_two_parts(const Context& ctx, DeviceView<const T> x, DeviceView<T> y, bool adds,
+                                    const Product& product) {
+  const index_t cols = y.cols(), outer = outer_.rows(), own = outer + others_.cols();
+  if (cols == 0) return;
+  const auto bytes = [cols](T* rows, const HaloMessage& m) {
+    return std::as_writable_bytes(std::span(rows + m.begin * cols, static_cast<std::size_t>(m.count * cols)));
+  };
+  Context beside = ctx;
+  beside.stream = beside_;
+  const auto sends = block(sends_, sent_.cols(), cols), copies = block(copies_, outer_.cols(), cols),
+             results = block(results_, outer, cols);
+  std::vector<Outgoing> out;
+  std::vector<Incoming> in;
+  for (const HaloMessage& m : to_) out.push_back({m.rank, bytes(sends.data(), m)});
+  for (const HaloMessage& m : from_) in.push_back({m.rank, bytes(copies.data() + own * cols, m)});
+
+  if (adds) take_rows<T>(ctx, y, outer_rows_.cview(), results);  // before the product writes Y
+  ready_.record(ctx.stream);
+  ready_.precede(beside_);
+  take_rows<T>(beside, x, sent_.cview(), sends);
+  const std::unique_ptr<Exchange> exchange = ctx.communicator->begin_exchange(beside_, out, in);
+  product(ctx, part_of(inner_, of_row_), x, y);
+  take_rows<T>(beside, x, outer_rows_.cview(), copies.rows(0, outer));
+  take_rows<T>(beside, x, others_.cview(), copies.rows(outer, others_.cols()));
+  exchange->wait();
+  if (outer > 0) product(beside, part_of(outer_, of_row_), DeviceView<const T>(copies), results);
+  done_.record(beside_);
+  done_.precede(ctx.stream);
+  put_rows<T>(ctx, results, outer_rows_.cview(), y);
+}
+
+template <class T>
+void DeviceCsrRows<T>::apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) {
+  in_two_parts(ctx, x, y, false, [](const Context& c, const auto& a, DeviceView<const T> from, DeviceView<T> to) {
+    spmm(c, Op::none, T{1}, a, from, T{0}, to);
+  });
+}
+
+template <class T>
+void DeviceCsrRows<T>::update(const Context& ctx, T alpha, T shift, DeviceView<const T> x, T beta, DeviceView<T> y) {
+  in_two_parts(ctx, x, y, beta != T{0},
+               [=](const Context& c, const auto& a, DeviceView<const T> from, DeviceView<T> to) {
+                 spmm_shifted(c, alpha, a, shift, from, beta, to);
+               });
+}
+
+template <class T>
+void DeviceCsrRows<T>::residual(const Context& ctx, DeviceView<const T> x, DeviceView<const double> theta,
+                                DeviceView<T> r) {
+  in_two_parts(ctx, x, r, false, [=](const Context& c, const auto& a, DeviceView<const T> from, DeviceView<T> to) {
+    spmm_residual(c, a, from, theta, to);
+  });
+}
+
+#define TS_INSTANTIATE(T) template class DeviceCsrRows<T>;
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers
