@@ -171,6 +171,27 @@ class TwoWays final : public Communicator {
   std::shared_ptr<Communicator> hosts_, devices_;
 };
 
+/// Ways between GPUs are made when something goes there for the first time, which takes tenths of a second: here those
+/// of collective calls, and to the ranks beside this one.
+void make_ways(Communicator& devices, int device) {
+  const cuda::Stream stream(device);
+  const auto ranks = static_cast<std::size_t>(devices.size());
+  const cuda::Memory words(stream, 8 * (ranks + 1));
+  auto* const bytes = static_cast<std::byte*>(words.data());
+  std::vector<std::size_t> offsets;
+  for (std::size_t r = 0; r <= ranks; ++r) offsets.push_back(8 * r);
+  (void)devices.all_gather(stream, bytes, offsets);
+  std::vector<Outgoing> out;
+  std::vector<Incoming> in;
+  for (const int other : {devices.rank() - 1, devices.rank() + 1}) {
+    if (other < 0 || other >= devices.size()) continue;
+    out.push_back({other, std::span(bytes, 8)});
+    in.push_back({other, std::span(bytes + 8 * (in.size() + 1), 8)});
+  }
+  devices.begin_exchange(stream, out, in)->wait();
+  stream.synchronize();
+}
+
 }  // namespace
 
 std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>& hosts, int device) {
@@ -180,7 +201,9 @@ std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>& h
   NcclId id = hosts->rank() == 0 ? new_nccl_id() : NcclId{};
   expects(hosts->all_gather(reinterpret_cast<std::byte*>(id.data()), offsets),
           "slabs one after the other have no GPUs of their own");
-  return std::make_shared<TwoWays>(hosts, nccl_communicator(id, hosts->rank(), hosts->size(), device));
+  const auto devices = nccl_communicator(id, hosts->rank(), hosts->size(), device);
+  make_ways(*devices, device);
+  return std::make_shared<TwoWays>(hosts, devices);
 }
 
 std::string why_no_nccl() {

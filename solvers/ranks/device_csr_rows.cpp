@@ -13,7 +13,14 @@ namespace {
 DeviceMatrix<std::int32_t> list_on_device(const cuda::Stream& stream, std::span<const std::int32_t> list) {
   DeviceMatrix<std::int32_t> there(stream, 1, std::ssize(list));
   copy(stream, there.view(), HostView<const std::int32_t>(list.data(), 1, std::ssize(list)));
+  stream.synchronize();
   return there;
+}
+
+std::vector<std::int32_t> joined(std::span<const std::int32_t> first, std::span<const std::int32_t> second) {
+  std::vector<std::int32_t> both(first.begin(), first.end());
+  both.insert(both.end(), second.begin(), second.end());
+  return both;
 }
 
 template <class T>
@@ -31,15 +38,31 @@ DeviceCsrRows<T>::DeviceCsrRows(const Context& ctx, const HaloParts<T>& parts)
       outer_(ctx.stream, parts.outer),
       of_row_(parts.of_row),
       outer_rows_(list_on_device(ctx.stream, parts.outer_rows)),
-      others_(list_on_device(ctx.stream, parts.others)),
+      own_(list_on_device(ctx.stream, joined(parts.outer_rows, parts.others))),
       sent_(list_on_device(ctx.stream, parts.sent)),
       to_(parts.to.begin(), parts.to.end()),
       from_(parts.from.begin(), parts.from.end()),
-      beside_(ctx.stream.device().index),
+      beside_(cuda::Stream::urgent(ctx.stream.device().index)),
       ready_(ctx.stream),
       done_(ctx.stream) {
   beside_.use_libraries(false);
-  ctx.stream.synchronize();
+  exchange(ctx, 1)->wait();  // ways between GPUs are made when something goes there for the first time
+  beside_.synchronize();
+}
+
+/// Begins to send rows of sends_ and to receive those of the halo in copies_, which have so many columns.
+template <class T>
+std::unique_ptr<Exchange> DeviceCsrRows<T>::exchange(const Context& ctx, index_t cols) {
+  const auto bytes = [cols](T* rows, const HaloMessage& m) {
+    return std::as_writable_bytes(std::span(rows + m.begin * cols, static_cast<std::size_t>(m.count * cols)));
+  };
+  T* const sends = block(sends_, sent_.cols(), cols).data();
+  T* const halo = block(copies_, outer_.cols(), cols).data() + own_.cols() * cols;
+  std::vector<Outgoing> out;
+  std::vector<Incoming> in;
+  for (const HaloMessage& m : to_) out.push_back({m.rank, bytes(sends, m)});
+  for (const HaloMessage& m : from_) in.push_back({m.rank, bytes(halo, m)});
+  return ctx.communicator->begin_exchange(beside_, out, in);
 }
 
 /// rows x cols of memory that the second stream has for itself.
@@ -58,29 +81,20 @@ template <class T>
 template <class Product>
 void DeviceCsrRows<T>::in_two_parts(const Context& ctx, DeviceView<const T> x, DeviceView<T> y, bool adds,
                                     const Product& product) {
-  const index_t cols = y.cols(), outer = outer_.rows(), own = outer + others_.cols();
+  const index_t cols = y.cols(), outer = outer_.rows();
   if (cols == 0) return;
-  const auto bytes = [cols](T* rows, const HaloMessage& m) {
-    return std::as_writable_bytes(std::span(rows + m.begin * cols, static_cast<std::size_t>(m.count * cols)));
-  };
   Context beside = ctx;
   beside.stream = beside_;
   const auto sends = block(sends_, sent_.cols(), cols), copies = block(copies_, outer_.cols(), cols),
              results = block(results_, outer, cols);
-  std::vector<Outgoing> out;
-  std::vector<Incoming> in;
-  for (const HaloMessage& m : to_) out.push_back({m.rank, bytes(sends.data(), m)});
-  for (const HaloMessage& m : from_) in.push_back({m.rank, bytes(copies.data() + own * cols, m)});
-
   if (adds) take_rows<T>(ctx, y, outer_rows_.cview(), results);  // before the product writes Y
   ready_.record(ctx.stream);
   ready_.precede(beside_);
   take_rows<T>(beside, x, sent_.cview(), sends);
-  const std::unique_ptr<Exchange> exchange = ctx.communicator->begin_exchange(beside_, out, in);
+  const std::unique_ptr<Exchange> under_way = exchange(ctx, cols);
+  take_rows<T>(beside, x, own_.cview(), copies.rows(0, own_.cols()));
   product(ctx, part_of(inner_, of_row_), x, y);
-  take_rows<T>(beside, x, outer_rows_.cview(), copies.rows(0, outer));
-  take_rows<T>(beside, x, others_.cview(), copies.rows(outer, others_.cols()));
-  exchange->wait();
+  under_way->wait();
   if (outer > 0) product(beside, part_of(outer_, of_row_), DeviceView<const T>(copies), results);
   done_.record(beside_);
   done_.precede(ctx.stream);

@@ -1,6 +1,7 @@
 // The products of a sparse matrix by rows on the GPU of each rank.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -46,11 +47,14 @@ class DeviceCsrRows {
  private:
   template <class Product>
   void in_two_parts(const Context& ctx, DeviceView<const T> x, DeviceView<T> y, bool adds, const Product& product);
+  [[nodiscard]] std::unique_ptr<Exchange> exchange(const Context& ctx, index_t cols);
   [[nodiscard]] DeviceView<T> block(DeviceMatrix<T>& memory, index_t rows, index_t cols) const;
 
   DeviceCsrMatrix<T> inner_, outer_;
   index_t of_row_;
-  DeviceMatrix<std::int32_t> outer_rows_, others_, sent_;  ///< 1 x their number
+  DeviceMatrix<std::int32_t> outer_rows_;  ///< 1 x their number, as all of these
+  DeviceMatrix<std::int32_t> own_;         ///< they, and the others
+  DeviceMatrix<std::int32_t> sent_;
   std::vector<HaloMessage> to_, from_;
   cuda::Stream beside_;
   cuda::Event ready_, done_;

@@ -27,6 +27,7 @@ DeviceList list_devices() { return {{}, reason}; }
 
 Stream::Stream(int) { refuse(); }
 Stream::Stream(int, CUstream_st*) { refuse(); }
+Stream Stream::urgent(int) { refuse(); }
 Stream Stream::rehearsing(const DeviceInfo&) { refuse(); }
 Rehearsal* Stream::rehearsal() const { refuse(); }
 const DeviceInfo& Stream::device() const { refuse(); }

@@ -25,6 +25,8 @@ namespace ts::cuda {
   X(push_context, "cuCtxPushCurrent_v2", cuCtxPushCurrent)                         \
   X(pop_context, "cuCtxPopCurrent_v2", cuCtxPopCurrent)                            \
   X(stream_create, "cuStreamCreate", cuStreamCreate)                               \
+  X(urgent_stream, "cuStreamCreateWithPriority", cuStreamCreateWithPriority)       \
+  X(priorities, "cuCtxGetStreamPriorityRange", cuCtxGetStreamPriorityRange)        \
   X(stream_destroy, "cuStreamDestroy_v2", cuStreamDestroy)                         \
   X(stream_synchronize, "cuStreamSynchronize", cuStreamSynchronize)                \
   X(stream_wait_event, "cuStreamWaitEvent", cuStreamWaitEvent)                     \

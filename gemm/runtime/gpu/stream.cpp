@@ -48,6 +48,16 @@ Stream::Stream(int device) : Stream(device, nullptr) {
   state_->ours = true;
 }
 
+Stream Stream::urgent(int device) {
+  Stream stream(device, nullptr);
+  const Active active(device);
+  int least = 0, greatest = 0;
+  check(driver().priorities(&least, &greatest), "tell the priorities of streams");
+  check(driver().urgent_stream(&stream.state_->stream, CU_STREAM_NON_BLOCKING, greatest), "make a stream");
+  stream.state_->ours = true;
+  return stream;
+}
+
 Stream::Stream(int device, CUstream_st* theirs) : state_(std::make_shared<State>()) {
   state_->device = find_device(device);
   state_->stream = theirs;

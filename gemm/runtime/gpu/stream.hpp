@@ -34,6 +34,9 @@ class Stream {
   /// A stream that belongs to somebody else and outlives this handle; nullptr is the device's default stream.
   Stream(int device, CUstream_st* theirs);
 
+  /// A new stream whose kernels have their blocks started before those that wait in ordinary streams.
+  [[nodiscard]] static Stream urgent(int device);
+
   /// A stream that carries nothing out and needs no GPU: operations plan for `device` and note the kernels
   /// that they would start, so that these can be looked at, or compiled in parallel before the real run
   /// (`prepare`). Its memory has addresses but no bytes.
