@@ -9,6 +9,8 @@ namespace ts::bench {
 int plan_command(app::Arguments arguments);
 /// tsbench ranks kmeans|lap3d
 int ranks_command(app::Arguments arguments);
+/// tsbench scaling
+int scaling_command(app::Arguments arguments);
 /// tsbench engine
 int engine_command(app::Arguments arguments);
 /// tsbench ortho

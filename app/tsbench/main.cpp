@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
         about,
         {{"plan", "what an operation would do, and why", bench::plan_command},
          {"ranks", "what runs on many ranks would take", bench::ranks_command},
+         {"scaling", "sums over rows on ranks, by threads or on GPUs", bench::scaling_command},
          {"engine", "measure operations, types and widths", bench::engine_command},
          {"ortho", "block Gram-Schmidt: accuracy, synchronisations, speed", bench::ortho_command},
          {"gpu", "measure them on the GPU", bench::gpu_command},
