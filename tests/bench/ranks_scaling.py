@@ -187,7 +187,8 @@ def large(runs):
         runs.folder / "passes.jsonl"
     print(f"k-means of {n} x {d} float16 ({n * d * 2e-9:.3g} GB), k = {k}, on {ranks} ranks")
     timed("made", [runs.tool("large_points"), "make", points, n, d, k, "float16"])
-    command = [runs.tool("tskmeans"), f"{points}:/features", "-k", k, "--init", "random", "--max-iter", 25]
+    command = [runs.tool("tskmeans"), f"{points}:/features", "-k", k, "--init", "random", "--max-iter", 25,
+               "--bounds", "off"]
     model = runs.predicted(ranks, command + ["--device", "cpu"])
     result, whole = runs.json_of(ranks, command + ["--trust-input", "--log", log, "-o", found])
     seconds = [json.loads(line)["seconds"] for line in log.read_text().splitlines()]
