@@ -47,7 +47,7 @@ Sizes sizes_of(const std::vector<ScalingCase>& cases, int ranks) {
     const auto entries = static_cast<std::size_t>(c.widths.p * c.widths.q);
     most.x = std::max(most.x, one.x), most.y = std::max(most.y, one.y);
     most.result = std::max(most.result, entries * 2 * sizeof(double));  // of the widest type
-    most.units = std::max(most.units, entries * sizeof(double) * units);
+    most.units = std::max(most.units, entries * 2 * sizeof(double) * units);
   }
   return most;
 }
@@ -175,7 +175,7 @@ class Rank {
     const std::size_t bytes = static_cast<std::size_t>(o.result.rows * o.result.cols) * sizeof(result_t<T>);
     const std::span<std::uint64_t> words(reinterpret_cast<std::uint64_t*>(o.result.data),
                                          (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
-    const std::vector<std::size_t> offsets = offsets_of_units(o.result.rows * o.result.cols);
+    const std::vector<std::size_t> offsets = offsets_of_units(o.result.rows * o.result.cols * (is_complex<T> ? 2 : 1));
     const std::array<std::function<void()>, 4> works = {[&] { run(ctx_, o); }, [&] { run(fixed, o); },
                                                         [&] {
                                                           run(here, o);
@@ -225,12 +225,12 @@ class Rank {
       ctx_.communicator->add(words);
   }
 
-  [[nodiscard]] std::vector<std::size_t> offsets_of_units(index_t entries) const {
+  [[nodiscard]] std::vector<std::size_t> offsets_of_units(index_t numbers) const {
     const index_t unit = row_unit(ctx_.slabs.rows());
     std::vector<std::size_t> offsets;
     for (int r = 0; r <= ctx_.slabs.slabs(); ++r) {
       const index_t first = (ctx_.slabs.begin(r) + unit - 1) / unit;
-      offsets.push_back(static_cast<std::size_t>(first * entries) * sizeof(double));
+      offsets.push_back(static_cast<std::size_t>(first * numbers) * sizeof(double));
     }
     return offsets;
   }
