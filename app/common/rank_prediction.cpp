@@ -117,6 +117,14 @@ MachineModel read_machine(const std::string& file) {
   return m;
 }
 
+std::string machine_text(const MachineModel& machine, const std::string& source) {
+  JsonObject json;
+  json.add("name", machine.name).add("source", source).add("gpu", machine.gpu);
+  json.add("ranks_per_node", machine.ranks_per_node);
+  for (const auto& [key, member] : rates) json.add(key, machine.*member);
+  return json.text() + '\n';
+}
+
 void print_prediction(std::ostream& out, const MachineModel& machine, const RankPrediction& p) {
   const index_t nodes = (p.ranks + machine.ranks_per_node - 1) / machine.ranks_per_node;
   out << "predicted for " << grouped(p.ranks) << (p.ranks == 1 ? " rank" : " ranks") << " on " << grouped(nodes)

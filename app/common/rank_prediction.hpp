@@ -25,6 +25,9 @@ void check_ranks_options(const RanksOptions& options, const CommonOptions& commo
 /// @throws Error(bad_input) naming the file, and the key that is missing, unknown or no number above zero.
 [[nodiscard]] solvers::MachineModel read_machine(const std::string& file);
 
+/// Such a file. @param source where the figures come from
+[[nodiscard]] std::string machine_text(const solvers::MachineModel& machine, const std::string& source);
+
 /// For people; or in one JSON object.
 void print_prediction(std::ostream& out, const solvers::MachineModel& machine,
                       const solvers::RankPrediction& prediction);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/app/common/options.hpp"
+#include "tallskinny/app/common/ranks.hpp"
 
 namespace ts::bench {
 
@@ -9,6 +10,10 @@ namespace ts::bench {
 int plan_command(app::Arguments arguments);
 /// tsbench ranks kmeans|lap3d
 int ranks_command(app::Arguments arguments);
+/// tsbench scaling
+int scaling_command(app::Arguments arguments);
+/// tsbench machine
+int machine_command(app::Arguments arguments, const app::Ranks& ranks);
 /// tsbench engine
 int engine_command(app::Arguments arguments);
 /// tsbench ortho

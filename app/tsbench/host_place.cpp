@@ -4,21 +4,12 @@
 
 #include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::bench {
 
 namespace {
-
-template <class T>
-T* fill(void* memory, index_t count, std::uint64_t first) {
-  T* const values = static_cast<T*>(memory);
-  parallel_for(default_threads(), count,
-               [&](index_t i) { values[i] = value_at<T>(first + static_cast<std::uint64_t>(i)); });
-  return values;
-}
 
 template <class T>
 CsrMatrix<T> sparse_matrix(const SparsePattern& pattern) {
@@ -75,9 +66,9 @@ HostPlace::Sets<T> HostPlace::operands(const Case& c) {
     return m.rows() * m.cols() * 8 / static_cast<index_t>(size);
   };
   if (filled_ != dtype_of<T>) {
-    fill<T>(x_.data(), count(x_, sizeof(T)), first_key.x);
-    fill<T>(y_.data(), count(y_, sizeof(T)), first_key.y);
-    fill<R>(out_.data(), count(out_, sizeof(R)), first_key.out);
+    fill<T>(default_threads(), x_.data(), count(x_, sizeof(T)), first_key.x);
+    fill<T>(default_threads(), y_.data(), count(y_, sizeof(T)), first_key.y);
+    fill<R>(default_threads(), out_.data(), count(out_, sizeof(R)), first_key.out);
     filled_ = dtype_of<T>;
   }
   const auto at = [](Matrix<double>& m) { return reinterpret_cast<std::byte*>(m.data()); };
@@ -88,7 +79,7 @@ HostPlace::Sets<T> HostPlace::operands(const Case& c) {
     o.sparse = sparse_matrix<T>(one.pattern);
     one.sparse = o.sparse.view();
   }
-  if (in_place(p.operation)) fill<R>(one.out.data, p.n * out_width(p), first_key.out);
+  if (in_place(p.operation)) fill<R>(default_threads(), one.out.data, p.n * out_width(p), first_key.out);
   if (operand_bytes(c).small > 0) {
     Matrix<R> small(std::max(p.p, p.q), std::max(p.p, p.q));
     fill_small(small, p);

@@ -3,6 +3,7 @@
 
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::bench {
 
@@ -19,6 +20,13 @@ T value_at(std::uint64_t key) {
     return narrowed<T>({uniform_at(key), uniform_at(~key)});
   else
     return narrowed<T>(uniform_at(key));
+}
+
+/// values[i] = value_at<T>(first + i), with so many threads.
+template <class T>
+void fill(int threads, void* memory, index_t count, std::uint64_t first) {
+  T* const values = static_cast<T*>(memory);
+  parallel_for(threads, count, [&](index_t i) { values[i] = value_at<T>(first + static_cast<std::uint64_t>(i)); });
 }
 
 }  // namespace ts::bench

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What --dry-run --ranks predicts, beside what mpirun measures, of k-means and of block Lanczos.
 
-The machine's file decides what is predicted: describe yours first (data/machines/README.md). A prediction counts one
-block step or pass; what is measured is the time of the run, without reading, divided by its steps or passes. Rows of
-the table say which. The machine must be idle: the last column is the share of its processors that were busy before.
+The machine's file decides what is predicted (data/machines/README.md); without one, `tsbench machine` measures one for
+each number of ranks first, by smaller problems. A prediction counts one block step or pass; what is measured is the
+time of the run, without reading, divided by its steps, and the median pass. Rows of the table say which. The machine
+must be idle: the last column is the share of its processors that were busy before.
 
-usage: rank_model.py BIN MACHINE.json [--ranks 1 2] [--points N] [--grid N]
-BIN holds tskmeans, tssolve and tsdata
+usage: rank_model.py BIN [MACHINE.json] [--ranks 1 2] [--points N] [--grid N]
+BIN holds tskmeans, tssolve, tsdata and tsbench
 """
 import argparse
 import json
@@ -52,17 +53,16 @@ def of_kmeans(command, ranks, folder):
 
 
 def of_lanczos(command, ranks, _):
-    """Seconds of a block step: of operator and orthogonalisation, divided by steps."""
+    """Seconds of a block step, with its share of restarts and small problems."""
     result = json.loads(output_of(command + ["--json"], ranks))
-    seconds = result["seconds"]
     steps = result["operator_applications"] / result["block_size"]
-    return (seconds["operator"] + seconds["orthogonalisation"]) / steps, result["ranks"]
+    return sum(result["seconds"].values()) / steps, result["ranks"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bin", type=pathlib.Path)
-    parser.add_argument("machine")
+    parser.add_argument("machine", nargs="?")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--grid", type=int, default=64)
@@ -73,6 +73,9 @@ def main():
         output_of([o.bin / "tsdata", "gen", "blobs", "--n", o.points, "--cols", 16, "--groups", 64, "--spread", 3,
                    "--dtype", "float32", "-o", points])
         output_of([o.bin / "tsdata", "gen", "lap3d", "--n", "x".join([str(o.grid)] * 3), "-o", grid])
+        machines = {ranks: o.machine or folder / f"machine{ranks}.json" for ranks in o.ranks}
+        for ranks in o.ranks if o.machine is None else []:
+            print(output_of([o.bin / "tsbench", "machine", "-o", machines[ranks]], ranks), flush=True)
         cases = (
             ("a pass of k-means", of_kmeans,
              [o.bin / "tskmeans", f"{points}:/features", "-k", 64, "--bounds", "off", "--max-iter", 20, "--tol", 0,
@@ -83,7 +86,7 @@ def main():
         print(f"{'':26}{'ranks':>6}{'predicted s':>13}{'measured s':>12}{'measured / predicted':>22}{'busy':>7}")
         for what, measure, command in cases:
             for ranks in o.ranks:
-                predicted = prediction(command, ranks, o.machine)["step"]["seconds"]
+                predicted = prediction(command, ranks, machines[ranks])["step"]["seconds"]
                 busy = busy_share()
                 measured, worked = measure(command, ranks, folder)
                 note = "" if worked == ranks else f"  ({worked} rank)"

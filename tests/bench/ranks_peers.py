@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Two ranks beside one process, and beside SLEPc on two ranks: ranks_peers.py BIN [cpu|slepc|cuda] [RUNS]
+"""Two ranks beside one process, and beside SLEPc on two ranks: ranks_peers.py BIN [cpu|slepc] [RUNS]
 
 BIN is the folder of the programs. cpu: lap3d 48^3 (20 smallest) and k-means of (1e6, 32, 16), one process with two
 threads, then two ranks of one thread. slepc: lap3d 64^3, 20 smallest to 1e-8, both on two ranks of one thread, and the
-error of each against the closed form. cuda: milliseconds of an iteration of k-means on one GPU and on two, from runs
-of 5 and of more iterations. Results of one process and of two must be equal, or the script ends.
+error of each against the closed form. Results of one process and of two must be equal, or the script ends. On GPUs:
+ranks_scaling.py.
 """
 import json
 import os
@@ -95,29 +95,10 @@ def slepc(bin_, folder, runs):
               f"{wrong[1]:.1e}; {theirs / ours['elapsed_seconds']:.2f} times as fast", flush=True)
 
 
-def cuda(bin_, folder, runs):
-    shapes = {"2^25 x 16, k 64": (2**25, 16, 64, 205), "2^21 x 128, k 1000": (2**21, 128, 1000, 105),
-              "2^22 x 128, k 1000": (2**22, 128, 1000, 105)}
-    for name, (n, d, _, _) in shapes.items():
-        output([f"{bin_}/tsdata", "gen", "blobs", "--n", str(n), "--cols", str(d), "--groups", "64", "--dtype",
-                "float32", "-q", "-o", f"{folder}/{n}x{d}.h5"])
-    for _ in range(runs):
-        for name, (n, d, k, steps) in shapes.items():
-            found = {}
-            for count in (1, 2):
-                command = [f"{bin_}/tskmeans", f"{folder}/{n}x{d}.h5", "-k", str(k), "--init", "random", "--tol", "0",
-                           "--device", "cuda", "--max-iter"]
-                few, many = (program(count, command + [str(i)], "none") for i in (5, steps))
-                took = [r["elapsed_seconds"] - r["read_seconds"] for r in (few, many)]
-                found[count] = many, 1e3 * (took[1] - took[0]) / (many["n_iter"] - few["n_iter"])
-            expect_same(found[1][0], found[2][0], ["inertia", "n_iter"])
-            print(f"{name}: an iteration on 1 GPU {found[1][1]:.3f} ms, on 2 {found[2][1]:.3f} ms", flush=True)
-
-
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     what = sys.argv[2] if len(sys.argv) > 2 else "cpu"
     with tempfile.TemporaryDirectory() as where:
         times = int(sys.argv[3]) if len(sys.argv) > 3 else 3
-        {"cpu": cpu, "slepc": slepc, "cuda": cuda}[what](sys.argv[1], where, times)
+        {"cpu": cpu, "slepc": slepc}[what](sys.argv[1], where, times)

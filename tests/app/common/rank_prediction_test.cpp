@@ -36,12 +36,21 @@ std::string said_of(const std::string& part, const std::string& by) {
 }  // namespace
 
 TEST_CASE("machines that are shipped are read") {
-  for (const char* name : {"laptop", "cpu-cluster", "h100-cluster"})
+  for (const char* name : {"laptop", "cpu-cluster", "h100-cluster", "h100-pair"})
     CHECK_FALSE(read_machine(std::string(TS_MACHINES "/") + name + ".json").name.empty());
   const solvers::MachineModel m = read_machine(laptop);
   CHECK(m.ranks_per_node == 2);
   CHECK(m.memory_bytes_per_second == 1e10);
   CHECK(read_machine(TS_MACHINES "/h100-cluster.json").gpu);
+}
+
+TEST_CASE("a machine that is written is read as it was") {
+  const test::TemporaryFolder folder;
+  solvers::MachineModel m = read_machine(laptop);
+  m.name = "a \"machine\"", m.node_message_seconds = 1.0 / 3 * 1e-6, m.memory_bytes_per_second = 1.0 / 3 * 1e11;
+  const std::string file = folder / "machine.json";
+  std::ofstream(file) << machine_text(m, "a test");
+  CHECK(read_machine(file) == m);
 }
 
 TEST_CASE("a wrong machine is told by its file and key") {
