@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Two ranks beside one process, and beside SLEPc on two ranks: ranks_peers.py BIN [cpu|slepc|cuda] [RUNS]
+"""Two ranks beside one process, and beside SLEPc on two ranks: ranks_peers.py BIN [cpu|slepc|cuda|all] [RUNS]
 
 BIN is the folder of the programs. cpu: lap3d 48^3 (20 smallest) and k-means of (1e6, 32, 16), one process with two
 threads, then two ranks of one thread. slepc: lap3d 64^3, 20 smallest to 1e-8, both on two ranks of one thread, and the
-error of each against the closed form. cuda: milliseconds of an iteration of k-means on one GPU and on two, from runs
-of 5 and of more iterations. Results of one process and of two must be equal, or the script ends.
+error of each against the closed form. cuda: milliseconds of an iteration of k-means on one GPU and on two, a process
+each, from runs of 5 and of more iterations. all: the same on one GPU and on all of one process (--device cuda:all),
+without MPI; labels are compared, too (python3-h5py). Results must be equal, or the script ends.
 """
 import json
 import os
@@ -95,7 +96,20 @@ def slepc(bin_, folder, runs):
               f"{wrong[1]:.1e}; {theirs / ours['elapsed_seconds']:.2f} times as fast", flush=True)
 
 
-def cuda(bin_, folder, runs):
+def compare_labels(bin_, folder, points):
+    import h5py  # of this comparison alone
+    labels = []
+    for device in ("cuda:0", "cuda:all"):
+        file = f"{folder}/labels.h5"
+        output([f"{bin_}/tskmeans", points, "-k", "1000", "--init", "random", "--max-iter", "20", "--verify-sample",
+                "10000", "-q", "--device", device, "-o", file], (0, 3))
+        with h5py.File(file) as found:
+            labels.append(found["labels"][:])
+    if not (labels[0] == labels[1]).all():
+        sys.exit(f"labels of {points} on all GPUs are not those of one")
+
+
+def cuda(bin_, folder, runs, all_gpus=False):
     shapes = {"2^25 x 16, k 64": (2**25, 16, 64, 205), "2^21 x 128, k 1000": (2**21, 128, 1000, 105),
               "2^22 x 128, k 1000": (2**22, 128, 1000, 105)}
     for name, (n, d, _, _) in shapes.items():
@@ -103,15 +117,22 @@ def cuda(bin_, folder, runs):
                 "float32", "-q", "-o", f"{folder}/{n}x{d}.h5"])
     for _ in range(runs):
         for name, (n, d, k, steps) in shapes.items():
-            found = {}
-            for count in (1, 2):
+            found = []
+            for processes, device in ((1, "cuda:0"), (1, "cuda:all") if all_gpus else (2, "cuda")):
                 command = [f"{bin_}/tskmeans", f"{folder}/{n}x{d}.h5", "-k", str(k), "--init", "random", "--tol", "0",
-                           "--device", "cuda", "--max-iter"]
-                few, many = (program(count, command + [str(i)], "none") for i in (5, steps))
+                           "--device", device, "--max-iter"]
+                few, many = (program(processes, command + [str(i)], "none") for i in (5, steps))
                 took = [r["elapsed_seconds"] - r["read_seconds"] for r in (few, many)]
-                found[count] = many, 1e3 * (took[1] - took[0]) / (many["n_iter"] - few["n_iter"])
-            expect_same(found[1][0], found[2][0], ["inertia", "n_iter"])
-            print(f"{name}: an iteration on 1 GPU {found[1][1]:.3f} ms, on 2 {found[2][1]:.3f} ms", flush=True)
+                found.append((many, 1e3 * (took[1] - took[0]) / (many["n_iter"] - few["n_iter"])))
+            (one, ms), (several, ms_each) = found
+            expect_same(one, several, ["inertia", "n_iter", "cluster_sizes"])
+            print(f"{name}: an iteration on 1 GPU {ms:.3f} ms, on {several['ranks']} {ms_each:.3f} ms", flush=True)
+    if all_gpus:
+        compare_labels(bin_, folder, f"{folder}/{2**21}x128.h5")
+
+
+def all_of_one(bin_, folder, runs):
+    cuda(bin_, folder, runs, True)
 
 
 if __name__ == "__main__":
@@ -120,4 +141,4 @@ if __name__ == "__main__":
     what = sys.argv[2] if len(sys.argv) > 2 else "cpu"
     with tempfile.TemporaryDirectory() as where:
         times = int(sys.argv[3]) if len(sys.argv) > 3 else 3
-        {"cpu": cpu, "slepc": slepc, "cuda": cuda}[what](sys.argv[1], where, times)
+        {"cpu": cpu, "slepc": slepc, "cuda": cuda, "all": all_of_one}[what](sys.argv[1], where, times)
