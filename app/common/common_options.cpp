@@ -11,23 +11,26 @@ void add_report_options(Options& options, CommonOptions& target) {
 }
 
 void add_machine_options(Options& options, CommonOptions& target) {
-  options.custom("device", "auto|cpu|cuda[:I]", target.device,
-                 "where to compute; auto takes the first GPU where it is expected to be faster, and says so",
-                 "auto, cpu, cuda or cuda:INDEX", [&target](std::string_view text) {
-                   if (!is_device_name(text)) return false;
-                   target.device = text;
-                   return true;
-                 });
-  add_threads_option(options, target.threads);
+  options.custom(
+      "device", "auto|cpu|cuda[:I,...|:all]", target.device,
+      "where to compute; auto takes the first GPU where it is expected to be faster, and says so. Of several "
+      "GPUs each has some of the rows",
+      "auto, cpu, cuda, cuda:INDEX, cuda:INDEX,INDEX,... or cuda:all", [&target](std::string_view text) {
+        if (!is_device_name(text)) return false;
+        target.device = text;
+        return true;
+      });
+  add_threads_option(options);
 }
 
-void add_threads_option(Options& options, int& target) {
+void add_threads_option(Options& options) {
   options.custom("threads", "COUNT", "0",
                  "processor threads to use, for reading, too; 0: what OMP_NUM_THREADS says, or as many as the "
                  "process may keep busy by its affinity and quota",
-                 "an integer from 0 to 4096", [&target](std::string_view text) {
-                   if (!parse_value(text, target) || target < 0 || target > 4096) return false;
-                   set_default_threads(target);
+                 "an integer from 0 to 4096", [](std::string_view text) {
+                   int threads = 0;
+                   if (!parse_value(text, threads) || threads < 0 || threads > 4096) return false;
+                   set_default_threads(threads);
                    return true;
                  });
 }

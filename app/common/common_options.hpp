@@ -13,7 +13,6 @@ struct CommonOptions {
   bool json = false;
   bool dry_run = false;
   std::string device = "auto";
-  int threads = 0;  ///< 0: default_threads() of gemm/runtime/processors.hpp
   std::uint64_t seed = 0;
   std::string output;  ///< empty: no file is written
 };
@@ -23,7 +22,7 @@ void add_report_options(Options& options, CommonOptions& target);
 /// --device, --threads
 void add_machine_options(Options& options, CommonOptions& target);
 /// --threads, which counts for the whole process: set_default_threads() of gemm/runtime/processors.hpp
-void add_threads_option(Options& options, int& target);
+void add_threads_option(Options& options);
 /// --seed
 void add_seed_option(Options& options, CommonOptions& target);
 /// --output,-o FILE.h5 with what it will hold, --dry-run

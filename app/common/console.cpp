@@ -44,8 +44,11 @@ std::string progress_line(double fraction, std::string_view text, double elapsed
   return line.substr(0, width > 0 ? width - 1 : 0);
 }
 
-Console::Console(std::string program, bool quiet)
-    : program_(std::move(program)), quiet_(quiet), meter_(!quiet && terminal_can_redraw()) {}
+Console::Console(std::string program, bool quiet, bool speaks)
+    : program_(std::move(program)),
+      speaks_(speaks),
+      quiet_(quiet || !speaks),
+      meter_(!quiet_ && terminal_can_redraw()) {}
 
 Console::~Console() { clear_meter(); }
 
@@ -61,11 +64,13 @@ void Console::note(std::string_view line) {
 }
 
 void Console::warn(std::string_view line) {
+  if (!speaks_) return;
   clear_meter();
   std::cerr << program_ << ": warning: " << io::printable(line) << '\n';
 }
 
 void Console::error(std::string_view line) {
+  if (!speaks_) return;
   clear_meter();
   std::cerr << program_ << ": " << io::printable(line) << '\n';
 }

@@ -9,8 +9,8 @@ namespace ts::app {
 
 class Console {
  public:
-  /// `quiet`: only warnings and errors are written.
-  Console(std::string program, bool quiet);
+  /// `quiet`: only warnings and errors are written. `speaks`: anything is; of ranks the first does.
+  Console(std::string program, bool quiet, bool speaks = true);
   ~Console();
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
@@ -35,7 +35,7 @@ class Console {
   void clear_meter();
 
   std::string program_;
-  bool quiet_, meter_, drawn_ = false;
+  bool speaks_, quiet_, meter_, drawn_ = false;
   Clock::time_point start_ = Clock::now(), last_drawn_{};
 };
 

@@ -1,4 +1,4 @@
-// --device auto|cpu|cuda[:i]
+// --device auto|cpu|cuda[:I,...|:all]
 #pragma once
 
 #include <string>
@@ -17,11 +17,16 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-/// Whether `text` is auto, cpu, cuda or cuda:INDEX.
+/// Whether `text` is auto, cpu, cuda, cuda:INDEX, a list as cuda:0,2, or cuda:all.
 bool is_device_name(std::string_view text);
 
+/// Whether it is one of the last two, which ask for a rank on each of several GPUs.
+bool names_several_devices(std::string_view text);
+/// How many these are. @throws Error(no_device) with the reason where they cannot be had.
+int count_devices(std::string_view text);
+
 /// The device that a program runs on. `auto` is the processor until faster_device has a say.
-/// @param rank of those of several processes that are on this machine: `cuda` gives them its devices in turn.
+/// @param rank of those that are on this machine: `cuda`, `cuda:all` and lists give them their devices in turn.
 /// @throws Error(no_device) with the reason when that device cannot be had; there is no silent fallback.
 Device resolve_device(std::string_view text, int rank = 0);
 

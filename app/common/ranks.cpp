@@ -7,15 +7,18 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/comm/mpi_communicator.hpp"
 #include "tallskinny/gemm/comm/nccl_communicator.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/write/new_file.hpp"
 
 namespace ts::app {
 
@@ -78,8 +81,8 @@ Launch launch_of_environment() {
 
 Ranks::Ranks(const Launch& launch) {
   if (launch.ranks == 1) return;
-  mpi_ = std::make_unique<MpiSession>();
-  world_ = mpi_->world();
+  session_ = std::make_shared<const MpiSession>();
+  world_ = session_->world();
   if (size() != launch.ranks)
     throw Error(Errc::no_device,
                 std::to_string(launch.ranks) + " processes were started, but MPI sees " + std::to_string(size()) +
@@ -98,8 +101,16 @@ Ranks::Ranks(const Launch& launch) {
   io::share_memory(on_machine_);
 }
 
+Ranks::Ranks(std::shared_ptr<const RankSession> threads)
+    : session_(std::move(threads)),
+      world_(session_->world()),
+      on_machine_(world_->size()),
+      rank_on_machine_(world_->rank()),
+      threads_(true) {}
+
 void Ranks::work_alone() const {
   share_processors(1);
+  share_threads(1);
   io::share_memory(1);
 }
 
@@ -114,6 +125,10 @@ void Ranks::work_together() const {
       throw Error(Errc::no_device,
                   "rank 0 runs on a processor with " + text(0) + ", rank " + std::to_string(r) + " on one with " +
                       text(r) + ": their results would differ in the last bits; start all on machines of a kind");
+  if (threads_ && !threads_may_call_openblas())
+    throw Error(Errc::no_device,
+                "this OpenBLAS is made for one thread, and every GPU has one: install libopenblas0-pthread, or start "
+                "a process for each GPU (mpirun -n P ... --device cuda)");
 }
 
 std::shared_ptr<Communicator> Ranks::on_devices(int device, const std::function<void(const std::string&)>& note) const {
@@ -139,21 +154,24 @@ int Ranks::settle(const Ending& mine, const std::function<void(const std::string
   using namespace std::chrono_literals;
   const std::string by = rank() == 0 ? "" : "rank " + std::to_string(rank()) + ": ";
   // The higher the rank, the later: where several fail, one tells it.
-  const auto patience = failed ? 2000ms + std::min(rank(), 20) * 50ms : std::chrono::milliseconds(24h * 36500);
-  if (!mpi_->all_are_here(patience)) {
+  const auto patience =
+      failed && !mine.follows ? 2000ms + std::min(rank(), 20) * 50ms : std::chrono::milliseconds(24h * 36500);
+  if (!session_->all_are_here(patience)) {
     tell(by + mine.sentence);
-    mpi_->abort(mine.code);
+    io::remove_unfinished_files();
+    session_->abort(mine.code);
     std::_Exit(mine.code);
   }
   struct Verdict {
     int code = 0;
-    bool failed = false;
+    bool failed = false, follows = false;
   };
-  const Verdict verdict{mine.code, failed};
+  const Verdict verdict{mine.code, failed, mine.follows};
   const auto all = gather_lists<Verdict>(of(world_), std::span(&verdict, 1));
   const auto worst = [&]() -> std::size_t {
-    for (std::size_t r = 0; r < all.size(); ++r)
-      if (all[r].failed) return r;
+    for (const bool follows : {false, true})
+      for (std::size_t r = 0; r < all.size(); ++r)
+        if (all[r].failed && all[r].follows == follows) return r;
     // After a signal that not all have had: who has tells its number.
     const auto greatest = [](const Verdict& a, const Verdict& b) { return a.code < b.code; };
     return static_cast<std::size_t>(std::max_element(all.begin(), all.end(), greatest) - all.begin());

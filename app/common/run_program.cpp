@@ -6,9 +6,13 @@
 #include <optional>
 #include <streambuf>
 
+#include "tallskinny/app/common/device.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/printable.hpp"
 
 namespace ts::app {
@@ -39,10 +43,39 @@ Ending ending_of(const std::function<int()>& body) noexcept {
     return {exit_code_of(error.code()), lines ? error.what() : io::printable(error.what())};
   } catch (const std::bad_alloc&) {
     return {exit_failure, "there is not enough memory"};
+  } catch (const RankEnded& error) {
+    return {exit_failure, error.what(), true};
   } catch (const std::exception& error) {
     return {exit_failure, error.what()};
   }
 }
+
+/// Writes an error of a program.
+std::function<void(const std::string&)> teller(const std::string& name) {
+  return [&name](const std::string& sentence) { std::cerr << name << ": " << sentence << '\n'; };
+}
+
+/// The end of a rank: how all end, told once.
+int settled(const Ranks& ranks, const Ending& mine, const std::function<void(const std::string&)>& tell) noexcept {
+  const Ending end = ending_of([&] { return ranks.settle(mine, tell); });
+  if (!end.sentence.empty()) tell(end.sentence);
+  return end.code;
+}
+
+/// While one lives, as many threads of this process share what it has.
+class Shared {
+ public:
+  explicit Shared(int ranks) { share(ranks); }
+  ~Shared() { share(1); }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+ private:
+  static void share(int ranks) noexcept {
+    share_threads(ranks);
+    io::share_memory(ranks);
+  }
+};
 
 /// While one lives, what is written to a stream goes nowhere.
 class Silence {
@@ -75,7 +108,7 @@ int run_program(const std::string& name, int argc, char** argv, const std::funct
 int run_on_ranks(const std::string& name, int argc, char** argv,
                  const std::function<int(Arguments, const Ranks&)>& body) noexcept {
   const Launch launch = launch_of_environment();
-  const auto tell = [&name](const std::string& sentence) { std::cerr << name << ": " << sentence << '\n'; };
+  const auto tell = teller(name);
   std::unique_ptr<const Ranks> ranks;
   const Ending ending = ending_of([&] {
     std::optional<Silence> out, err;
@@ -89,14 +122,31 @@ int run_on_ranks(const std::string& name, int argc, char** argv,
     if (!std::cout) throw Error(Errc::io_failure, "writing to standard output failed");
     return code;
   });
-  int code = ending.code;
-  if (ranks == nullptr) {  // without MPI they cannot agree, but all see the same
-    if (launch.rank == 0) tell(ending.sentence);
-    return code;
-  }
-  const Ending settled = ending_of([&] { return ranks->settle(ending, tell); });
-  if (!settled.sentence.empty()) tell(settled.sentence);
-  return settled.code;
+  if (ranks != nullptr) return settled(*ranks, ending, tell);
+  if (launch.rank == 0) tell(ending.sentence);  // without MPI they cannot agree, but all see the same
+  return ending.code;
+}
+
+int work_on_threads(const std::string& name, int ranks, const std::function<int(const Ranks&)>& body) {
+  const Shared shared(ranks);
+  int code = exit_ok;
+  run_sessions_on_threads(ranks, [&](const std::shared_ptr<RankSession>& session) {
+    const Ranks mine(session);
+    const int all = settled(mine, ending_of([&] { return body(mine); }), teller(name));
+    if (mine.first()) code = all;
+  });
+  return code;
+}
+
+int work_on_devices(const std::string& name, const std::string& device, const Ranks& ranks,
+                    const std::function<int(const Ranks&)>& body) {
+  if (!names_several_devices(device)) return body(ranks);
+  if (ranks.size() > 1)
+    throw Error(Errc::invalid_argument, "--device " + device +
+                                            " is for one process, and a launcher has started several: with --device "
+                                            "cuda each of them has a GPU");
+  const int devices = count_devices(device);
+  return devices == 1 ? body(ranks) : work_on_threads(name, devices, body);
 }
 
 int run_command(const About& about, const std::vector<Command>& commands, Arguments arguments) {

@@ -22,10 +22,20 @@ namespace ts::app {
 /// made for them, and that is an error.
 int run_program(const std::string& name, int argc, char** argv, const std::function<int(Arguments)>& body) noexcept;
 
-/// The same for a program that several processes may run together. Rank 0 alone writes to standard output and error;
+/// The same for a program that several ranks may run together. Rank 0 alone writes to standard output and error;
 /// all end with one exit status, and an error of any rank is told once.
 int run_on_ranks(const std::string& name, int argc, char** argv,
                  const std::function<int(Arguments, const Ranks&)>& body) noexcept;
+
+/// What the ranks of a program do together, on `ranks` threads of this process: rank 0 is the one that calls. They
+/// share its processors and its memory, and the first alone may write to standard output. Returns how all end; an error
+/// of any is told once, on standard error.
+int work_on_threads(const std::string& name, int ranks, const std::function<int(const Ranks&)>& body);
+
+/// The same on the ranks there are or, where `device` names several GPUs, on a thread for each.
+/// @throws Error(invalid_argument) where that meets a launcher, Error(no_device).
+int work_on_devices(const std::string& name, const std::string& device, const Ranks& ranks,
+                    const std::function<int(const Ranks&)>& body);
 
 /// One of the things a program does, chosen by its first argument.
 struct Command {

@@ -7,7 +7,9 @@ namespace {
 
 int tskmeans(ts::app::Arguments arguments, const ts::app::Ranks& ranks) {
   ts::tskmeans::ProgramOptions options;
-  return options.parse(arguments) ? ts::tskmeans::run(options, ranks) : ts::app::exit_ok;
+  if (!options.parse(arguments)) return ts::app::exit_ok;
+  return ts::app::work_on_devices("tskmeans", options.common.device, ranks,
+                                  [&options](const ts::app::Ranks& all) { return ts::tskmeans::run(options, all); });
 }
 
 }  // namespace

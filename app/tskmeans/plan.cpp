@@ -5,6 +5,7 @@
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/row_reader.hpp"
 
 namespace ts::tskmeans {
@@ -76,14 +77,12 @@ void print_prediction(const ProgramOptions& o, const io::Description& points, in
 solvers::Placement place_points(const ProgramOptions& o, const io::Description& points, index_t k,
                                 const solvers::MachineMemory& machine) {
   expects(!points.sparse || !machine.has_device, "sparse points are clustered on the processor only: use --device cpu");
-  Context ctx;
-  ctx.threads = o.common.threads;
   const solvers::KMeansUses uses{.predicts = !o.predict.empty(),
                                  .transforms = o.transform,
                                  .measures = o.measures,
                                  .weighted = !o.weights.empty(),
                                  .results = std::max<std::size_t>(1, o.clusters.size()),
-                                 .threads = ctx.thread_count()};
+                                 .threads = default_threads()};
   try {
     return solvers::place_points(options_for(o, k), uses, shape_of(o, points), within_memory(o, machine));
   } catch (const Error& error) {

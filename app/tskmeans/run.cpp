@@ -102,6 +102,7 @@ void report(const Job& job, const Stopwatch& watch, Outcome& out) {
     console.note("the same command goes on from " + checkpoint.name());
   }
   out.elapsed_seconds = watch.seconds();
+  if (job.ctx.communicator->rank() > 0) return;
   if (o.common.json)
     print_json(o, out);
   else
@@ -143,13 +144,12 @@ int exit_status(const ProgramOptions& o, const Outcome& out, app::Console& conso
 
 int run(const ProgramOptions& o, const app::Ranks& ranks) {
   const Stopwatch watch;
-  app::Console console("tskmeans", o.common.quiet);
+  app::Console console("tskmeans", o.common.quiet, ranks.first());
   Outcome out;
   out.predicted = !o.predict.empty();
   app::Device device = app::resolve_device(o.common.device, ranks.rank_on_machine());
   Context ctx;
   ctx.log = [&](std::string_view line) { console.note(std::string(line)); };
-  ctx.threads = o.common.threads;
   ctx.communicator = ranks.communicator();
 
   const io::Location where = io::parse_location(o.features);
@@ -164,7 +164,7 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   });
   const io::Description described = as_read(in_file, o.read);
   if (o.ranks.asked()) {
-    print_prediction(o, described, start_of(o, described.cols).k);
+    if (ranks.first()) print_prediction(o, described, start_of(o, described.cols).k);
     return app::exit_ok;
   }
   const app::RanksPlan who = who_works(o, described, ranks.size());
@@ -189,12 +189,12 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
     if (who.together) ctx.communicator = ranks.on_devices(device.index, [&](const auto& line) { console.note(line); });
   }
   const solvers::MachineMemory machine = memory_of(ctx);
-  if (o.common.dry_run) {
-    print_plan(o, described, described_here, start.k, machine);
-    return app::exit_ok;
-  }
   solvers::Placement place;
   solvers::agreed(ctx, [&] { place = place_points(o, described_here, start.k, machine); });
+  if (o.common.dry_run) {
+    if (ranks.first()) print_plan(o, described, described_here, start.k, machine);
+    return app::exit_ok;
+  }
   if (described.note.find("angular") != std::string::npos && !o.metric_given)
     console.warn(where.text() + " is meant to be compared by angle: --metric cosine does that");
 

@@ -39,10 +39,9 @@ Run::Run(Settings asked, const Device& on, const Ranks& all)
     : settings(std::move(asked)),
       device(on),
       ranks(all),
-      console("tssolve", settings.common.quiet),
+      console("tssolve", settings.common.quiet, all.first()),
       location(io::parse_location(settings.matrix)),
       kept("tssolve", 3, with_checked_paths(settings), console) {
-  ctx.threads = settings.common.threads;
   ctx.determinism = settings.determinism.value_or(Determinism::run_to_run);
   ctx.log = [this](std::string_view line) { console.note(line); };
 }
@@ -114,23 +113,20 @@ void distribute(Run& run) {
   run.ctx.determinism = run.settings.determinism.value_or(Determinism::gpu_to_gpu);
 }
 
-}  // namespace
-
-int solve_file(Settings settings, const Ranks& ranks) {
+int solve_described(Settings settings, const Ranks& ranks) {
   const Kind& kind = settings.svd ? singular_values : settings.general ? general : hermitian;
-  const auto& name = settings.common.device;
-  const Device device = resolve_device(name, ranks.rank_on_machine());
+  const Device device = resolve_device(settings.common.device, ranks.rank_on_machine());
   if (device.kind == Device::Kind::cpu) settings.read.memory_limit = settings.memory;
   Run run(std::move(settings), device, ranks);
   run.facts.input = io::describe(run.location, run.settings.read);
-  if (run.settings.ranks.asked()) return predict(run.settings, run.facts.input);
+  if (run.settings.ranks.asked()) return ranks.first() ? predict(run.settings, run.facts.input) : exit_ok;
   run.who = who_works(run.settings, run.facts.input, device);
   if (!ranks.works(run.who)) return exit_ok;
   distribute(run);
   kind.plan(run);
   const RunPlan& plan = run.plan;
   if (run.settings.common.dry_run) {
-    kind.show(run);
+    if (ranks.first()) kind.show(run);
     return exit_ok;
   }
   solvers::expect_memory(plan.what, plan.memory.uses_of(false), plan.host_bytes);
@@ -146,6 +142,16 @@ int solve_file(Settings settings, const Ranks& ranks) {
   if (opening.valid()) opening.wait();
   if (run.settings.profile) run.facts.profile = begin_profile(run.ctx);
   return kind.solve(run, loaded);
+}
+
+}  // namespace
+
+int solve_file(Settings settings, const Ranks& ranks) {
+  try {
+    return solve_described(std::move(settings), ranks);
+  } catch (const Error& error) {
+    throw Error(error.code(), with_flags(error.what()), error.where());
+  }
 }
 
 }  // namespace ts::app::tssolve

@@ -120,18 +120,19 @@ int report(Run& run, Problem& problem, const Pairs& pairs) {
   const Settings& settings = run.settings;
   Console& console = run.console;
   // Before the files: where they cannot be written the result is told all the same.
-  if (!settings.common.json) print_table(std::cout, pairs, run.facts);
+  const bool speaks = run.ranks.first();
+  if (!settings.common.json && speaks) print_table(std::cout, pairs, run.facts);
   if (!settings.common.output.empty()) console.note("wrote " + problem.write(pairs));
-  if (!settings.report.empty() && run.ranks.first()) {
+  if (!settings.report.empty() && speaks) {
     write_html_report(pairs, settings, run.facts);
     console.note("wrote " + settings.report + ": a page with pictures");
   }
   // A run that was stopped, or used up its budget, may be taken up again.
   if (pairs.stop == solvers::StopReason::converged || pairs.stop == solvers::StopReason::rounding)
-    run.ranks.first() ? run.kept.remove() : void();
+    speaks ? run.kept.remove() : void();
   else if (run.kept.kept())
     console.note("the same command goes on from " + run.kept.name());
-  if (settings.common.json) print_json(std::cout, pairs, settings, run.facts);
+  if (settings.common.json && speaks) print_json(std::cout, pairs, settings, run.facts);
   if (!run.warning.empty()) console.warn(run.warning);
   const bool interrupted = pairs.stop == solvers::StopReason::interrupted;
   if (pairs.verified && !interrupted) return exit_ok;

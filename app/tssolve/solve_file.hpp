@@ -6,7 +6,7 @@
 
 namespace ts::app::tssolve {
 
-/// Returns the exit status.
+/// Returns the exit status. @throws Error that names options as the command line does.
 [[nodiscard]] int solve_file(Settings settings, const Ranks& ranks);
 
 }  // namespace ts::app::tssolve

@@ -2,30 +2,21 @@
 // the build.
 #pragma once
 
-#include <chrono>
-
-#include "tallskinny/gemm/runtime/communicator.hpp"
+#include "tallskinny/gemm/comm/rank_session.hpp"
 
 namespace ts {
 
-/// MPI of this process, from MPI_Init_thread to MPI_Finalize, for a program that does not start it itself. All
-/// communicators must be gone before it goes.
-class MpiSession {
+/// MPI of this process, from MPI_Init_thread to MPI_Finalize, for a program that does not start it itself.
+class MpiSession final : public RankSession {
  public:
   /// @throws Error(no_device) where neither is found; Error(device_failure) with MPI's words.
   MpiSession();
-  ~MpiSession();
-  MpiSession(const MpiSession&) = delete;
-  MpiSession& operator=(const MpiSession&) = delete;
+  ~MpiSession() override;
 
-  /// A communicator of its own for all processes of the program, which make it together.
-  [[nodiscard]] std::shared_ptr<Communicator> world() const;
-
-  /// Comes to where all processes meet at their end, and sleeps until all are there or the patience ends: then one
-  /// may be in a call that it never leaves, because another has failed. Once for each process.
-  [[nodiscard]] bool all_are_here(std::chrono::milliseconds patience) const;
+  [[nodiscard]] std::shared_ptr<Communicator> world() const override;
+  [[nodiscard]] bool all_are_here(std::chrono::milliseconds patience) const override;
   /// MPI_Abort, which ends all processes.
-  void abort(int code) const;
+  void abort(int code) const override;
 
  private:
   int (*finalize_)() = nullptr;

@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/comm/nccl_communicator.hpp"
 
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,9 @@ class NcclCommunicator final : public Communicator {
     check(nccl().init_rank(&comm_, ranks, id, rank), "ncclCommInitRank");
   }
   ~NcclCommunicator() override {
+    // After an error it is left to the end of the process: to destroy it waits for the ranks of this machine, which may
+    // wait for this one.
+    if (std::uncaught_exceptions() > 0) return;
     try {
       const cuda::Active active(device_);
       nccl().destroy(comm_);
@@ -146,7 +150,9 @@ class NcclCommunicator final : public Communicator {
 class TwoWays final : public Communicator {
  public:
   TwoWays(std::shared_ptr<Communicator> hosts, std::shared_ptr<Communicator> devices)
-      : hosts_(std::move(hosts)), devices_(std::move(devices)) {}
+      : hosts_(std::move(hosts)),
+        devices_(std::move(devices)),
+        nothing_(static_cast<std::size_t>(hosts_->size()) + 1) {}
   [[nodiscard]] int rank() const noexcept override { return hosts_->rank(); }
   [[nodiscard]] int size() const noexcept override { return hosts_->size(); }
   [[nodiscard]] bool all_gather(std::byte* data, std::span<const std::size_t> offsets) override {
@@ -154,10 +160,17 @@ class TwoWays final : public Communicator {
   }
   [[nodiscard]] bool all_gather(const cuda::Stream& stream, std::byte* data,
                                 std::span<const std::size_t> offsets) override {
-    return devices_->all_gather(stream, data, offsets);
+    meet();
+    const bool all = devices_->all_gather(stream, data, offsets);
+    meet();
+    return all;
   }
   void add(std::span<std::uint64_t> values) override { hosts_->add(values); }
-  void add(const cuda::Stream& stream, std::span<std::uint64_t> values) override { devices_->add(stream, values); }
+  void add(const cuda::Stream& stream, std::span<std::uint64_t> values) override {
+    meet();
+    devices_->add(stream, values);
+    meet();
+  }
   [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
                                                          std::span<const Incoming> in) override {
     return hosts_->begin_exchange(out, in);
@@ -168,7 +181,14 @@ class TwoWays final : public Communicator {
   }
 
  private:
+  /// In one process who frees memory may wait for the kernels of all devices, and those of NCCL wait for each other:
+  /// so no rank does while some have started theirs, and others have not.
+  void meet() const {
+    if (hosts_->in_one_process()) (void)hosts_->all_gather(nullptr, nothing_);
+  }
+
   std::shared_ptr<Communicator> hosts_, devices_;
+  std::vector<std::size_t> nothing_;  ///< of every rank
 };
 
 /// Ways between GPUs are made when something goes there for the first time, which takes tenths of a second: here those

@@ -1,6 +1,8 @@
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -16,35 +18,39 @@ namespace ts {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+/// How long a thread looks for others before it sleeps: about what sleep and waking up cost.
+constexpr Clock::duration patience = std::chrono::microseconds(50);
+
 /// Where threads meet.
 class Meeting {
  public:
-  explicit Meeting(int ranks) : contributions_(static_cast<std::size_t>(ranks)) {}
+  explicit Meeting(int ranks)
+      : states_(static_cast<std::size_t>(ranks), at_work), contributions_(static_cast<std::size_t>(ranks)) {}
 
   struct Contribution {
     const std::byte* data = nullptr;
     std::size_t size = 0;
   };
 
-  /// Returns when all have called it. @throws Error once one has failed.
+  /// Returns when all have called it. @throws RankEnded once one has ended that has not.
   void meet() {
     std::unique_lock lock(mutex_);
-    expects(!failed_, "a rank ended with an error while others waited for it");
     const std::uint64_t turn = turn_;
     if (++here_ == contributions_.size()) {
       here_ = 0, ++turn_;
       changed_.notify_all();
       return;
     }
-    changed_.wait(lock, [&] { return failed_ || turn_ != turn; });
-    expects(turn_ != turn, "a rank ended with an error while others waited for it");
+    const auto over = [&] { return !all_at_work_ || turn_ != turn; };
+    lock.unlock();
+    for (const auto until = Clock::now() + patience; !over() && Clock::now() < until;) std::this_thread::yield();
+    lock.lock();
+    changed_.wait(lock, over);
+    if (turn_ != turn) return;
+    --here_;
+    throw RankEnded();
   }
-  void fail(std::exception_ptr error) {
-    const std::lock_guard lock(mutex_);
-    if (!failed_) failed_ = std::move(error);
-    changed_.notify_all();
-  }
-  [[nodiscard]] const std::exception_ptr& failed() const { return failed_; }
   [[nodiscard]] std::vector<Contribution>& contributions() { return contributions_; }
 
   void send(int from, const Outgoing& piece) {
@@ -52,22 +58,50 @@ class Meeting {
     under_way_[{from, piece.to}].emplace_back(piece.data.begin(), piece.data.end());
     changed_.notify_all();
   }
-  /// Returns when it is there. @throws Error once one has failed.
+  /// Returns when it is there. @throws RankEnded where the one it is to come from has ended.
   void receive(int to, const Incoming& piece) {
     std::unique_lock lock(mutex_);
     auto& queue = under_way_[{piece.from, to}];
-    changed_.wait(lock, [&] { return failed_ || !queue.empty(); });
-    expects(!queue.empty(), "a rank ended with an error while others waited for it");
+    changed_.wait(lock, [&] { return states_[static_cast<std::size_t>(piece.from)] != at_work || !queue.empty(); });
+    if (queue.empty()) throw RankEnded();
     expects(queue.front().size() == piece.data.size(), "what a rank sends is not as long as what another expects");
     std::copy(queue.front().begin(), queue.front().end(), piece.data.begin());
     queue.pop_front();
   }
 
+  enum State : char { at_work, at_end, gone };
+  /// Nothing is to be waited for from this rank. Those at their end sleep until nobody is at work, or for so long; then
+  /// they may begin anew. @return whether nobody was
+  bool end(int rank, State state, std::chrono::milliseconds longest) {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t life = life_;
+    const auto count = [&](State which) {
+      return static_cast<std::size_t>(std::count(states_.begin(), states_.end(), which));
+    };
+    states_[static_cast<std::size_t>(rank)] = state;
+    if (count(at_work) == 0) {
+      std::replace(states_.begin(), states_.end(), at_end, at_work);
+      under_way_.clear();
+      ++life_;
+    }
+    all_at_work_ = count(at_work) == states_.size();
+    changed_.notify_all();
+    return changed_.wait_for(lock, longest, [&] { return life_ != life; });
+  }
+  void fail(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (!failed_) failed_ = std::move(error);
+  }
+  [[nodiscard]] const std::exception_ptr& failed() const { return failed_; }
+
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t here_ = 0;
-  std::uint64_t turn_ = 0;
+  std::atomic<bool> all_at_work_ = true;  ///< changed under the mutex, as all
+  std::atomic<std::uint64_t> turn_ = 0;
+  std::uint64_t life_ = 0;
+  std::vector<State> states_;
   std::exception_ptr failed_;
   std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> under_way_;
   std::vector<Contribution> contributions_;  ///< each thread writes its own before a meeting, all read after it
@@ -93,6 +127,7 @@ class ThreadCommunicator final : public Communicator {
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
   [[nodiscard]] int size() const noexcept override { return static_cast<int>(meeting_.contributions().size()); }
+  [[nodiscard]] bool in_one_process() const noexcept override { return true; }
 
   using Communicator::all_gather;
   [[nodiscard]] bool all_gather(std::byte* data, std::span<const std::size_t> offsets) override {
@@ -119,23 +154,45 @@ class ThreadCommunicator final : public Communicator {
   int rank_;
 };
 
+class ThreadSession final : public RankSession {
+ public:
+  ThreadSession(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+  [[nodiscard]] std::shared_ptr<Communicator> world() const override {
+    return std::make_shared<ThreadCommunicator>(meeting_, rank_);
+  }
+  [[nodiscard]] bool all_are_here(std::chrono::milliseconds patience) const override {
+    return meeting_.end(rank_, Meeting::at_end, patience);
+  }
+  void abort(int) const override {}  // all are of this process
+
+ private:
+  Meeting& meeting_;
+  int rank_;
+};
+
 }  // namespace
 
-void run_on_threads(int ranks, const std::function<void(const std::shared_ptr<Communicator>&)>& body) {
+void run_sessions_on_threads(int ranks, const std::function<void(const std::shared_ptr<RankSession>&)>& body) {
   expects(ranks >= 1, "there must be at least one rank");
   Meeting meeting(ranks);
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(ranks));
   const auto run = [&](int rank) {
     try {
-      body(std::make_shared<ThreadCommunicator>(meeting, rank));
+      body(std::make_shared<ThreadSession>(meeting, rank));
     } catch (...) {
       meeting.fail(std::current_exception());
     }
+    (void)meeting.end(rank, Meeting::gone, std::chrono::milliseconds(0));
   };
   for (int rank = 1; rank < ranks; ++rank) threads.emplace_back(run, rank);
   run(0);
   for (std::thread& thread : threads) thread.join();
   if (meeting.failed()) std::rethrow_exception(meeting.failed());
+}
+
+void run_on_threads(int ranks, const std::function<void(const std::shared_ptr<Communicator>&)>& body) {
+  run_sessions_on_threads(ranks, [&body](const std::shared_ptr<RankSession>& session) { body(session->world()); });
 }
 
 }  // namespace ts

@@ -44,6 +44,8 @@ class Communicator {
 
   [[nodiscard]] virtual int rank() const noexcept = 0;
   [[nodiscard]] virtual int size() const noexcept = 0;
+  /// Whether ranks are threads of one process.
+  [[nodiscard]] virtual bool in_one_process() const noexcept { return false; }
 
   /// `data` has offsets[size()] bytes, of which rank r contributes those from offsets[r] to offsets[r + 1];
   /// its own are there when it calls, all of them when true is returned. False: the other ranks have not all

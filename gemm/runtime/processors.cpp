@@ -16,7 +16,7 @@ namespace ts {
 
 namespace {
 
-std::atomic<int> wished = 0, sharers = 1;
+std::atomic<int> wished = 0, sharers = 1, ranks_here = 1;
 
 /// Processors in the affinity mask of this thread, 0 if the kernel does not tell.
 int processors_of_affinity() {
@@ -86,13 +86,15 @@ int available_processors() {
 }
 
 int default_threads() noexcept {
-  if (const int threads = wished; threads > 0) return threads;
   static const std::optional<int> told = threads_of_environment();
   static const int detected = detected_threads();
-  return told ? *told : std::max(1, detected / sharers);
+  const int wish = wished, of_process = wish > 0 ? wish : told.value_or(detected / sharers);
+  return std::max(1, of_process / ranks_here);
 }
 
 void share_processors(int processes) noexcept { sharers = processes; }
+
+void share_threads(int ranks) noexcept { ranks_here = ranks; }
 
 void set_default_threads(int threads) noexcept { wished = threads; }
 

@@ -9,7 +9,8 @@
 namespace ts {
 
 /// The number of threads of everything that is not told one, at least 1: what set_default_threads() said,
-/// else the first number in OMP_NUM_THREADS, else this process's share of available_processors().
+/// else the first number in OMP_NUM_THREADS, else this process's share of available_processors(). Of these the share of
+/// a rank, where ranks are threads.
 [[nodiscard]] int default_threads() noexcept;
 
 /// For the whole process, as a program's option --threads does; 0: no wish.
@@ -18,6 +19,10 @@ void set_default_threads(int threads) noexcept;
 /// From now on as many processes, this one among them, have the same processors: default_threads() is a share of them
 /// where nobody said a number.
 void share_processors(int processes) noexcept;
+
+/// From now on as many ranks are threads of this process: default_threads() is what each of them has of those that
+/// the process has, whoever said their number.
+void share_threads(int ranks) noexcept;
 
 /// Processors that this process may keep busy, at least 1: those of its affinity mask, of which its control
 /// groups may leave fewer.

@@ -1,4 +1,4 @@
-// Programs run on several ranks, as mpirun starts them.
+// Programs run on several ranks: as mpirun starts them or, in a test that is built for them, as threads.
 #pragma once
 
 #include "tallskinny/tests/support/process.hpp"
@@ -11,10 +11,21 @@ inline const std::vector<std::string> mpi_environment = {"OMPI_MCA_rmaps_base_ov
                                                          "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                                          "ASAN_OPTIONS=detect_leaks=0"};
 
-inline ProcessResult run_on_ranks(int ranks, const std::string& program, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {"-n", std::to_string(ranks), program};
+/// The command that does so.
+inline std::vector<std::string> command_on_ranks(int ranks, [[maybe_unused]] const std::string& program,
+                                                 const std::vector<std::string>& arguments) {
+#ifdef TS_ON_THREADS
+  std::vector<std::string> words = {TS_ON_THREADS, std::to_string(ranks)};  // the program, told how many
+#else
+  std::vector<std::string> words = {TS_MPIEXEC, "-n", std::to_string(ranks), program};
+#endif
   words.insert(words.end(), arguments.begin(), arguments.end());
-  return run_process(TS_MPIEXEC, words, mpi_environment);
+  return words;
+}
+
+inline ProcessResult run_on_ranks(int ranks, const std::string& program, const std::vector<std::string>& arguments) {
+  const std::vector<std::string> words = command_on_ranks(ranks, program, arguments);
+  return run_process(words.front(), {words.begin() + 1, words.end()}, mpi_environment);
 }
 
 /// The lines that are a program's own, of those that a launcher adds its banners to.

@@ -7,9 +7,18 @@
 using namespace ts;
 using namespace ts::app;
 
-TEST_CASE("device names are auto, cpu, cuda and cuda:INDEX") {
-  for (const char* good : {"auto", "cpu", "cuda", "cuda:0", "cuda:15"}) CHECK(is_device_name(good));
-  for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU", "cuda0"}) CHECK_FALSE(is_device_name(bad));
+TEST_CASE("device names are auto, cpu, cuda, cuda:INDEX, lists of them and cuda:all") {
+  for (const char* good : {"auto", "cpu", "cuda", "cuda:0", "cuda:15"}) {
+    CHECK(is_device_name(good));
+    CHECK_FALSE(names_several_devices(good));
+  }
+  for (const char* good : {"cuda:all", "cuda:0,2", "cuda:3,1,15", "cuda:0,0"}) {
+    CHECK(is_device_name(good));
+    CHECK(names_several_devices(good));
+  }
+  for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU", "cuda0", "cuda:0,", "cuda:,1", "cuda:0,,1",
+                          "cuda:0,all", "all", "cuda:0,x", "cpu,cuda"})
+    CHECK_FALSE(is_device_name(bad));
 }
 
 TEST_CASE("auto and cpu take the processor until the work is known") {
@@ -21,16 +30,23 @@ TEST_CASE("cuda is refused with the reason, never replaced") {
   const cuda::DeviceList found = cuda::list_devices();
   CHECK(found.devices.empty() == !found.reason.empty());
   if (!cuda::built()) CHECK(found.reason.find("without the CUDA backend") != std::string::npos);
-  if (!found.devices.empty()) CHECK(resolve_device("cuda") == Device{Device::Kind::cuda, 0});
-  for (const char* name : {"cuda", "cuda:1000"}) {
+  if (!found.devices.empty()) {
+    const auto count = static_cast<int>(found.devices.size());
+    CHECK(resolve_device("cuda") == Device{Device::Kind::cuda, 0});
+    CHECK(resolve_device("cuda:all", count - 1) == Device{Device::Kind::cuda, count - 1});
+    CHECK(resolve_device("cuda:0,0", 1) == Device{Device::Kind::cuda, 0});
+    CHECK(count_devices("cuda:all") == count);
+    CHECK(count_devices("cuda:0,0") == 2);
+  }
+  for (const std::string name : {"cuda", "cuda:1000", "cuda:all", "cuda:0,1000"}) {
     try {
-      if (found.devices.empty() || std::string(name) == "cuda:1000") {
+      if (found.devices.empty() || name.find("1000") != std::string::npos) {
         resolve_device(name);
         FAIL("accepted");
       }
     } catch (const Error& error) {
       CHECK(error.code() == Errc::no_device);
-      CHECK(std::string(error.what()).starts_with(std::string("--device ") + name + ": "));
+      CHECK(std::string(error.what()).starts_with("--device " + name + ": "));
       if (!found.reason.empty()) CHECK(std::string(error.what()).find(found.reason) != std::string::npos);
     }
   }

@@ -1,6 +1,7 @@
 #include "tallskinny/app/common/ranks.hpp"
 
 #include <map>
+#include <mutex>
 
 #include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
@@ -41,6 +42,30 @@ TEST_CASE("a process that nothing started with others is rank 0 of one") {
   CHECK(told == "a sentence");
   CHECK(RanksPlan{true}.text() == "together");
   CHECK(RanksPlan{false, "because"}.text() == "rank 0 alone: because");
+}
+
+TEST_CASE("of several errors the first that follows no other is told, with its rank, and all end alike") {
+  const auto settled = [](const std::vector<Ending>& endings) {
+    std::mutex one_at_a_time;
+    std::string told;
+    std::vector<int> codes(endings.size());
+    run_sessions_on_threads(static_cast<int>(endings.size()), [&](const std::shared_ptr<RankSession>& session) {
+      const Ranks ranks(session);
+      const auto rank = static_cast<std::size_t>(ranks.rank());
+      codes[rank] = ranks.settle(endings[rank], [&](const std::string& sentence) {
+        const std::lock_guard lock(one_at_a_time);
+        told += sentence + ".";
+      });
+    });
+    CHECK(codes == std::vector<int>(endings.size(), codes.front()));
+    return std::pair(codes.front(), told);
+  };
+  CHECK(settled({{0}, {0}, {0}}) == std::pair(0, std::string()));
+  CHECK(settled({{0}, {143}, {3}}) == std::pair(143, std::string()));
+  CHECK(settled({{4, "all say so"}, {4, "all say so"}}) == std::pair(4, std::string("all say so.")));
+  CHECK(settled({{0}, {4, "no"}, {2, "never"}}) == std::pair(4, std::string("rank 1: no.")));
+  CHECK(settled({{1, "another ended", true}, {0}, {4, "no"}}) == std::pair(4, std::string("rank 2: no.")));
+  CHECK(settled({{0}, {1, "another ended", true}}) == std::pair(1, std::string("rank 1: another ended.")));
 }
 
 TEST_CASE("rank 0 writes the rows of all, also where it has none and where it fails") {

@@ -1,17 +1,27 @@
 #include "tallskinny/app/common/run_program.hpp"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 
+#include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/stop.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/comm/thread_ranks.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/io/write/new_file.hpp"
 #include "tallskinny/tests/support/capture.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/write_file.hpp"
 
 using namespace ts;
 using namespace ts::app;
@@ -68,6 +78,90 @@ TEST_CASE("a result that cannot be written is an error") {
   std::cout.clear();
   CHECK(outcome.code == 1);
   CHECK(outcome.err == "tsprobe: writing to standard output failed\n");
+}
+
+TEST_CASE("ranks that are threads share the threads there are, and an error of any is told once") {
+  const int all = default_threads();
+  set_default_threads(8);
+  std::atomic<int> ranks = 0, threads = 0;
+  const Outcome fine = run([&](Arguments) {
+    return work_on_threads("tsprobe", 3, [&](const Ranks& mine) {
+      ++ranks, threads += default_threads();
+      Console("tsprobe", false, mine.first()).note("a line");
+      Console("tsprobe", false, mine.first()).warn("beware");
+      return mine.rank() == 2 ? static_cast<int>(exit_not_converged) : 0;
+    });
+  });
+  set_default_threads(0);
+  CHECK(ranks == 3);
+  CHECK(threads == 3 * 2);
+  CHECK(default_threads() == all);
+  CHECK(fine.code == 3);
+  CHECK(fine.err == "a line\ntsprobe: warning: beware\n");
+
+  const Outcome failed = run([&](Arguments) {
+    return work_on_threads("tsprobe", 3, [](const Ranks& mine) -> int {
+      if (mine.rank() == 1) throw Error(Errc::bad_input, "a sentence");
+      Context ctx;
+      ctx.communicator = mine.communicator();
+      return any_rank(ctx, true) ? 0 : 1;
+    });
+  });
+  CHECK(failed.code == 4);
+  CHECK(failed.err == "tsprobe: rank 1: a sentence\n");
+}
+
+TEST_CASE("a rank that has failed does not wait for one in a call that never ends") {
+  const test::TemporaryFolder folder;
+  const std::string err = folder / "err", half = folder / "half";
+  const Stopwatch watch;
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+    ::_exit(work_on_threads("tsprobe", 3, [&](const Ranks& mine) -> int {
+      if (mine.rank() == 1) throw Error(Errc::bad_input, "a sentence");
+      const io::NewFile unfinished(half + std::to_string(mine.rank()));
+      for (;;) ::pause();
+    }));
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  CHECK(watch.seconds() < 10);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 4);
+  CHECK(test::content_of(err) == "tsprobe: rank 1: a sentence\n");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("several GPUs are for one process; other devices leave ranks as they are") {
+  const Ranks alone;
+  const Ranks* seen = nullptr;
+  const auto look = [&seen](const Ranks& ranks) {
+    seen = &ranks;
+    return 7;
+  };
+  CHECK(work_on_devices("tsprobe", "cpu", alone, look) == 7);
+  CHECK(seen == &alone);
+  const auto code_of = [&](const Ranks& ranks) {
+    try {
+      (void)work_on_devices("tsprobe", "cuda:all", ranks, [](const Ranks&) { return 0; });
+    } catch (const Error& error) {
+      return std::pair(exit_code_of(error.code()), std::string(error.what()));
+    }
+    return std::pair(0, std::string());
+  };
+  if (cuda::list_devices().devices.empty()) {
+    CHECK(code_of(alone).first == 5);
+    CHECK(code_of(alone).second.starts_with("--device cuda:all: "));
+  } else {
+    CHECK(code_of(alone).first == 0);
+  }
+  std::vector<int> codes(2);
+  run_sessions_on_threads(2, [&](const std::shared_ptr<RankSession>& session) {
+    const Ranks ranks(session);
+    codes[static_cast<std::size_t>(ranks.rank())] = code_of(ranks).first;
+  });
+  CHECK(codes == std::vector<int>{2, 2});
 }
 
 TEST_CASE("commands are found by their whole name") {

@@ -1,4 +1,4 @@
-// Several processes that mpirun starts find what one finds, and write it once.
+// Several ranks, processes of mpirun or threads of one, find what one finds, and write it once.
 #include <limits>
 
 #include "tallskinny/tests/app/tskmeans/runs.hpp"
@@ -151,12 +151,12 @@ TEST_CASE("a signal to ranks leaves one result and one checkpoint", "[tskmeans]"
   out.write("features", generators::uniform<float>(20000, 8, 1));
   out.commit();
   // A second signal, which timeout sends to its whole group, would make mpirun kill them.
-  const ProcessResult r =
-      run_process("/usr/bin/timeout",
-                  {"--foreground", "-s",       "TERM",   "2.5",          TS_MPIEXEC, "-n",    "2",   TS_TSKMEANS,
-                   file,           "-k",       "40",     "--init",       "random",   "--tol", "0",   "--max-iter",
-                   "100000",       "--n-init", "100000", "--checkpoint", state,      "-o",    result},
-                  mpi_environment);
+  std::vector<std::string> words = {"--foreground", "-s", "TERM", "2.5"};
+  const auto command = command_on_ranks(2, TS_TSKMEANS,
+                                        {file, "-k", "40", "--init", "random", "--tol", "0", "--max-iter", "100000",
+                                         "--n-init", "100000", "--checkpoint", state, "-o", result});
+  words.insert(words.end(), command.begin(), command.end());
+  const ProcessResult r = run_process("/usr/bin/timeout", words, mpi_environment);
   INFO(r.err);
   CHECK(times(r.err, "goes on from " + state) == 1);
   CHECK(times(r.out, "interrupted") == 1);
@@ -195,3 +195,45 @@ TEST_CASE("rank 0 clusters alone what is not distributed", "[tskmeans]") {
   const auto json = json_of(on_ranks(2, {blobs_file(folder) + ":/features", "-k", "4", "--json"}));
   CHECK(json["ranks_work"] == "rank 0 alone: up to 8,192 points are not worth it");
 }
+
+#ifdef TS_ON_THREADS
+TEST_CASE("ranks that are threads share the threads of the process, and rank 0 alone has them all", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = points_file(folder);
+  const auto threads = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {file + ":/features", "-k", "3", "--max-iter", "100", "--threads", "6", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return json_of(on_ranks(3, words))["threads"];
+  };
+  CHECK(threads({}) == 2);
+  CHECK(threads({"--algorithm", "bisecting"}) == 6);
+}
+
+namespace {
+
+/// Runs on GPUs, of which the first is one, find the same.
+void expect_of_devices(const std::string& device, const std::string& sentence) {
+  const TemporaryFolder folder;
+  const std::string file = points_file(folder) + ":/features";
+  const auto with = [&](const std::string& name, const std::string& result) {
+    return tskmeans(
+        {file, "-k", "9", "--init", "random", "--verify", "--json", "--device", name, "-o", folder / result});
+  };
+  const ProcessResult run = with(device, "several.h5");
+  const auto one = json_of(with("cuda:0", "one.h5")), several = json_of(run);
+  CHECK(several["ranks"].get<int>() > 1);
+  CHECK(several["ranks_work"] == "together");
+  CHECK(several["device"] == "cuda:0");
+  CHECK(mentions(run.err, sentence));
+  expect_same(one, several, {"inertia", "n_iter", "cluster_sizes", "violations"});
+  expect_same(folder / "one.h5", folder / "several.h5", {"/labels", "/cluster_centers"});
+}
+
+}  // namespace
+
+TEST_CASE("two ranks of one process may share a GPU", "[gpu]") {
+  expect_of_devices("cuda:0,0", "through host memory: ranks share a GPU");
+}
+
+TEST_CASE("all GPUs of a machine find what one finds", "[gpus]") { expect_of_devices("cuda:all", "ranks, together"); }
+#endif

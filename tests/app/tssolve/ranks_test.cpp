@@ -1,4 +1,4 @@
-// tssolve under mpirun.
+// tssolve on several ranks: processes of mpirun, or threads of one.
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/tests/app/tssolve/runs.hpp"
 #include "tallskinny/tests/support/mpi_run.hpp"
@@ -120,6 +120,7 @@ TEST_CASE("an error of any rank is told once, with its exit status, and ends all
   CHECK(lines_of("tssolve", all.err) == Words{"tssolve: " + (folder / "none.h5") + " does not exist"});
 }
 
+#ifndef TS_ON_THREADS
 TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole") {
   const TemporaryFolder folder;
   const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({24, 24, 24}));
@@ -147,3 +148,4 @@ TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole"
                              0);
   CHECK(rest["ranks"] == 3);
 }
+#endif

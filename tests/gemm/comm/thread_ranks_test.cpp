@@ -1,5 +1,7 @@
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <numeric>
 #include <vector>
@@ -130,6 +132,76 @@ TEST_CASE("ranks that are threads send to each other, add integers and agree") {
         });
       },
       {"rank 1 sends nothing"});
+}
+
+TEST_CASE("ranks that are threads meet at their end, release those that wait for them, and begin anew") {
+  using namespace std::chrono_literals;
+  std::vector<std::string> seen(3);
+  run_sessions_on_threads(3, [&](const std::shared_ptr<RankSession>& session) {
+    const Shared c = session->world();
+    const auto rank = static_cast<std::size_t>(c->rank());
+    const auto gathered = [&] {
+      std::string all(3, '.');
+      all[rank] = static_cast<char>('a' + rank);
+      const std::vector<std::size_t> one_each{0, 1, 2, 3};
+      (void)c->all_gather(reinterpret_cast<std::byte*>(all.data()), one_each);
+      return all;
+    };
+    const auto received = [&] {
+      std::byte piece{};
+      const Incoming in{0, {&piece, 1}};
+      c->begin_exchange({}, {&in, 1})->wait();
+      return std::string("received ");
+    };
+    const auto ends = [](const auto& call) {
+      try {
+        return call();
+      } catch (const RankEnded&) {
+        return std::string("ended ");
+      }
+    };
+    if (rank == 0) {
+      const std::byte piece{};
+      const Outgoing out{1, {&piece, 1}};
+      c->begin_exchange({&out, 1}, {})->wait();
+    } else {
+      if (rank == 1) seen[1] = received();  // what was sent arrives, nothing else will
+      if (rank == 1) seen[1] += ends(received);
+      seen[rank] += ends(gathered);
+    }
+    seen[rank] += session->all_are_here(1min) ? "here " : "";
+    seen[rank] += gathered();
+  });
+  CHECK(seen == std::vector<std::string>{"here abc", "received ended ended here abc", "ended here abc"});
+
+  bool here = false, released = false;
+  expect_misuse(
+      [&] {
+        run_sessions_on_threads(2, [&](const std::shared_ptr<RankSession>& session) {
+          const Shared c = session->world();
+          if (c->rank() == 1) throw Error(Errc::invalid_argument, "rank 1 does not come to its end");
+          here = session->all_are_here(1min);
+          const std::vector<std::size_t> nothing(3);
+          try {
+            (void)c->all_gather(nullptr, nothing);
+          } catch (const RankEnded&) {
+            released = true;
+          }
+        });
+      },
+      {"rank 1 does not come"});
+  CHECK(here);
+  CHECK(released);
+
+  std::atomic<bool> tired = false;
+  std::vector<char> met(2);
+  run_sessions_on_threads(2, [&](const std::shared_ptr<RankSession>& session) {
+    const bool first = session->world()->rank() == 0;
+    if (first) tired.wait(false);
+    met[first ? 0 : 1] = session->all_are_here(first ? 1min : 1ms);
+    tired = true, tired.notify_all();
+  });
+  CHECK(met == std::vector<char>{1, 0});
 }
 
 TEST_CASE("a communicator of MPI is refused where MPI does not run") {

@@ -94,6 +94,11 @@ TEST_CASE("a wish for the whole process counts for contexts without one") {
   Context own;
   own.threads = 2;
   CHECK(own.thread_count() == 2);
+  share_threads(2);  // of ranks
+  CHECK(default_threads() == 2);
+  share_threads(7);
+  CHECK(default_threads() == 1);
+  share_threads(1);
   set_default_threads(0);
   CHECK(default_threads() == before);
 }
