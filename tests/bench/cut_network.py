@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""Ranks in network namespaces of one machine, one of which is cut off: cut_network.py BIN [KEEPALIVE]
+"""Ranks in network namespaces of one machine, one of which is cut off: cut_network.py BIN [SETTINGS]
 
 BIN is the folder of the programs. Three namespaces hang on one bridge, mpirun of Open MPI runs in the first and starts
 a rank in each, which talk over TCP alone. A run of three must have the bits of one process. Then, each time in a run
 that would go on: the last rank finds NaN, the last rank is killed, a namespace is cut off for one second, and each
 namespace is cut off for good. Told are the exit status, how soon no rank was left after that, and whether one process
-that goes on from the checkpoint ends with the bits of a run that nothing disturbed. KEEPALIVE: time, interval and
-probes of Open MPI's daemons, 1,1,2 unless given. Root alone may make namespaces.
+that goes on from the checkpoint ends with the bits of a run that nothing disturbed. SETTINGS of Open MPI's daemons,
+1,1,2,0 unless given: time, interval and probes of keepalive, seconds between the signals that end a rank (1 as
+installed). Root alone may make namespaces.
 """
 import os
 import shutil
@@ -45,17 +46,18 @@ def make_network():
 
 def remove_network():
     for i in RANKS:
+        ip(f"link del cut{i}", check=False)
         ip(f"netns del cut{i}", check=False)
     ip("link del cut0", check=False)
 
 
 def start(program, words):
     """mpirun in the first namespace, a rank in each."""
-    time_, interval, probes = (sys.argv[2] if len(sys.argv) > 2 else "1,1,2").split(",")
+    idle, interval, probes, grace = (sys.argv[2] if len(sys.argv) > 2 else "1,1,2,0").split(",")
     settings = {"plm_rsh_agent": os.path.abspath("agent"), "btl": "tcp,self", "btl_tcp_if_include": "10.99.0.0/24",
                 "oob_tcp_if_include": "10.99.0.0/24", "hwloc_base_binding_policy": "none",
-                "oob_tcp_keepalive_time": time_, "oob_tcp_keepalive_intvl": interval,
-                "oob_tcp_keepalive_probes": probes}
+                "oob_tcp_keepalive_time": idle, "oob_tcp_keepalive_intvl": interval,
+                "oob_tcp_keepalive_probes": probes, "odls_base_sigkill_timeout": grace}
     env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                **{"OMPI_MCA_" + name: value for name, value in settings.items()})
     hosts = ",".join(f"10.99.0.{i}" for i in RANKS)
