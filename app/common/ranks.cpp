@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,8 +70,12 @@ Launch launch_of(const std::function<const char*(const char*)>& variable) {
     Launch launch;
     const char *const ranks = variable(size), *const mine = variable(rank);
     if (ranks != nullptr && mine != nullptr && parse_value(ranks, launch.ranks) && parse_value(mine, launch.rank) &&
-        launch.ranks > 1 && launch.rank >= 0 && launch.rank < launch.ranks)
+        launch.ranks > 1 && launch.rank >= 0 && launch.rank < launch.ranks) {
+      const char* const kind = variable("SLURM_MPI_TYPE");
+      launch.without_mpi = std::string_view(size).starts_with("SLURM") && variable("PMIX_RANK") == nullptr &&
+                           (kind == nullptr || std::string_view(kind) == "none");
       return launch;
+    }
   }
   return {};
 }
@@ -81,13 +86,15 @@ Launch launch_of_environment() {
 
 Ranks::Ranks(const Launch& launch) {
   if (launch.ranks == 1) return;
+  const std::string ranks = std::to_string(launch.ranks);
+  const std::string how =
+      ": start them with the mpirun of the MPI that is installed, or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 "
+      "(MPICH)";
+  if (launch.without_mpi) throw Error(Errc::no_device, "srun has started " + ranks + " processes without MPI" + how);
   session_ = std::make_shared<const MpiSession>();
   world_ = session_->world();
   if (size() != launch.ranks)
-    throw Error(Errc::no_device,
-                std::to_string(launch.ranks) + " processes were started, but MPI sees " + std::to_string(size()) +
-                    ": start them with the mpirun of the MPI that is installed (Open MPI or MPICH), or "
-                    "with srun --mpi=pmix");
+    throw Error(Errc::no_device, ranks + " processes were started, but MPI sees " + std::to_string(size()) + how);
   const Place mine = place_here();
   int same_processors = 0, r = 0;
   on_machine_ = 0;

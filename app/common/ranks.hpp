@@ -12,6 +12,7 @@ namespace ts::app {
 /// What a launcher has put into the environment of each process.
 struct Launch {
   int ranks = 1, rank = 0;
+  bool without_mpi = false;  ///< by srun, which was told of no MPI
 };
 /// Open MPI's mpirun, that of MPICH, and srun say so in variables of their own.
 [[nodiscard]] Launch launch_of(const std::function<const char*(const char*)>& variable);

@@ -29,6 +29,27 @@ TEST_CASE("what launchers say of ranks") {
   CHECK(launch({{"PMI_SIZE", "2"}, {"PMI_RANK", "2"}}) == std::pair(1, 0));
 }
 
+TEST_CASE("srun says which MPI its processes speak, or they refuse") {
+  const auto without = [](std::map<std::string, std::string> variables) {
+    variables.insert({{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "0"}});
+    return launch_of([&](const char* name) {
+             const auto at = variables.find(name);
+             return at == variables.end() ? nullptr : at->second.c_str();
+           })
+        .without_mpi;
+  };
+  CHECK(without({}));
+  CHECK(without({{"SLURM_MPI_TYPE", "none"}}));
+  CHECK_FALSE(without({{"SLURM_MPI_TYPE", "cray_shasta"}}));
+  CHECK_FALSE(without({{"PMIX_RANK", "0"}, {"SLURM_MPI_TYPE", "pmix"}}));
+  CHECK_FALSE(without({{"PMI_SIZE", "2"}, {"PMI_RANK", "0"}, {"SLURM_MPI_TYPE", "pmi2"}}));
+  CHECK_FALSE(without({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "0"}}));  // mpirun inside of a job
+  CHECK_THROWS_WITH(
+      Ranks(Launch{2, 0, true}),
+      "srun has started 2 processes without MPI: start them with the mpirun of the MPI that is installed, "
+      "or with srun --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH)");
+}
+
 TEST_CASE("a process that nothing started with others is rank 0 of one") {
   const Ranks alone;
   CHECK(alone.size() == 1);

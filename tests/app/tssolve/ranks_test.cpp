@@ -148,4 +148,45 @@ TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole"
                              0);
   CHECK(rest["ranks"] == 3);
 }
+
+TEST_CASE("the job script goes on from the checkpoint of the job before, with the bits of a run that was not stopped") {
+  const TemporaryFolder folder;
+  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({24, 24, 24}));
+  const std::string state = folder / "state.h5", queued = folder / "queued";
+  // In place of Slurm: two ranks, which get SIGUSR1 once there is a checkpoint, unless the job has queued again.
+  const auto stand_in = [&](const std::string& name, const std::string& body) {
+    write_file(folder / name, "#!/bin/sh\n" + body);
+    std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+  };
+  stand_in("srun", "shift; " TS_MPIEXEC " -n 2 \"$@\" & pid=$!\nif ! test -e " + queued + "; then while ! test -e " +
+                       state + "; do sleep 0.1; done; kill -USR1 $pid; fi\nwait $pid\n");
+  stand_in("scontrol", "echo \"$@\" > " + queued + "\n");
+  const Words options = {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15"};
+  const auto job = [&](const std::string& restarts) {
+    const Words slurm = {"PATH=" + (folder / "") + ":/usr/bin:/bin", "SLURM_JOB_ID=7",
+                         "SLURM_RESTART_COUNT=" + restarts};
+    const Words run = {"bash", TS_JOB, TS_TSSOLVE, "-o", folder / "2.h5", "--checkpoint", state, "--every", "0.1"};
+    return run_process("/usr/bin/env", with(slurm, with(run, options)), mpi_environment).code;
+  };
+  CHECK(job("50") == 128 + SIGUSR1);
+  CHECK_FALSE(std::filesystem::exists(queued));
+  std::filesystem::remove(state);
+  CHECK(job("0") == 128 + SIGUSR1);
+  CHECK(content_of(queued) == "requeue 7\n");
+  CHECK(std::filesystem::exists(state));
+  CHECK(job("1") == 0);
+  solve_on(1, with(options, {"-o", folder / "1.h5"}));
+  CHECK(same_bits(folder / "1.h5", folder / "2.h5"));
+}
+
+TEST_CASE("srun without its MPI is told in one sentence") {
+  const auto rank = [](const char* number) {
+    return run_process(TS_TSSOLVE, {"lap.h5"}, {"SLURM_STEP_NUM_TASKS=2", std::string("SLURM_PROCID=") + number});
+  };
+  const auto first = rank("0"), second = rank("1");
+  CHECK(first.code == 5);
+  CHECK(second.code == 5);
+  CHECK(first.err.starts_with("tssolve: srun has started 2 processes without MPI: start them with "));
+  CHECK(second.err.empty());
+}
 #endif
