@@ -30,8 +30,12 @@ struct Ending {
 struct RanksPlan {
   bool together = true;
   std::string why_alone = {};  ///< why rank 0 works and the others wait: the end of a sentence
+  std::string factors = {};    ///< of those that work together: who factorises; empty: nobody
   /// For the results of a run of several.
-  [[nodiscard]] std::string text() const { return together ? "together" : "rank 0 alone: " + why_alone; }
+  [[nodiscard]] std::string text() const {
+    if (!together) return "rank 0 alone: " + why_alone;
+    return factors.empty() ? "together" : "together, factors by " + factors;
+  }
 };
 
 /// Those of one run, of which this process or thread is one. Alone without a launcher: then MPI is not even looked for.

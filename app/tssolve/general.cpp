@@ -84,7 +84,7 @@ void show(Run& run) {
     const Loaded loaded = read(run);
     factors = std::visit(
         [&run]<class T>(const AnyMatrix<T>& a) {
-          return add_factors(run, solvers::estimate_factors<T>(a, std::nullopt, solvers::FactorKind::lu));
+          return add_factors(run, solvers::estimate_factors<T>(run.ctx, a, std::nullopt, solvers::FactorKind::lu));
         },
         loaded.matrix.matrix);
   }

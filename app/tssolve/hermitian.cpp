@@ -15,11 +15,11 @@ const std::string in_float64_anyway =
 template <class T>
 solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Context& ctx,
                                           const solvers::EigenProblem<T>& problem, const solvers::EigenOptions& options,
-                                          int exponent, const io::Description& input) {
+                                          int exponent) {
   const solvers::Interval scaled{std::ldexp(settings.interval->low, -exponent),
                                  std::ldexp(settings.interval->high, -exponent)};
   return solvers::solve_interval<T>(ctx, problem, options, scaled, [&](index_t count) {
-    const auto bytes = static_cast<std::uint64_t>(input.rows) * static_cast<std::uint64_t>(count) * sizeof(T);
+    const auto bytes = static_cast<std::uint64_t>(problem.a.rows()) * static_cast<std::uint64_t>(count) * sizeof(T);
     solvers::expect_memory("keeping the " + grouped(count) + " eigenvectors of the interval",
                            {{"eigenvectors", 4 * bytes}}, available_memory());
   });
@@ -71,17 +71,17 @@ const char* text_of(solvers::Preconditioner kind) {
 /// solvers::Assembled as asked for; where no shift near the target can be factorised and the matrix is small, for the
 /// dense solver.
 template <class T>
-solvers::Assembled<T> assemble_or_whole(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
-                                        std::optional<double> target, solvers::Factorise factorise,
-                                        const solvers::BeforeFactors& before, const solvers::DeviceCopy<T>& there,
-                                        const cuda::Stream& gpu, solvers::EigenOptions& options) {
+solvers::Assembled<T> assemble_or_whole(const Context& ctx, const AnyMatrix<T>& matrix,
+                                        const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
+                                        const solvers::FactorPlan& factors, const solvers::DeviceCopy<T>& there,
+                                        solvers::EigenOptions& options) {
   try {
-    return solvers::assemble<T>(matrix, mass, target, factorise, before, there, gpu);
+    return solvers::assemble<T>(ctx, matrix, mass, target, factors, there);
   } catch (const Error&) {
-    if (factorise != solvers::Factorise::needed || solvers::operator_of<T>(matrix).rows() > solvers::takeover_rows)
-      throw;
+    const index_t rows = all_rows(ctx, solvers::operator_of<T>(matrix).rows());
+    if (factors.what != solvers::Factorise::needed || rows > solvers::takeover_rows) throw;
     options.method = solvers::Method::dense;
-    return solvers::assemble<T>(matrix, mass, target, solvers::Factorise::nothing);
+    return solvers::assemble<T>(ctx, matrix, mass, target, {});
   }
 }
 
@@ -111,12 +111,13 @@ class Hermitian {
   void prepare(solvers::EigenOptions& options) {
     beginning_.emplace(run_);
     options.vectors = !run_.settings.common.output.empty() || mass_ || run_.settings.interval;
-    if (!run_.ctx.slabs.empty()) return prepare_rows();
     if (run_.settings.reorder != solvers::Reordering::none) take_order();
     if (run_.ctx.stream) there_ = solvers::copy_to<T>(run_.ctx.stream, matrix_);
     assemble(options);
     precondition();
-    if (narrow_) {
+    if (narrow_ && !run_.ctx.slabs.empty()) {
+      assembled_->problem.narrow = solvers::rounded_rows_operator_of<T>(run_.ctx, matrix_);
+    } else if (narrow_) {
       rounded_ = solvers::rounded<T>(run_.ctx, matrix_, there_);
       assembled_->problem.narrow = solvers::operator_of<T>(matrix_, there_, rounded_);
     }
@@ -125,17 +126,19 @@ class Hermitian {
 
   solvers::EigenResult<T> solve(const solvers::EigenOptions& options) {
     const auto& problem = assembled_->problem;
-    if (run_.settings.interval)
-      return solve_interval_of<T>(run_.settings, run_.ctx, problem, options, exponent_, run_.facts.input);
+    if (run_.settings.interval) return solve_interval_of<T>(run_.settings, run_.ctx, problem, options, exponent_);
     return solvers::solve_eigen<T>(run_.ctx, problem, options, beginning_->initial.cview(),
                                    beginning_->checkpoint->hooks());
   }
 
   solvers::EigenResult<T>& complete(const solvers::EigenOptions& options, solvers::EigenResult<T>& result) {
     if (mass_)
-      run_.facts.backward_errors = solvers::to_pencil<T>(run_.ctx, solvers::operator_of<T>(matrix_), mass_->view(),
-                                                         *assembled_->factor, options, result)
-                                       .backward_errors;
+      run_.facts.backward_errors =
+          solvers::to_pencil<T>(run_.ctx,
+                                run_.ctx.slabs.empty() ? solvers::operator_of<T>(matrix_)
+                                                       : solvers::rows_operator_of<T>(run_.ctx, matrix_),
+                                mass_->view(), *assembled_->factor, options, result)
+              .backward_errors;
     if (!order_.empty() && !result.vectors.empty())
       result.vectors = solvers::restored<T>(result.vectors.cview(), order_);
     return result;
@@ -170,14 +173,6 @@ class Hermitian {
   }
 
  private:
-  /// The same for rows that are distributed over ranks.
-  void prepare_rows() {
-    beginning_->take_up(run_, [&] { return fingerprint_of(run_.ctx, matrix_, mass_); });
-    assembled_.emplace(solvers::Assembled<T>{{solvers::rows_operator_of<T>(run_.ctx, matrix_)}, {}, {}});
-    precondition();
-    if (narrow_) assembled_->problem.narrow = solvers::rounded_rows_operator_of<T>(run_.ctx, matrix_);
-  }
-
   void take_order() {
     auto [order, text] = reorder(run_, matrix_);
     run_.console.note("reordered by " + text);
@@ -191,12 +186,11 @@ class Hermitian {
     target_ = target_of(settings);
     if (target_) target_ = std::ldexp(*target_, -exponent_);
     solvers::Factorise factorise = solvers::Factorise::cheap;
-    // What is cheap for one rank is not for several, which are to take the same steps.
-    if (run_.plan.eigen.method == solvers::Method::dense ||
-        (run_.ctx.determinism == Determinism::gpu_to_gpu && run_.who.together))
-      factorise = solvers::Factorise::nothing;
-    else if (needs_factors(run_))
+    if (needs_factors(run_))
       factorise = solvers::Factorise::needed;
+    else if (run_.plan.eigen.method == solvers::Method::dense || !run_.ctx.slabs.empty() ||
+             (run_.ctx.determinism == Determinism::gpu_to_gpu && run_.who.together))
+      factorise = solvers::Factorise::nothing;  // what is cheap for one rank is not for several, with the same bits
     if (mass_) run_.console.note("factorising the mass matrix");
     const auto before = [this](const solvers::FactorEstimate& factors) {
       const std::string what = mass_ ? "A - sigma M" : "A - sigma I";
@@ -204,7 +198,8 @@ class Hermitian {
       solvers::expect_memory("factorising " + what + " beside what else the run needs", run_.plan.memory.uses_of(false),
                              run_.plan.host_bytes);
     };
-    assembled_ = assemble_or_whole<T>(matrix_, mass_, target_, factorise, before, there_, run_.ctx.stream, options);
+    assembled_ = assemble_or_whole<T>(run_.ctx, matrix_, mass_, target_,
+                                      {factorise, before, run_.ctx.stream, run_.factors_by}, there_, options);
     const std::string& note = assembled_->note;
     if (!note.empty()) run_.console.warn(note);
     run_.facts.note += (run_.facts.note.empty() || note.empty() ? "" : "; ") + note;

@@ -1,6 +1,7 @@
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <optional>
 #include <tuple>
@@ -21,13 +22,23 @@ std::optional<double> target_of(const Settings& settings) {
   return std::nullopt;
 }
 
+namespace {
+bool is_dense(const io::Description& input) { return input.nonzeros == input.rows * input.cols; }
+}  // namespace
+
+bool seeks_through_factors(const Settings& settings, const io::Description& input) {
+  if (!target_of(settings) && is_dense(input)) return false;
+  return target_of(settings) || (settings.interval && settings.eigen.method == solvers::Method::automatic);
+}
+
 RanksPlan who_works(const Settings& settings, const io::Description& input, const Device& device) {
   const auto alone = [](std::string why) { return RanksPlan{false, std::move(why)}; };
   const auto not_distributed = [&alone](const std::string& what) { return alone(what + " not distributed"); };
   if (settings.svd) return not_distributed("singular values are");
   if (settings.general) return not_distributed("matrices that are not Hermitian are");
-  if (!settings.mass.empty()) return not_distributed("pencils are");
-  if (target_of(settings) || settings.interval) return not_distributed("factorisations are");
+  if (settings.interval && std::isinf(settings.interval->low) && std::isinf(settings.interval->high))
+    return alone("the matrix is decomposed as a whole");
+  if (target_of(settings) && is_dense(input)) return not_distributed("factorisations of dense matrices are");
   if (settings.reorder != solvers::Reordering::none) return not_distributed("--reorder is");
   if (settings.read.row_begin != 0 || settings.read.row_end >= 0) return not_distributed("a choice of rows is");
   const std::string& by = settings.preconditioner;
@@ -114,30 +125,18 @@ void show_json(Run& run) {
 }
 
 /// The mass matrix; it or the matrix becomes complex where the other is.
-std::optional<Input> read_mass(const Settings& settings, Input& matrix) {
+std::optional<Input> read_mass(const Run& run, Input& matrix) {
+  const Settings& settings = run.settings;
   if (settings.mass.empty()) return std::nullopt;
-  Input mass =
-      read_hermitian(io::describe(io::parse_location(settings.mass), settings.read), settings.read, Role::companion);
+  const io::Description described = io::describe(io::parse_location(settings.mass), settings.read);
   const index_t rows = matrix.description.rows;
-  if (mass.description.rows != rows)
-    throw Error(Errc::bad_input, mass.description.where.text() + " has " + grouped(mass.description.rows) +
+  if (described.rows != rows)
+    throw Error(Errc::bad_input, described.where.text() + " has " + grouped(described.rows) +
                                      " rows, but the matrix has " + grouped(rows));
+  Input mass = run.ctx.slabs.empty() ? read_hermitian(described, settings.read, Role::companion)
+                                     : read_hermitian_rows(run.ctx, described, settings.read, Role::companion);
   if (is_complex_input(mass) != is_complex_input(matrix)) make_complex(is_complex_input(mass) ? matrix : mass);
   return mass;
-}
-
-/// Reads the matrix and analyses it, for the size of its factors is known only once they are ordered.
-std::string factors_of(Run& run) {
-  Input matrix = read_hermitian(run.facts.input, run.settings.read, Role::matrix);
-  auto other = read_mass(run.settings, matrix);
-  const auto estimate = std::visit(
-      [&]<class T>(const AnyMatrix<T>& a) {
-        std::optional<CsrMatrix<T>> mass;
-        if (other) mass = as_sparse(std::get<AnyMatrix<T>>(std::move(other->matrix)));
-        return solvers::estimate_factors<T>(a, mass, solvers::FactorKind::ldl);
-      },
-      matrix.matrix);
-  return add_factors(run, estimate, other ? "A - sigma M" : "A - sigma I");
 }
 
 }  // namespace
@@ -204,6 +203,25 @@ Input read_balanced(Run& run) {
   return read();
 }
 
+/// That of the run: those rows that this rank works on.
+Input read_matrix(Run& run) {
+  return run.ctx.slabs.empty() ? read_hermitian(run.facts.input, run.settings.read, Role::matrix) : read_balanced(run);
+}
+
+/// Reads the matrix and analyses it, for the size of its factors is known only once they are ordered.
+std::string factors_of(Run& run) {
+  Input matrix = read_matrix(run);
+  auto other = read_mass(run, matrix);
+  const auto estimate = std::visit(
+      [&]<class T>(const AnyMatrix<T>& a) {
+        std::optional<CsrMatrix<T>> mass;
+        if (other) mass = as_sparse(std::get<AnyMatrix<T>>(std::move(other->matrix)));
+        return solvers::estimate_factors<T>(run.ctx, a, mass, solvers::FactorKind::ldl, run.factors_by);
+      },
+      matrix.matrix);
+  return add_factors(run, estimate, other ? "A - sigma M" : "A - sigma I");
+}
+
 }  // namespace
 
 void plan_hermitian(Run& run) {
@@ -216,6 +234,7 @@ void plan_hermitian(Run& run) {
   needs.rows = run.rows_here(), needs.element_bytes = is_complex_type(input) ? 16 : 8;
   // Where rows are distributed, as they are read, and once more in local numbers of columns.
   needs.matrix_bytes = share_here(run, run.ctx.slabs.empty() ? input.bytes : 2 * input.bytes);
+  if (!run.who.factors.empty() && run.ranks.first()) needs.matrix_bytes += input.bytes;  // whole, to be ordered
   const auto& plan = run.plan.eigen =
       solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen, initial_columns);
   // What factorisations take is known only once they are analysed, and mostly the processor's.
@@ -243,9 +262,7 @@ void plan_hermitian(Run& run) {
 }
 
 bool needs_factors(const Run& run) {
-  const Settings& settings = run.settings;
-  if (run.plan.eigen.method == solvers::Method::dense) return false;
-  return target_of(settings) || (settings.interval && settings.eigen.method == solvers::Method::automatic);
+  return run.plan.eigen.method != solvers::Method::dense && seeks_through_factors(run.settings, run.facts.input);
 }
 
 void show_hermitian(Run& run) {
@@ -292,10 +309,9 @@ Loaded read_planned(Run& run) {
       prepare(alone(run.ctx), rows, rows * of_row, plan, run.settings.eigen.precision);
     });
   const EndsOnSignal reading;
-  Loaded loaded{run.ctx.slabs.empty() ? read_hermitian(facts.input, settings.read, Role::matrix) : read_balanced(run),
-                {}};
+  Loaded loaded{read_matrix(run), {}};
   if (kernels.valid()) kernels.get();
-  loaded.other = read_mass(settings, loaded.matrix);
+  loaded.other = read_mass(run, loaded.matrix);
   facts.note = loaded.matrix.note;
   if (!facts.note.empty()) run.console.note(facts.note);
   facts.method = method_text(settings, plan) + by_whom(run), facts.method_reason = reason_of(settings, plan);

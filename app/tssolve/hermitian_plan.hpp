@@ -20,6 +20,9 @@ struct Reordered {
 template <class T>
 [[nodiscard]] Reordered reorder(Run& run, AnyMatrix<T>& matrix);
 
+/// Is what is wanted sought through factors of A - sigma M, unless the matrix is decomposed as a whole?
+[[nodiscard]] bool seeks_through_factors(const Settings& settings, const io::Description& input);
+
 void plan_hermitian(Run& run);
 void show_hermitian(Run& run);
 /// Will A - sigma I be factorised, however much that takes?

@@ -91,26 +91,46 @@ std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& 
   if (factors->bytes == 0) return by;
   auto& shares = run.plan.memory.shares;
   shares.push_back({"factors of " + what + ", twice", static_cast<std::uint64_t>(2 * factors->bytes)});
-  if (!run.settings.mass.empty())  // its pattern is a part of that of A - sigma M
-    shares.push_back({"Cholesky factor of the mass matrix", static_cast<std::uint64_t>(factors->bytes)});
+  const int parts = run.factors_by == solvers::DirectBody::mumps_on_ranks ? run.ranks.size() : 1;
+  if (!run.settings.mass.empty() && run.ranks.first())  // its pattern is a part of that of A - sigma M
+    shares.push_back({"Cholesky factor of the mass matrix", static_cast<std::uint64_t>(parts * factors->bytes)});
   return factors->flops > 0 ? by + ", " + short_number(factors->flops / 1e9) + " Gflop each" : by;
 }
 
 namespace {
 
+/// Who factorises for ranks that work together.
+void choose_factors(Run& run) {
+  std::string& by = run.who.factors;
+  if (!seeks_through_factors(run.settings, run.facts.input))
+    by = run.settings.mass.empty() ? "" : "rank 0";
+  else if (!run.settings.bits_may_vary)
+    by = "rank 0, with the bits of one process (--determinism not_guaranteed takes MUMPS on all ranks)";
+  else if (!solvers::has_mumps_on_ranks(run.ctx))
+    by = "rank 0, for no MUMPS that is built for this MPI was found (of Open MPI: libmumps-5.5)";
+  else
+    by = run.settings.mass.empty() ? "MUMPS on all ranks" : "MUMPS on all ranks, of the mass matrix by rank 0",
+    run.factors_by = solvers::DirectBody::mumps_on_ranks;
+}
+
 /// Rows over ranks, or the machine for rank 0.
 void distribute(Run& run) {
   const Ranks& ranks = run.ranks;
   if (ranks.size() == 1) return;
-  run.facts.ranks = ranks.size(), run.facts.ranks_work = run.who.text();
-  if (!run.who.together) return ranks.work_alone();
-  ranks.work_together();
-  const bool on_gpus = run.device.kind == Device::Kind::cuda;
-  run.ctx.communicator =
-      on_gpus ? ranks.on_devices(run.device.index, [&run](const std::string& line) { run.console.note(line); })
-              : ranks.communicator();
-  run.ctx.slabs = RowSlabs::of_units(run.facts.input.rows, ranks.size());
-  run.ctx.determinism = run.settings.determinism.value_or(Determinism::gpu_to_gpu);
+  run.facts.ranks = ranks.size();
+  if (run.who.together) {
+    ranks.work_together();
+    const bool on_gpus = run.device.kind == Device::Kind::cuda;
+    run.ctx.communicator =
+        on_gpus ? ranks.on_devices(run.device.index, [&run](const std::string& line) { run.console.note(line); })
+                : ranks.communicator();
+    run.ctx.slabs = RowSlabs::of_units(run.facts.input.rows, ranks.size());
+    run.ctx.determinism = run.settings.determinism.value_or(Determinism::gpu_to_gpu);
+    choose_factors(run);
+  } else {
+    ranks.work_alone();
+  }
+  run.facts.ranks_work = run.who.text();
 }
 
 int solve_described(Settings settings, const Ranks& ranks) {

@@ -43,6 +43,7 @@ struct Run {
   Device device;
   const Ranks& ranks;
   RanksPlan who = {};
+  solvers::DirectBody factors_by = solvers::DirectBody::best;
   Console console;
   io::Location location;
   CheckpointFile kept;

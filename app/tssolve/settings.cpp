@@ -37,7 +37,7 @@ About about() {
       "converged and complete; 3 not, with the reason on standard error and the partial result written; 1 failure, 2 "
       "wrong use, 4 unusable input, 5 no such device, 128 + n after signal n.\n\n"
       "mpirun -n P tssolve ..., or srun, distributes the rows of a large Hermitian matrix over P processes, where no "
-      "factorisation, reordering or GPU is asked for; otherwise the first process works alone and says so. Eigenvalues "
+      "reordering or GPU is asked for; otherwise the first process works alone and says so. Eigenvalues "
       "and vectors have the bits of --determinism gpu_to_gpu on one.\n\n"
       "SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGXCPU end a run after its block step, with the checkpoint and the "
       "partial result written.\n\n"
@@ -165,14 +165,17 @@ void add_results(Options& options, Settings& settings) {
   add_checkpoint_options(options.group("Long runs"), settings.checkpoint);
   options.group("Machine");
   add_machine_options(options, settings.common);
-  options.custom("determinism", "run_to_run|gpu_to_gpu", "",
-                 "which runs have equal bits: those of equal runs on one machine, or also those on any number of ranks "
-                 "(mpirun -n P, srun). Default run_to_run, on several ranks gpu_to_gpu",
-                 "run_to_run or gpu_to_gpu", [&settings](std::string_view text) {
-                   if (text != "run_to_run" && text != "gpu_to_gpu") return false;
-                   settings.determinism = text == "gpu_to_gpu" ? Determinism::gpu_to_gpu : Determinism::run_to_run;
-                   return true;
-                 });
+  options.custom(
+      "determinism", "LEVEL", "",
+      "which runs have equal bits: run_to_run, equal runs on one machine; gpu_to_gpu, also those on any number "
+      "of ranks (mpirun -n P, srun); not_guaranteed, none where MUMPS can factorise on all ranks (--sigma), "
+      "which share its memory. Default run_to_run, on several ranks gpu_to_gpu",
+      "run_to_run, gpu_to_gpu or not_guaranteed", [&settings](std::string_view text) {
+        settings.bits_may_vary = text == "not_guaranteed";
+        if (text != "run_to_run" && text != "gpu_to_gpu" && !settings.bits_may_vary) return false;
+        settings.determinism = text == "gpu_to_gpu" ? Determinism::gpu_to_gpu : Determinism::run_to_run;
+        return true;
+      });
   options.custom("memory", "BYTES", "",
                  "memory to use, like 500M or 40G: of the GPU, or with --device cpu of the host; default what "
                  "is free. A basis that does not fit on the GPU stays in page-locked host memory and passes "

@@ -39,6 +39,18 @@ class MpiExchange final : public Exchange {
     mpi_.check(mpi_.wait_all(static_cast<int>(requests_.size()), requests_.data(), mpi_.no_status), "MPI_Waitall");
     requests_.clear();
   }
+  /// Looks now and then: a wait of MPI takes a whole processor.
+  void wait_asleep() override {
+    using namespace std::chrono;
+    const auto begin = steady_clock::now();
+    for (int done = 0; done == 0;) {
+      mpi_.check(mpi_.test_all(static_cast<int>(requests_.size()), requests_.data(), &done, mpi_.no_status),
+                 "MPI_Testall");
+      const auto a_tenth = (steady_clock::now() - begin) / 10;
+      if (done == 0) std::this_thread::sleep_for(std::clamp<nanoseconds>(a_tenth, microseconds{50}, milliseconds{20}));
+    }
+    requests_.clear();
+  }
 
  private:
   static int length(std::size_t left) { return static_cast<int>(std::min(most_bytes, left)); }
@@ -95,6 +107,11 @@ class MpiCommunicator final : public Communicator {
   [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(std::span<const Outgoing> out,
                                                          std::span<const Incoming> in) override {
     return std::make_unique<MpiExchange<Handle>>(mpi_, comm_, out, in);
+  }
+
+  [[nodiscard]] std::optional<int> open_mpi() const noexcept override {
+    if (mpi_.to_fortran == nullptr) return std::nullopt;
+    return mpi_.to_fortran(comm_);
   }
 
  private:

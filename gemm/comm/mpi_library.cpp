@@ -31,8 +31,9 @@ struct Found {
     open.errors_return = library.symbol("ompi_mpi_errors_return");
     open.uint64 = library.symbol("ompi_mpi_uint64_t"), open.sum = library.symbol("ompi_mpi_op_sum");
     open.in_place = reinterpret_cast<void*>(1);
-    is_open = open.bind(library) && library.bind(open.of_fortran, "MPI_Comm_f2c") && open.byte != nullptr &&
-              open.no_type != nullptr && open.errors_return != nullptr && open.uint64 != nullptr && open.sum != nullptr;
+    is_open = open.bind(library) && library.bind(open.of_fortran, "MPI_Comm_f2c") &&
+              library.bind(open.to_fortran, "MPI_Comm_c2f") && open.byte != nullptr && open.no_type != nullptr &&
+              open.errors_return != nullptr && open.uint64 != nullptr && open.sum != nullptr;
   }
 
   Found() {

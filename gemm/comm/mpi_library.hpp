@@ -29,11 +29,13 @@ struct Interface {
   int (*send)(const void*, int, Handle, int, int, Handle, Handle*) = nullptr;  ///< MPI_Isend
   int (*receive)(void*, int, Handle, int, int, Handle, Handle*) = nullptr;     ///< MPI_Irecv
   int (*wait_all)(int, Handle*, void*) = nullptr;
+  int (*test_all)(int, Handle*, int*, void*) = nullptr;
   int (*cancel)(Handle*) = nullptr;
   int (*barrier)(Handle, Handle*) = nullptr;  ///< MPI_Ibarrier
   int (*test)(Handle*, int*, void*) = nullptr;
   int (*abort)(Handle, int) = nullptr;
   Handle (*of_fortran)(int) = nullptr;  ///< a macro in MPICH: its handles are Fortran's
+  int (*to_fortran)(Handle) = nullptr;  ///< of Open MPI
   Handle world{}, byte{}, no_type{}, uint64{}, sum{}, errors_return{};
   void *in_place = nullptr, *no_status = nullptr;
 
@@ -46,8 +48,8 @@ struct Interface {
            library.bind(all_gather, "MPI_Allgatherv") && library.bind(broadcast, "MPI_Bcast") &&
            library.bind(all_reduce, "MPI_Allreduce") && library.bind(send, "MPI_Isend") &&
            library.bind(receive, "MPI_Irecv") && library.bind(wait_all, "MPI_Waitall") &&
-           library.bind(cancel, "MPI_Cancel") && library.bind(barrier, "MPI_Ibarrier") &&
-           library.bind(test, "MPI_Test") && library.bind(abort, "MPI_Abort");
+           library.bind(test_all, "MPI_Testall") && library.bind(cancel, "MPI_Cancel") &&
+           library.bind(barrier, "MPI_Ibarrier") && library.bind(test, "MPI_Test") && library.bind(abort, "MPI_Abort");
   }
   void check(int status, const char* call) const {
     if (status == 0) return;

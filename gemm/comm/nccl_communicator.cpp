@@ -179,6 +179,7 @@ class TwoWays final : public Communicator {
                                                          std::span<const Incoming> in) override {
     return devices_->begin_exchange(stream, out, in);
   }
+  [[nodiscard]] std::optional<int> open_mpi() const noexcept override { return hosts_->open_mpi(); }
 
  private:
   /// In one process who frees memory may wait for the kernels of all devices, and those of NCCL wait for each other:

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,8 @@ class Exchange {
   virtual ~Exchange() = default;
   /// Returns when what was to come is there and what was to go may be changed. Once for each exchange.
   virtual void wait() = 0;
+  /// The same for what takes long: leaves the processor to others meanwhile.
+  virtual void wait_asleep() { wait(); }
 };
 
 /// One body for every way in which ranks can be connected. All ranks make the same calls in the same order.
@@ -72,6 +75,9 @@ class Communicator {
   [[nodiscard]] virtual std::unique_ptr<Exchange> begin_exchange(const cuda::Stream& stream,
                                                                  std::span<const Outgoing> out,
                                                                  std::span<const Incoming> in);
+
+  /// The Fortran handle of these ranks where they are processes of Open MPI, for libraries that are linked with it.
+  [[nodiscard]] virtual std::optional<int> open_mpi() const noexcept { return std::nullopt; }
 };
 
 /// The communicator of a process that is alone, which every Context begins with.

@@ -14,6 +14,16 @@ template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_mumps(CsrView<T> a, FactorKind,
                                                                 const std::vector<int>& order);
 
+/// On all ranks of Open MPI together; null where one of them does not have it.
+template <class T>
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_mumps(const Context&, CsrView<T> own, FactorKind,
+                                                                const std::vector<int>& order);
+
+/// By rank 0, as it would all rows. @param order on rank 0
+template <class T>
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_first_rank(const Context&, CsrView<T> own, FactorKind,
+                                                                     DirectBody, const std::vector<int>& order);
+
 template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_eigen(CsrView<T> a, FactorKind);
 

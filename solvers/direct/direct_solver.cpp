@@ -1,14 +1,13 @@
 #include "tallskinny/solvers/direct/direct_solver.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <span>
 
-#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/solvers/direct/bodies.hpp"
 #include "tallskinny/solvers/random_block.hpp"
+#include "tallskinny/solvers/ranks/rows_product.hpp"
 
 namespace ts::solvers {
 
@@ -26,36 +25,44 @@ std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBo
 }
 
 template <class T>
-double backward_error(CsrView<T> a, const DirectSolver<T>& solver) {
-  if (a.rows == 0) return 0;
-  Context ctx;
-  ctx.threads = 1;
-  Matrix<T> b(a.rows, 1), x(a.rows, 1);
+std::unique_ptr<DirectSolver<T>> analyse(const Context& ctx, CsrView<T> own, FactorKind kind, DirectBody body,
+                                         const std::vector<int>& order, const cuda::Stream& gpu) {
+  if (ctx.communicator->size() == 1) return analyse<T>(own, kind, body, order, gpu);
+  if (body != DirectBody::mumps_on_ranks) return analyse_by_first_rank<T>(ctx, own, kind, body, order);
+  auto solver = analyse_by_mumps<T>(ctx, own, kind, order);
+  expects(solver != nullptr, "a MUMPS for ranks of Open MPI was not found on all ranks");
+  return solver;
+}
+
+template <class T>
+double backward_error(const Context& ctx, CsrView<T> own, const DirectSolver<T>& solver) {
+  if (all_rows(ctx, own.rows) == 0) return 0;
+  Matrix<T> b(own.rows, 1), x(own.rows, 1), ax(own.rows, 1);
   fill_random<T>(ctx, 0x5eed, 1, b.view());
   solver.solve(ctx, b.cview(), x.view());
+  product_of<T>(ctx, own).apply(ctx, x.cview(), ax.view());
   const auto length = [&ctx](const Matrix<T>& column) {
     double norm = 0;
     column_norms(ctx, column.cview(), std::span<double>(&norm, 1));
     return norm;
   };
   const double of_b = length(b), of_x = length(x);
-  std::vector<double> row_sums(at(a.rows));
-  for_each_entry(
-      a, [&](index_t i, index_t j, const T& entry) { b(i, 0) -= entry * x(j, 0), row_sums[at(i)] += std::abs(entry); });
-  const double error = length(b) / (*std::max_element(row_sums.begin(), row_sums.end()) * of_x + of_b);
+  for (index_t i = 0; i < own.rows; ++i) b(i, 0) -= ax(i, 0);
+  const double error = length(b) / (row_sum_norm<T>(ctx, own) * of_x + of_b);
   return std::isfinite(error) ? error : inf;
 }
 
 template <class T>
-double factorise_well(std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> a, FactorKind kind) {
+double factorise_well(const Context& ctx, std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> own, FactorKind kind) {
   constexpr double near_rounding = 1e-13;
   constexpr index_t most_rows = 50000;
-  const auto error_of = [a](DirectSolver<T>& by) { return by.factorise(a) ? backward_error<T>(a, by) : inf; };
+  const index_t n = all_rows(ctx, own.rows);
+  const auto error_of = [&](DirectSolver<T>& by) { return by.factorise(own) ? backward_error<T>(ctx, own, by) : inf; };
   double error = error_of(*solver);
   for (const DirectBody body : {DirectBody::best, DirectBody::eigen}) {
-    if (error < near_rounding || (body == DirectBody::eigen && a.rows > most_rows)) break;
+    if (error < near_rounding || (body == DirectBody::eigen && n > most_rows)) break;
     if (body == DirectBody::best && solver->space() == Space::host) continue;  // is that of the processor already
-    auto other = analyse<T>(a, kind, body);
+    auto other = analyse<T>(ctx, own, kind, body);
     if (other->estimate().by == solver->estimate().by) continue;
     const double of_other = error_of(*other);
     if (of_other < error) solver = std::move(other), error = of_other;
@@ -64,10 +71,12 @@ double factorise_well(std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> a, Fa
 }
 
 #define TS_INSTANTIATE(T)                                                                                           \
+  template std::unique_ptr<DirectSolver<T>> analyse<T>(const Context&, CsrView<T>, FactorKind, DirectBody,          \
+                                                       const std::vector<int>&, const cuda::Stream&);               \
   template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, FactorKind, DirectBody, const std::vector<int>&, \
                                                        const cuda::Stream&);                                        \
-  template double factorise_well<T>(std::unique_ptr<DirectSolver<T>>&, CsrView<T>, FactorKind);                     \
-  template double backward_error<T>(CsrView<T>, const DirectSolver<T>&);
+  template double factorise_well<T>(const Context&, std::unique_ptr<DirectSolver<T>>&, CsrView<T>, FactorKind);     \
+  template double backward_error<T>(const Context&, CsrView<T>, const DirectSolver<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 

@@ -17,16 +17,20 @@ enum class FactorKind { lu, ldl };
 
 /// Who factorises: cuDSS where there is a GPU and the library is found at run time; MUMPS where it was found when this
 /// was built and is there; or Eigen, which is slower and does not pivot in L D L^H. best: the first of them.
-enum class DirectBody { best, cudss, mumps, eigen };
+/// Where rows are distributed over ranks, rank 0 does it by one of these, with the bits of one rank; or all do
+/// (mumps_on_ranks), by a MUMPS for Open MPI that is found at run time, whose bits are others in every run.
+enum class DirectBody { best, cudss, mumps, eigen, mumps_on_ranks };
 
 /// What an analysis tells of the factorisations to come.
 struct FactorEstimate {
   std::string_view by;  ///< the library
   double flops = 0;     ///< 0: not known
-  double bytes = 0;     ///< of factors and workspace; 0: not known
+  double bytes = 0;     ///< of factors and workspace, on this rank; 0: not known
 };
 
 /// A square sparse matrix, analysed once and factorised for any values on its pattern. T: double or complex<double>.
+/// One of rows that are distributed over ranks is made and used by all of them together: each gives the rows of its
+/// slab, with column numbers of the whole, and blocks by the same rows.
 template <class T>
 class DirectSolver {
  public:
@@ -60,15 +64,25 @@ template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind, DirectBody = DirectBody::best,
                                                        const std::vector<int>& order = {},
                                                        const cuda::Stream& gpu = {});
+/// The same for rows that are distributed over the ranks of ctx; with one rank it is the same.
+/// @param order what another one has told this rank
+template <class T>
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(const Context& ctx, CsrView<T> own, FactorKind,
+                                                       DirectBody = DirectBody::best,
+                                                       const std::vector<int>& order = {},
+                                                       const cuda::Stream& gpu = {});
+/// Whether DirectBody::mumps_on_ranks is there on all ranks, which ask together.
+[[nodiscard]] bool has_mumps_on_ranks(const Context& ctx);
 
 /// ||b - A x|| / (||A|| ||x|| + ||b||) of x = solver.solve(b) for a random b, with ||A|| the largest absolute row sum.
 template <class T>
-[[nodiscard]] double backward_error(CsrView<T> a, const DirectSolver<T>& solver);
+[[nodiscard]] double backward_error(const Context&, CsrView<T> own, const DirectSolver<T>& solver);
 
 /// Factorises and returns the backward error; inf: cannot be factorised. Where the error is not near rounding, or a
 /// pivot is zero, `solver` becomes that of the processor in place of a GPU's, or Eigen's, which pivots more freely, if
 /// the matrix is not large.
 template <class T>
-[[nodiscard]] double factorise_well(std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> a, FactorKind);
+[[nodiscard]] double factorise_well(const Context&, std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> own,
+                                    FactorKind kind);
 
 }  // namespace ts::solvers

@@ -4,6 +4,7 @@
 
 #include "tallskinny/solvers/direct/bodies.hpp"
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
+#include "tallskinny/solvers/ranks/rows_product.hpp"
 
 namespace ts::solvers {
 
@@ -47,7 +48,7 @@ class EigenSolver final : public DirectSolver<T> {
     if (!pivoted_) {
       constexpr double stable = 1e-13;  // as good as with pivots
       ldlt_.factorize(columns);
-      if (ldlt_.info() == Eigen::Success && backward_error<T>(a, *this) < stable) return true;
+      if (ldlt_.info() == Eigen::Success && backward_error<T>(one_thread(), a, *this) < stable) return true;
       pivoted_ = true;
       lu_.analyzePattern(columns);
     }

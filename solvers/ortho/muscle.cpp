@@ -111,14 +111,27 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 
 }  // namespace detail
 
-template <class T>
-Factored orthonormalise(const Context& ctx, Ladder ladder, PlacedView<T> x, HostView<T> r) {
+namespace {
+
+template <class T, class Method>
+Factored orthonormalise_by(const Context& ctx, Method method, PlacedView<T> x, HostView<T> r) {
   expects(r.rows() == x.cols() && r.cols() == x.cols(), "R must be b x b for a block of b columns");
   Tall<T> tall(ctx);
   set_identity(r);
-  Factored f = detail::factorise(tall, ladder, x, r);
+  Factored f = detail::factorise(tall, method, x, r);
   f.work = tall.work();
   return f;
+}
+
+}  // namespace
+
+template <class T>
+Factored orthonormalise(const Context& ctx, Ladder ladder, PlacedView<T> x, HostView<T> r) {
+  return orthonormalise_by(ctx, ladder, x, r);
+}
+template <class T>
+Factored orthonormalise(const Context& ctx, HouseholderQr method, PlacedView<T> x, HostView<T> r) {
+  return orthonormalise_by(ctx, method, x, r);
 }
 
 namespace {
@@ -188,9 +201,10 @@ double bound_of_loss(const Context& ctx, PlacedView<const T> x) {
   return bound.value();
 }
 
-#define TS_INSTANTIATE(T)                                                                  \
-  template Factored orthonormalise<T>(const Context&, Ladder, PlacedView<T>, HostView<T>); \
-  template double loss_of_orthogonality<T>(const Context&, PlacedView<const T>);           \
+#define TS_INSTANTIATE(T)                                                                         \
+  template Factored orthonormalise<T>(const Context&, Ladder, PlacedView<T>, HostView<T>);        \
+  template Factored orthonormalise<T>(const Context&, HouseholderQr, PlacedView<T>, HostView<T>); \
+  template double loss_of_orthogonality<T>(const Context&, PlacedView<const T>);                  \
   template double bound_of_loss<T>(const Context&, PlacedView<const T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

@@ -60,6 +60,8 @@ struct Factored {
 /// @throws Error(invalid_argument) for shapes that do not fit.
 template <class T>
 Factored orthonormalise(const Context&, Ladder, PlacedView<T> x, HostView<T> r);
+template <class T>
+Factored orthonormalise(const Context&, HouseholderQr, PlacedView<T> x, HostView<T> r);
 
 /// ||I - X^H X||_2, the loss of orthogonality of any tall matrix, from inner products in float64; NaN if X
 /// holds NaN.

@@ -6,9 +6,11 @@
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/setup/preconditioners.hpp"
+#include "tallskinny/solvers/setup/rows_operator.hpp"
 
 namespace ts::solvers {
 
@@ -86,25 +88,28 @@ Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T
 }
 
 template <class T>
-Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
-                      Factorise factorise, const BeforeFactors& before, const DeviceCopy<T>& there,
-                      const cuda::Stream& gpu) {
-  Assembled<T> out{EigenProblem<T>{operator_of<T>(matrix, there)}, std::nullopt, {}};
+Assembled<T> assemble(const Context& ctx, const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+                      std::optional<double> target, const FactorPlan& factors, const DeviceCopy<T>& there) {
+  const bool alone = ctx.communicator->size() == 1;
+  Assembled<T> out{
+      EigenProblem<T>{alone ? operator_of<T>(matrix, there) : rows_operator_of<T>(ctx, matrix)}, std::nullopt, {}};
   const Space home = home_of<T>(there);
   auto& problem = out.problem;
   problem.target = target;
   const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
   const CsrView<T> m = mass ? mass->view() : CsrView<T>{};
+  if (sparse == nullptr && target) expects_one_rank(ctx, "a dense factorisation");
   std::optional<ShiftedPencil<T>> pencil;  // one analysis for the inverse and for all counts
   std::optional<ShiftInvert<T>> inverse;
-  // The factor of M, beside those of A - sigma M where there are threads.
+  // The factor of M, beside those of A - sigma M where there are threads; ranks do one thing after the other.
   std::future<MassFactor<T>> of_mass;
   if (mass)
-    of_mass = std::async(Context{}.thread_count() > 1 ? std::launch::async : std::launch::deferred,
-                         [m] { return MassFactor<T>(m); });
-  if (sparse != nullptr && factorise == Factorise::needed) {
-    pencil.emplace(sparse->view(), m, DirectBody::best, gpu);
-    if (before) before(pencil->estimate());
+    of_mass = std::async(alone && Context{}.thread_count() > 1 ? std::launch::async : std::launch::deferred,
+                         [&ctx, m] { return MassFactor<T>(ctx, m); });
+  if (sparse != nullptr && factors.what == Factorise::needed) {
+    pencil.emplace(ctx, sparse->view(), m, factors.by, factors.gpu);
+    const FactorEstimate estimate = pencil->estimate();
+    if (factors.before) agreed(ctx, [&] { factors.before(estimate); });
     if (target) inverse.emplace(*pencil, *target);
   }
   double mass_least = 1;
@@ -114,7 +119,7 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
     mass_least = out.factor->least();
     problem.a = at_home(home, out.factor->standard(problem.a));
   }
-  if (factorise == Factorise::nothing) return out;
+  if (factors.what == Factorise::nothing) return out;
   const auto standard = [factor = out.factor, home](Operator<T> of_pencil) {
     return at_home(home, factor ? factor->standard_inverse(std::move(of_pencil)) : of_pencil);
   };
@@ -128,13 +133,13 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
     return out;
   }
   if (!pencil) {
-    if (!target && !may_be_cheap(sparse->nonzeros())) return out;
+    if (!target && !may_be_cheap(alone ? sparse->nonzeros() : problem.a.facts().entries)) return out;
     // What is cheap costs less on the processor.
-    pencil.emplace(sparse->view(), m);
+    pencil.emplace(ctx, sparse->view(), m, factors.by);
     if (target) inverse.emplace(*pencil, *target);
   }
   if (inverse) take(*inverse, *inverse);
-  problem.count_below = InertiaCounter<T>(*pencil, factorise == Factorise::needed ? 0 : cheap_flops, mass_least);
+  problem.count_below = InertiaCounter<T>(*pencil, factors.what == Factorise::needed ? 0 : cheap_flops, mass_least);
   // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
   if (!target)
     problem.invert = [shifts = *pencil, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
@@ -145,12 +150,13 @@ Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<
 }
 
 template <class T>
-std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
-                                               FactorKind kind) {
+std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyMatrix<T>& matrix,
+                                               const std::optional<CsrMatrix<T>>& mass, FactorKind kind,
+                                               DirectBody by) {
   const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
   if (sparse == nullptr) return std::nullopt;
   if (kind == FactorKind::lu) return GeneralInverse<T>::estimate(sparse->view());
-  return ShiftedPencil<T>(sparse->view(), mass ? mass->view() : CsrView<T>{}).estimate();
+  return ShiftedPencil<T>(ctx, sparse->view(), mass ? mass->view() : CsrView<T>{}, by).estimate();
 }
 
 template <class T>
@@ -194,10 +200,10 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
   template Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&, const Rounded<T>&);        \
   template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, Preconditioner, \
                                             Which);                                                                   \
-  template Assembled<T> assemble<T>(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&, std::optional<double>,   \
-                                    Factorise, const BeforeFactors&, const DeviceCopy<T>&, const cuda::Stream&);      \
-  template std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,    \
-                                                          FactorKind);
+  template Assembled<T> assemble<T>(const Context&, const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,          \
+                                    std::optional<double>, const FactorPlan&, const DeviceCopy<T>&);                  \
+  template std::optional<FactorEstimate> estimate_factors(const Context&, const AnyMatrix<T>&,                        \
+                                                          const std::optional<CsrMatrix<T>>&, FactorKind, DirectBody);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

@@ -63,20 +63,29 @@ struct Assembled {
 /// Told of the factors that a run needs before they are computed; may throw.
 using BeforeFactors = std::function<void(const FactorEstimate&)>;
 
+/// What is factorised, and by whom.
+struct FactorPlan {
+  Factorise what = Factorise::nothing;
+  BeforeFactors before = nullptr;
+  cuda::Stream gpu = {};  ///< of cuDSS, where what is needed may be factorised there
+  DirectBody by = DirectBody::best;
+};
+
 /// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it. Where
 /// the matrix is on a device as well, blocks are kept there. They go to the processor for what its factors do, unless
-/// `gpu`, the stream of that device, is given and cuDSS is found.
+/// FactorPlan::gpu, the stream of that device, is given and cuDSS is found.
+/// @param ctx with several ranks: all make it together, each with its rows, but not with factors of a dense A
 /// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
 template <class T>
-[[nodiscard]] Assembled<T> assemble(const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
-                                    std::optional<double> target, Factorise factorise,
-                                    const BeforeFactors& before = nullptr, const DeviceCopy<T>& there = {},
-                                    const cuda::Stream& gpu = {});
+[[nodiscard]] Assembled<T> assemble(const Context& ctx, const AnyMatrix<T>& matrix,
+                                    const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
+                                    const FactorPlan& factors, const DeviceCopy<T>& there = {});
 
-/// Of one factorisation of A - sigma M; nothing for a dense A, which is n x n.
+/// Of one factorisation of A - sigma M; nothing for a dense A, which is n x n. Ranks call it together.
 template <class T>
-[[nodiscard]] std::optional<FactorEstimate> estimate_factors(const AnyMatrix<T>& matrix,
-                                                             const std::optional<CsrMatrix<T>>& mass, FactorKind);
+[[nodiscard]] std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyMatrix<T>& matrix,
+                                                             const std::optional<CsrMatrix<T>>& mass, FactorKind,
+                                                             DirectBody by = DirectBody::best);
 
 /// Of those that need no other matrix.
 enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/eigen/interval/inside.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/transform/folded.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
-#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -34,7 +34,12 @@ class Slicer {
  public:
   Slicer(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options, Interval interval,
          const std::function<void(index_t)>& counted)
-      : ctx_(ctx), problem_(problem), options_(options), interval_(interval), counted_(counted) {
+      : ctx_(ctx),
+        n_(all_rows(ctx, problem.a.rows())),
+        problem_(problem),
+        options_(options),
+        interval_(interval),
+        counted_(counted) {
     problem_.target = std::nullopt, problem_.inverse = std::nullopt;
     options_.which = Which::SA;
     // Without Method::automatic nothing is factorised, for counts as little as for inverses.
@@ -42,7 +47,7 @@ class Slicer {
     // Through an inverse digits are cheap, and gaps between eigenvalues must be wide against the tolerance.
     accept_.tol = std::min(options_.tol, problem_.count_below && problem_.invert ? 1e-8 : 1e-6);
     accept_.convergence = options_.convergence;
-    accept_.rows = rows();
+    accept_.rows = n_;
     options_.tol = 0.1 * accept_.tol;  // so that the residuals of many vectors together stay small
   }
 
@@ -51,7 +56,7 @@ class Slicer {
     one.nev = 1;
     const bool whole = std::isinf(interval_.low) && std::isinf(interval_.high);
     const bool counts = problem_.count_below && problem_.invert;
-    if (whole || plan_eigen(rows(), sizeof(T), one).method == Method::dense) {
+    if (whole || plan_eigen(n_, sizeof(T), one).method == Method::dense) {
       compute_all();
     } else {
       accept_.norm = estimate_norm(ctx_, problem_.a, options_.seed, result_.operator_applications);
@@ -59,7 +64,7 @@ class Slicer {
       if (accept_.norm > 0 && (!counts || !slice())) search();
     }
     keep_inside(interval_, accept_.rounding(), result_);
-    if (!result_.verified && rows() <= takeover_rows && options_.max_iterations == 0 &&
+    if (!result_.verified && n_ <= takeover_rows && options_.max_iterations == 0 &&
         result_.stop != StopReason::interrupted) {
       compute_all();
       keep_inside(interval_, accept_.rounding(), result_);
@@ -68,12 +73,15 @@ class Slicer {
   }
 
  private:
-  [[nodiscard]] index_t rows() const { return problem_.a.rows(); }
+  /// That will be kept.
+  void count(index_t vectors) {
+    if (counted_) agreed(ctx_, [&] { counted_(vectors); });
+  }
 
   void compute_all() {
-    if (counted_) counted_(rows());
+    count(n_);
     auto options = options_;
-    options.nev = std::max<index_t>(rows(), 1), options.method = Method::dense;
+    options.nev = std::max<index_t>(n_, 1), options.method = Method::dense;
     result_ = solve_eigen<T>(ctx_, problem_, options);
     accept_.norm = result_.norm;
   }
@@ -103,7 +111,7 @@ class Slicer {
 
   /// The first gap found from `end` outwards; `side` is -1 or 1.
   [[nodiscard]] std::optional<Gap> gap_beyond(double end, double side) const {
-    if (std::isinf(end)) return Gap{end, inf, end < 0 ? 0 : rows()};
+    if (std::isinf(end)) return Gap{end, inf, end < 0 ? 0 : n_};
     double step = 16 * slack();
     for (int attempt = 0; attempt < end_attempts; ++attempt, step *= 2)
       if (const auto gap = gap_between(end + side * step, end + 2 * side * step)) return gap;
@@ -117,12 +125,13 @@ class Slicer {
     const index_t total = high->below - low->below;
     auto all = options_;
     all.nev = std::max<index_t>(total, 1);
-    if (total > 0 && plan_eigen(rows(), sizeof(T), all).method == Method::dense) {
+    const bool alone = ctx_.communicator->size() == 1;  // for a dense solver
+    if (total > 0 && alone && plan_eigen(n_, sizeof(T), all).method == Method::dense) {
       compute_all();
       return true;
     }
-    if (counted_) counted_(total);
-    vectors_ = Matrix<T>(rows(), total);
+    count(total);
+    vectors_ = Matrix<T>(problem_.a.rows(), total);
     collect(*low, *high);
 
     finish_with(vectors_.cview().cols(0, found_));
@@ -198,7 +207,7 @@ class Slicer {
         continue;
       }
       for (const index_t j : inside) {
-        for (index_t i = 0; i < rows(); ++i) vectors_(i, found_) = part.vectors(i, j);
+        for (index_t i = 0; i < vectors_.rows(); ++i) vectors_(i, found_) = part.vectors(i, j);
         ++found_;
       }
       return;
@@ -222,14 +231,14 @@ class Slicer {
       limit = interval_.low - margin, options.which = Which::LA;
     }
     const auto inside = [&](double v) { return options.which == Which::LA ? v >= limit : v <= limit; };
-    Matrix<T> start(rows(), 0);
-    options.nev = std::min(rows(), first_guess);
+    Matrix<T> start(problem_.a.rows(), 0);
+    options.nev = std::min(n_, first_guess);
     for (int refinements = 0;;) {
       auto part = solve_eigen<T>(ctx_, problem, options, start.cview());
       count_in(part);
       const auto kept = indices_if(part.values, inside);
-      if (part.verified && kept.size() == part.values.size() && options.nev < rows()) {
-        options.nev = std::min(2 * options.nev, rows());
+      if (part.verified && kept.size() == part.values.size() && options.nev < n_) {
+        options.nev = std::min(2 * options.nev, n_);
         continue;
       }
       finish_with(columns_of(part.vectors, kept).cview());
@@ -262,6 +271,7 @@ class Slicer {
   }
 
   const Context& ctx_;
+  index_t n_;  ///< rows of all ranks
   EigenProblem<T> problem_;
   EigenOptions options_;
   Interval interval_;
@@ -278,7 +288,6 @@ class Slicer {
 template <class T>
 EigenResult<T> solve_interval(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
                               Interval interval, const std::function<void(index_t)>& counted) {
-  expects_one_rank(ctx, "solve_interval");
   expects(interval.low <= interval.high, "an interval needs a low end that is not above its high end");
   return Slicer<T>(ctx, problem, options, interval, counted).run();
 }

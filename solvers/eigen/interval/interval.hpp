@@ -25,8 +25,9 @@ struct Interval {
 /// slicing: Grimes, Lewis, Simon 1994, "A shifted block Lanczos algorithm for solving sparse symmetric
 /// generalized eigenproblems".
 /// @param counted called with the number of vectors that will be kept, once it is known.
-/// @throws Error(invalid_argument) for an interval that is empty by its ends or not a number, or a Context of
-/// several ranks.
+/// Ranks call it together; they do not compute all eigenvalues.
+/// @throws Error(invalid_argument) for an interval that is empty by its ends or not a number, or for ranks that would
+/// have to compute all.
 template <class T>
 [[nodiscard]] EigenResult<T> solve_interval(const Context&, const EigenProblem<T>&, const EigenOptions&, Interval,
                                             const std::function<void(index_t)>& counted = {});

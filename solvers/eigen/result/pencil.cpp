@@ -8,20 +8,20 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
-#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
+#include "tallskinny/solvers/ranks/rows_product.hpp"
 
 namespace ts::solvers {
 
 template <class T>
 PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass, const MassFactor<T>& factor,
                        const EigenOptions& options, EigenResult<T>& result) {
-  expects_one_rank(ctx, "to_pencil");
   const index_t n = a.rows();
+  const Operator<T> m = product_of<T>(ctx, mass);
   const auto k = static_cast<index_t>(result.values.size());
   Matrix<T> x(n, k), r(n, k), mx(n, k);
   factor.back(ctx, result.vectors.cview(), x.view());
-  spmm(ctx, Op::none, T{1}, mass, x.cview(), T{0}, mx.view());
+  m.apply(ctx, x.cview(), mx.view());
 
   // I - X^H M X
   Matrix<T> gram(k, k);
@@ -45,8 +45,8 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
   PencilChecks checks;
   const double norm_a = estimate_norm(ctx, a, options.seed, result.operator_applications);
   index_t of_mass = 0;
-  const double norm_m = estimate_norm<T>(ctx, CsrOperator<T>(mass), options.seed, of_mass);
-  const auto accept = acceptance_of(options, result.norm, n);
+  const double norm_m = estimate_norm<T>(ctx, m, options.seed, of_mass);
+  const auto accept = acceptance_of(options, result.norm, all_rows(ctx, n));
   result.converged_count = 0;
   for (index_t j = 0; j < k; ++j) {
     const double value = result.values[at(j)];

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
-#include "tallskinny/solvers/eigen/transform/shifted_matrix.hpp"
+#include "tallskinny/solvers/ranks/rows_product.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -70,14 +70,15 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
   const auto plain = dense_of(a);
   auto body = std::make_shared<DenseFactor<T, double>>();
   body->n = a.rows();
-  const double mass_norm = mass.rows == 0 ? 1 : detail::row_sum_norm(mass);
-  detail::settle_shift<T, double>(*body, sigma, row_sum_norm(plain) + std::abs(sigma) * mass_norm, mass_norm, [&] {
-    auto shifted = plain;
-    if (mass.rows == 0) shifted.diagonal().array() -= body->sigma;
-    for_each_entry(mass, [&](index_t i, index_t j, const T& m) { shifted(i, j) -= body->sigma * m; });
-    body->lu.compute(shifted);
-    return true;
-  });
+  const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm<T>(one_thread(), mass);
+  detail::settle_shift<T, double>(
+      one_thread(), *body, sigma, row_sum_norm(plain) + std::abs(sigma) * mass_norm, mass_norm, [&] {
+        auto shifted = plain;
+        if (mass.rows == 0) shifted.diagonal().array() -= body->sigma;
+        for_each_entry(mass, [&](index_t i, index_t j, const T& m) { shifted(i, j) -= body->sigma * m; });
+        body->lu.compute(shifted);
+        return true;
+      });
   this->body_ = std::move(body);
 }
 
@@ -89,7 +90,7 @@ GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
   body->n = a.rows(), body->hermitian = false;
   const auto plain = dense_of(a);
   const double norm = row_sum_norm(plain);
-  detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
+  detail::settle_shift<T, T>(one_thread(), *body, sigma, norm + std::abs(sigma), 1, [&] {
     auto shifted = plain;
     shifted.diagonal().array() -= body->sigma;
     body->lu.compute(shifted);

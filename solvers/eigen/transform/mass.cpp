@@ -6,19 +6,23 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/direct/cholesky.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
+#include "tallskinny/solvers/ranks/first_rank.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
 
 template <class T>
 struct MassFactor<T>::Body {
-  index_t n = 0;
-  std::unique_ptr<CholeskyFactor<T>> factor;
+  index_t n = 0;                              ///< rows here
+  std::unique_ptr<CholeskyFactor<T>> factor;  ///< on rank 0
   double least = 0;
 
   void apply(const Context& ctx, CholeskyStep step, HostView<const T> x, HostView<T> y) const {
     const Profile::Piece piece(ctx, "steps with the factor of the mass matrix", {}, std::nullopt);
-    factor->apply(ctx, step, x, y);
+    if (ctx.communicator->size() == 1) return factor->apply(ctx, step, x, y);
+    Matrix<T> all = gathered_rows<T>(ctx, x);
+    first_alone(ctx, [&] { factor->apply(alone(ctx), step, all.cview(), all.view()); });
+    scatter_rows<T>(ctx, all, y);
   }
 };
 
@@ -43,23 +47,36 @@ struct Wrapped {
 }  // namespace
 
 template <class T>
-MassFactor<T>::MassFactor(CsrView<T> mass) {
-  expects(mass.rows == mass.cols, "a mass matrix is square");
+MassFactor<T>::MassFactor(CsrView<T> mass) : MassFactor(Context(), mass) {}
+
+template <class T>
+MassFactor<T>::MassFactor(const Context& ctx, CsrView<T> own) {
+  const index_t n = all_rows(ctx, own.rows), first = first_row(ctx);
+  expects(n == own.cols, "a mass matrix is square");
+  Context one = ctx;
+  one.threads = 1;
   auto body = std::make_shared<Body>();
-  body->n = mass.rows;
-  body->factor = cholesky<T>(mass);
-  double largest = mass.rows > 0 ? 0 : 1;
-  for_each_entry(mass, [&largest](index_t i, index_t j, const T& x) {
-    if (i == j) largest = std::max(largest, std::abs(x));
+  body->n = own.rows;
+  if (ctx.communicator->size() == 1) {
+    body->factor = cholesky<T>(own);
+  } else {
+    const CsrMatrix<T> whole = gathered_matrix<T>(ctx, own);
+    first_alone(ctx, [&] { body->factor = cholesky<T>(whole.view()); });
+  }
+  const bool factorised = of_first(ctx, body->factor != nullptr);
+  double largest = n > 0 ? 0 : 1;
+  for_each_entry(own, [&](index_t i, index_t j, const T& x) {
+    if (first + i == j) largest = std::max(largest, std::abs(x));
   });
+  largest = max_of_ranks(ctx, largest);
   // Below this the standard form has no correct digit.
   constexpr double largest_condition = 1e14;
-  const auto inverse = [&body](const Context& ctx, HostView<const T> x, HostView<T> y) {
-    body->apply(ctx, CholeskyStep::solve, x, y);
-    body->apply(ctx, CholeskyStep::solve_adjoint, y, y);
+  const auto inverse = [&body](const Context& c, HostView<const T> x, HostView<T> y) {
+    body->apply(c, CholeskyStep::solve, x, y);
+    body->apply(c, CholeskyStep::solve_adjoint, y, y);
   };
-  const double growth = body->factor && body->n > 0 ? detail::norm_from_below<T>(body->n, inverse) : 1;
-  if (!body->factor || !(growth * largest < largest_condition))
+  const double growth = factorised && n > 0 ? detail::norm_from_below<T>(one, body->n, inverse) : 1;
+  if (!factorised || !(growth * largest < largest_condition))
     throw Error(Errc::bad_input,
                 "the mass matrix is not positive definite (or singular to rounding): A x = lambda M x needs "
                 "one that is");

@@ -15,6 +15,10 @@ class MassFactor {
  public:
   /// @throws Error(bad_input) unless M is positive definite.
   explicit MassFactor(CsrView<T> mass);
+  /// The same of rows that are distributed over the ranks of ctx, which make it and use it together, as operators and
+  /// blocks by the same rows: rank 0 factorises, and does all steps with L.
+  /// @param own this rank's rows, with column numbers of the whole
+  MassFactor(const Context& ctx, CsrView<T> own);
 
   /// L^-1 P A P^T L^-H
   [[nodiscard]] Operator<T> standard(Operator<T> a) const;

@@ -26,8 +26,15 @@ class ShiftedPencil {
   /// @throws Error(invalid_argument) unless both are square and of one size.
   explicit ShiftedPencil(CsrView<T> a, CsrView<T> mass = {}, DirectBody body = DirectBody::best,
                          const cuda::Stream& gpu = {});
+  /// Of matrices whose rows are distributed over the ranks of ctx, which make it and use it together.
+  /// @param a, mass this rank's rows, with column numbers of the whole
+  ShiftedPencil(const Context& ctx, CsrView<T> a, CsrView<T> mass = {}, DirectBody body = DirectBody::best,
+                const cuda::Stream& gpu = {});
 
+  /// Here.
   [[nodiscard]] index_t rows() const noexcept;
+  /// What measures of factors are taken in: that of its ranks, with one thread.
+  [[nodiscard]] const Context& context() const noexcept;
   /// The largest absolute row sum of A, and of M: not below their norms.
   [[nodiscard]] double norm_of_a() const noexcept;
   [[nodiscard]] double norm_of_mass() const noexcept;

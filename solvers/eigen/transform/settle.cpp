@@ -4,10 +4,12 @@
 #include <span>
 #include <vector>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
+#include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
@@ -31,19 +33,19 @@ std::vector<double> magnitudes_of(HostView<const T> h, bool hermitian) {
 /// How near to the shift of M = A - sigma I the eigenvalues begin that are not on it (nearer than 1e-10
 /// norm), by inverse iteration with a few columns; 0 when those see none.
 template <class T, class Shift>
-double distance_of_others(const ShiftedBody<T, Shift>& body, double norm) {
+double distance_of_others(const Context& ctx, const ShiftedBody<T, Shift>& body, double norm) {
   const index_t n = body.n;
-  Context ctx;
-  ctx.threads = 1;
-  Matrix<T> y(n, std::min<index_t>(32, n));
+  Matrix<T> y(n, std::min<index_t>(32, all_rows(ctx, n)));
   fill_random<T>(ctx, 0x5eed, 20, y.view());
   double distance = 0;
   for (int step = 0; step < 4; ++step) {
-    const Matrix<T> q = ortho::pivoted_qr<T>(y.cview(), 0).q;
-    const index_t width = q.cols();
+    Matrix<T> r(y.cols(), y.cols());
+    const index_t width = ortho::orthonormalise<T>(ctx, ortho::HouseholderQr{0}, y.view(), r.view()).rank;
+    if (width == 0) return 0;
+    const Matrix<T> q = Matrix<T>::copy_of(y.cview().cols(0, width));
     y = Matrix<T>(n, width);
     body.apply(ctx, q.cview(), y.view());
-    if (!ortho::all_finite<T>(y.cview())) return 0;
+    if (any_rank(ctx, !ortho::all_finite<T>(y.cview()))) return 0;
     Matrix<T> projected(width, width);
     tsmttsm(ctx, Op::adjoint, T{1}, q.cview(), y.cview(), T{0}, projected.view());
     distance = 0;
@@ -66,9 +68,7 @@ std::string shift_text(std::complex<double> z, int digits) {
 }  // namespace
 
 template <class T>
-double norm_from_below(index_t n, const BlockMap<T>& b) {
-  Context ctx;
-  ctx.threads = 1;
+double norm_from_below(const Context& ctx, index_t n, const BlockMap<T>& b) {
   Matrix<T> x(n, 1), y(n, 1);
   fill_random<T>(ctx, 0x5eed, 2, x.view());
   double growth = 0;
@@ -85,18 +85,18 @@ double norm_from_below(index_t n, const BlockMap<T>& b) {
 }
 
 template <class T, class Shift>
-void settle_shift(ShiftedBody<T, Shift>& body, Shift sigma, double norm, double mass_norm,
+void settle_shift(const Context& ctx, ShiftedBody<T, Shift>& body, Shift sigma, double norm, double mass_norm,
                   const std::function<bool()>& factorise) {
   constexpr double largest_growth = 1e13, of_distance = 1e-5, least_move = 1e-12, usual_move = 1e-7;
   const double unit = (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
-  const auto inverse = [&body](const Context& ctx, HostView<const T> x, HostView<T> y) { body.apply(ctx, x, y); };
-  const auto usable = [&] { return factorise() && norm_from_below<T>(body.n, inverse) * norm < largest_growth; };
+  const auto inverse = [&body](const Context& c, HostView<const T> x, HostView<T> y) { body.apply(c, x, y); };
+  const auto usable = [&] { return factorise() && norm_from_below<T>(ctx, body.n, inverse) * norm < largest_growth; };
   body.sigma = sigma;
-  if (body.n == 0 || usable()) return;
+  if (all_rows(ctx, body.n) == 0 || usable()) return;
   double move = usual_move;
   body.sigma = sigma - least_move * unit;
   if (factorise()) {
-    const double others = distance_of_others(body, norm) / unit;
+    const double others = distance_of_others(ctx, body, norm) / unit;
     if (others > 0) move = std::clamp(of_distance * others, least_move, of_distance);
   }
   for (int attempt = 0; attempt < 4; ++attempt, move *= 4.0 / 3) {
@@ -111,10 +111,13 @@ void settle_shift(ShiftedBody<T, Shift>& body, Shift sigma, double norm, double 
               "another `target`");
 }
 
-template double norm_from_below(index_t, const BlockMap<double>&);
-template double norm_from_below(index_t, const BlockMap<Complex>&);
-template void settle_shift(ShiftedBody<double, double>&, double, double, double, const std::function<bool()>&);
-template void settle_shift(ShiftedBody<Complex, double>&, double, double, double, const std::function<bool()>&);
-template void settle_shift(ShiftedBody<Complex, Complex>&, Complex, double, double, const std::function<bool()>&);
+template double norm_from_below(const Context&, index_t, const BlockMap<double>&);
+template double norm_from_below(const Context&, index_t, const BlockMap<Complex>&);
+template void settle_shift(const Context&, ShiftedBody<double, double>&, double, double, double,
+                           const std::function<bool()>&);
+template void settle_shift(const Context&, ShiftedBody<Complex, double>&, double, double, double,
+                           const std::function<bool()>&);
+template void settle_shift(const Context&, ShiftedBody<Complex, Complex>&, Complex, double, double,
+                           const std::function<bool()>&);
 
 }  // namespace ts::solvers::detail

@@ -11,16 +11,16 @@ namespace ts::solvers::detail {
 template <class T>
 using BlockMap = std::function<void(const Context&, HostView<const T> x, HostView<T> y)>;
 
-/// ||B||_2 from below, by three steps of power iteration with an operator of n rows; inf where it is not finite.
+/// ||B||_2 from below, by three steps of power iteration with an operator of n rows here; inf where it is not finite.
 template <class T>
-[[nodiscard]] double norm_from_below(index_t n, const BlockMap<T>& b);
+[[nodiscard]] double norm_from_below(const Context&, index_t n, const BlockMap<T>& b);
 
 /// Tries sigma, then shifts beside it: `factorise()` is called with body.sigma set. An eigenvalue at the
 /// shift would drown all others in the rounding of its huge inverse: the less the farther the shift is from
 /// it, but the others should stay where they are as seen from the shift.
 /// @throws Error(invalid_argument) when none can be factorised.
 template <class T, class Shift>
-void settle_shift(ShiftedBody<T, Shift>& body, Shift sigma, double norm, double mass_norm,
+void settle_shift(const Context&, ShiftedBody<T, Shift>& body, Shift sigma, double norm, double mass_norm,
                   const std::function<bool()>& factorise);
 
 }  // namespace ts::solvers::detail

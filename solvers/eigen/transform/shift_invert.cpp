@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/eigen/transform/shifted_matrix.hpp"
+#include "tallskinny/solvers/ranks/rows_product.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -48,7 +49,7 @@ ShiftInvert<T>::ShiftInvert(const ShiftedPencil<T>& pencil, double sigma) {
   auto body = std::make_shared<PencilFactor<T>>();
   body->n = pencil.rows();
   const double norm = pencil.norm_of_a() + std::abs(sigma) * pencil.norm_of_mass();
-  detail::settle_shift<T, double>(*body, sigma, norm, pencil.norm_of_mass(), [&] {
+  detail::settle_shift<T, double>(pencil.context(), *body, sigma, norm, pencil.norm_of_mass(), [&] {
     body->factors = nullptr;  // they may serve again
     body->factors = pencil.factorised(body->sigma);
     return body->factors && body->factors->stable;
@@ -63,11 +64,12 @@ GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma, const cuda::Stream& gpu
   auto body = std::make_shared<SparseFactor<T>>();
   body->n = a.rows, body->hermitian = false;
   detail::ShiftedMatrix<T> entries(a, {});
-  const double norm = detail::row_sum_norm(a);
-  detail::settle_shift<T, T>(*body, sigma, norm + std::abs(sigma), 1, [&] {
+  const Context ctx = one_thread();
+  const double norm = row_sum_norm<T>(ctx, a);
+  detail::settle_shift<T, T>(ctx, *body, sigma, norm + std::abs(sigma), 1, [&] {
     const CsrView<T> matrix = entries.at_shift(body->sigma);
     if (!body->solver) body->solver = analyse<T>(matrix, FactorKind::lu, DirectBody::best, {}, gpu);
-    return factorise_well<T>(body->solver, matrix, FactorKind::lu) < 1e-11;
+    return factorise_well<T>(ctx, body->solver, matrix, FactorKind::lu) < 1e-11;
   });
   this->body_ = std::move(body);
 }

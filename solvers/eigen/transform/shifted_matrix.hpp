@@ -2,38 +2,29 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "tallskinny/gemm/core/csr.hpp"
-#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers::detail {
 
-/// The largest absolute row sum: not below ||A||_2 of a Hermitian A.
-template <class T>
-double row_sum_norm(CsrView<T> a) {
-  std::vector<double> sums(at(a.rows));
-  for_each_entry(a, [&](index_t i, index_t, const T& x) { sums[at(i)] += std::abs(x); });
-  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
-}
-
-/// Row by row the entries of A and of M on the union of their patterns, which has all of the diagonal.
+/// Row by row the entries of A and of M on the union of their patterns, which has all of the diagonal. Of matrices by
+/// rows, which begin with row `first`, those rows.
 template <class T>
 class ShiftedMatrix {
  public:
-  ShiftedMatrix(CsrView<T> a, CsrView<T> mass) {
+  ShiftedMatrix(CsrView<T> a, CsrView<T> mass, index_t first = 0) {
     struct Entry {
       std::int32_t column;
       T of_a, of_mass;
     };
     std::vector<Entry> row;
-    matrix_.rows = matrix_.cols = a.rows;
+    matrix_.rows = a.rows, matrix_.cols = a.cols;
     for (index_t i = 0; i < a.rows; ++i) {
-      row.assign(1, {static_cast<std::int32_t>(i), T{}, T{mass.rows == 0 ? 1.0 : 0.0}});
+      row.assign(1, {static_cast<std::int32_t>(first + i), T{}, T{mass.cols == 0 ? 1.0 : 0.0}});
       for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e) row.push_back({a.indices[e], a.values[e], T{}});
-      for (index_t e = mass.rows == 0 ? 0 : mass.pointers[i]; mass.rows != 0 && e < mass.pointers[i + 1]; ++e)
+      for (index_t e = mass.cols == 0 ? 0 : mass.pointers[i]; mass.cols != 0 && e < mass.pointers[i + 1]; ++e)
         row.push_back({mass.indices[e], T{}, mass.values[e]});
       std::stable_sort(row.begin(), row.end(), [](const Entry& x, const Entry& y) { return x.column < y.column; });
       for (const Entry& entry : row) {

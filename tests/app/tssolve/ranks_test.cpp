@@ -77,11 +77,84 @@ TEST_CASE("rows are distributed by their entries where these are uneven") {
 TEST_CASE("what is not distributed is solved by rank 0 alone, which says why") {
   const TemporaryFolder folder;
   const std::string file = write_sparse(folder / "line.h5", generators::laplacian({7000}));
-  const Words near = {file, "-k", "4", "--sigma", "1"};
-  const auto one = solve_on(1, near), two = solve_on(2, near);
+  const Words ordered = {file, "-k", "4", "--which", "LA", "--reorder", "rcm"};
+  const auto one = solve_on(1, ordered), two = solve_on(2, ordered);
   CHECK(two["eigenvalues"] == one["eigenvalues"]);
   CHECK(two["ranks"] == 2);
-  CHECK(two["ranks_work"] == "rank 0 alone: factorisations are not distributed");
+  CHECK(two["ranks_work"] == "rank 0 alone: --reorder is not distributed");
+}
+
+TEST_CASE("near a target rank 0 factorises for all with the bits of one process, and checkpoints change ranks") {
+  const TemporaryFolder folder;
+  const std::string lap = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const std::string torus = write_sparse(folder / "torus.h5", generators::hofstadter(85, 85, 1));
+  for (const auto& [file, sigma, ranks] : {std::tuple{lap, "0.5", 3}, std::tuple{torus, "0.2", 2}}) {
+    const Words near = {file, "-k", "6", "--sigma", sigma, "-o"};
+    const auto one = solve_on(1, with(near, {folder / "1.h5"}));
+    const auto more = solve_on(ranks, with(near, {folder / "more.h5"}));
+    CHECK(one["verification"] == "inertia");
+    for (const char* name : {"eigenvalues", "residual_norms", "error_bounds", "iterations", "verification", "method"})
+      CHECK(more[name] == one[name]);
+    CHECK(std::string(more["ranks_work"]).starts_with("together, factors by rank 0"));
+    if (file == lap) CHECK(same_bits(folder / "1.h5", folder / "more.h5"));
+  }
+  const std::string state = folder / "state.h5";
+  const Words slow = {lap, "-k", "12", "--sigma", "0.5", "--block-size", "2", "--checkpoint", state};
+  const auto whole = solve_on(1, slow);
+  const auto part = solve_on(3, with(slow, {"--max-iter", "3"}), 3);
+  CHECK(part["iterations"] == 3);
+  const auto rest = solve_on(2, slow);
+  CHECK(rest["eigenvalues"] == whole["eigenvalues"]);
+  CHECK(rest["iterations"] == whole["iterations"]);
+}
+
+TEST_CASE("intervals and pencils on ranks have the bits of one process") {
+  const TemporaryFolder folder;
+  const std::string lap = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  CsrMatrix<double> mass = generators::laplacian({8000});
+  for (double& x : mass.values) x = x > 0 ? 4.0 / 6 : 1.0 / 6;  // of linear elements on a line
+  const std::string elements = write_sparse(folder / "mass.h5", mass);
+  const std::vector<std::pair<Words, std::size_t>> runs = {{{"--interval", "2.9:3.0"}, 0},
+                                                           {{"-k", "5", "--sigma", "0.4", "--mass", elements}, 5},
+                                                           {{"-k", "3", "--which", "LA", "--mass", elements}, 3}};
+  for (const auto& [words, count] : runs) {
+    const Words all = with({lap}, words);
+    const auto one = solve_on(1, with(all, {"-o", folder / "1.h5"}));
+    const auto three = solve_on(3, with(all, {"-o", folder / "3.h5"}));
+    CAPTURE(words);
+    if (count > 0) CHECK(one["eigenvalues"].size() == count);
+    CHECK(one["eigenvalues"].size() > 2);
+    for (const char* name : {"eigenvalues", "residual_norms", "error_bounds", "verification", "operator_applications"})
+      CHECK(three[name] == one[name]);
+    CHECK(std::string(three["ranks_work"]).starts_with("together, factors by rank 0"));
+    CHECK(same_bits(folder / "1.h5", folder / "3.h5"));
+  }
+}
+
+TEST_CASE("MUMPS factorises on all ranks where bits need not repeat: real, complex and next to an eigenvalue") {
+  const TemporaryFolder folder;
+  const std::string lap = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const std::string torus = write_sparse(folder / "torus.h5", generators::hofstadter(85, 85, 1));
+  CsrMatrix<double> diagonal = generators::identity(7000);
+  for (std::size_t i = 0; i < diagonal.values.size(); ++i) diagonal.values[i] = 1 + static_cast<double>(i);
+  const std::string at_one = write_sparse(folder / "diagonal.h5", diagonal);
+  for (const auto& [file, sigma, ranks] :
+       {std::tuple{lap, "0.5", 2}, std::tuple{torus, "0.2", 3}, std::tuple{at_one, "500", 2}}) {
+    const Words near = {file, "-k", "6", "--sigma", sigma, "--json", "--quiet", "--determinism", "not_guaranteed"};
+    const auto one = solve_on(1, {file, "-k", "6", "--sigma", sigma});
+    const ProcessResult r = run_on_ranks(ranks, TS_TSSOLVE, near);
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    const auto more = nlohmann::json::parse(r.out);
+    CHECK(more["verification"] == "inertia");
+    const std::string work = more["ranks_work"];
+    CHECK(work.starts_with("together, factors by "));
+    CHECK((work == "together, factors by MUMPS on all ranks") == TS_MUMPS_ON_RANKS);
+    std::vector<double> found = more["eigenvalues"], expected = one["eigenvalues"];
+    std::sort(found.begin(), found.end()), std::sort(expected.begin(), expected.end());
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t j = 0; j < found.size(); ++j) CHECK(found[j] == Approx(expected[j]).epsilon(1e-10));
+  }
 }
 
 TEST_CASE("the checkpoint of three ranks is taken up by two, with the bits of a run that was not stopped") {

@@ -20,7 +20,8 @@ inline test::ProcessResult tssolve(const std::vector<std::string>& arguments) {
   return test::run_process(TS_TSSOLVE, arguments);
 }
 
-inline std::string write_sparse(const std::string& file, const CsrMatrix<double>& a) {
+template <class T>
+std::string write_sparse(const std::string& file, const CsrMatrix<T>& a) {
   io::OutputFile out(file);
   out.write_binsparse("/", a);
   out.commit();

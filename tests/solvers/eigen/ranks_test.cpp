@@ -3,8 +3,10 @@
 
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/tests/solvers/eigen/ranks.hpp"
+#include "tallskinny/tests/solvers/ranks/own_rows.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 
 using namespace ts;
@@ -112,6 +114,34 @@ TEST_CASE("a warm start on ranks, and through an inverse that every rank has") {
   const auto whole = solve(one_rank(), 0);
   CHECK(whole.converged);
   check_all<double>(whole, on_ranks<double>(3, n, solve), n);
+}
+
+TEST_CASE("ranks seek near a target through factors of rank 0, and count that the set is complete") {
+  const auto solve = [](const auto& whole, double target, const auto& options) {
+    using T = typename std::decay_t<decltype(whole)>::value_type;
+    return [&whole, target, options](const Context& ctx, int) {
+      const solvers::AnyMatrix<T> own(ctx.communicator->size() == 1 ? whole : own_rows(whole, ctx));
+      const auto assembled = solvers::assemble<T>(ctx, own, std::nullopt, target, {solvers::Factorise::needed});
+      return solvers::solve_eigen<T>(ctx, assembled.problem, options);
+    };
+  };
+  auto o = options_for(9, Which::LM, Method::automatic);
+  const auto lap = generators::laplacian({12, 12, 12});
+  const auto near = solve(lap, 1.5, o);
+  const auto one = near(one_rank(), 0);
+  CHECK(one.verification == solvers::Verification::inertia);
+  auto exact = generators::laplacian_spectrum({12, 12, 12}).all();
+  std::sort(exact.begin(), exact.end(), [](double a, double b) { return std::abs(a - 1.5) < std::abs(b - 1.5); });
+  for (std::size_t j = 0; j < 9; ++j) CHECK(one.values[j] == Approx(exact[j]).epsilon(1e-10));
+  for (const int ranks : {2, 3, 5}) check_all<double>(one, on_ranks<double>(ranks, lap.rows, near), lap.rows);
+
+  const auto torus = generators::hofstadter(35, 35, 1);
+  o.which = Which::LA, o.nev = 5;  // on one side
+  const auto above = solve(torus, 0.3, o);
+  using Complex = std::complex<double>;
+  const auto whole = above(one_rank(), 0);
+  CHECK(whole.verified);
+  check_all<Complex>(whole, on_ranks<Complex>(3, torus.rows, above), torus.rows);
 }
 
 TEST_CASE("what ranks cannot do is refused in a sentence") {

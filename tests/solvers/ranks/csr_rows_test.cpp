@@ -9,6 +9,7 @@
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/solvers/ranks/balance.hpp"
 #include "tallskinny/solvers/ranks/dense_rows.hpp"
+#include "tallskinny/tests/solvers/ranks/own_rows.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -81,20 +82,6 @@ CsrMatrix<T> with_hub(index_t n, index_t hub) {
     if (i == hub) row.resize(static_cast<std::size_t>(n)), std::iota(row.begin(), row.end(), 0);
     return row;
   });
-}
-
-/// Some rows, with column numbers of type I.
-template <class I, class T>
-CsrMatrix<T, I> rows_of(const CsrMatrix<T>& a, index_t first, index_t rows) {
-  CsrMatrix<T, I> own;
-  own.rows = rows, own.cols = a.cols;
-  const auto from = static_cast<std::ptrdiff_t>(a.pointers[static_cast<std::size_t>(first)]);
-  const auto end = static_cast<std::ptrdiff_t>(a.pointers[static_cast<std::size_t>(first + rows)]);
-  own.indices.assign(a.indices.begin() + from, a.indices.begin() + end);
-  own.values.assign(a.values.begin() + from, a.values.begin() + end);
-  for (index_t i = first; i < first + rows; ++i)
-    own.pointers.push_back(a.pointers[static_cast<std::size_t>(i) + 1] - from);
-  return own;
 }
 
 Context of_rank(const Shared& communicator, RowSlabs slabs, int threads = 1) {

@@ -85,17 +85,17 @@ TEST_CASE("the adjoint of a matrix, sparse and dense") {
 
 TEST_CASE("what is factorised: nothing, what is cheap, or what a target needs") {
   const auto matrix = line();
-  const auto plain = assemble<double>(matrix, std::nullopt, std::nullopt, Factorise::nothing);
+  const auto plain = assemble<double>(Context(), matrix, std::nullopt, std::nullopt, {Factorise::nothing});
   CHECK_FALSE(plain.problem.inverse);
   CHECK_FALSE(plain.problem.count_below);
-  const auto cheap = assemble<double>(matrix, std::nullopt, std::nullopt, Factorise::cheap);
+  const auto cheap = assemble<double>(Context(), matrix, std::nullopt, std::nullopt, {Factorise::cheap});
   CHECK_FALSE(cheap.problem.inverse);
   REQUIRE(cheap.problem.count_below);
   CHECK(cheap.problem.count_below(2.01, 0.05) ==
         n / 2);  // symmetric about 2, with 2 - 0.077 and 2 + 0.077 in the middle
   CHECK(cheap.problem.invert);
   for (const auto& a : {line(), dense_line()}) {
-    const auto near = assemble<double>(a, std::nullopt, 0.5, Factorise::needed);
+    const auto near = assemble<double>(Context(), a, std::nullopt, 0.5, {Factorise::needed});
     REQUIRE(near.problem.inverse);
     CHECK(near.problem.target == 0.5);
     const auto x = column<double>();
@@ -110,19 +110,19 @@ TEST_CASE("a mass matrix makes the standard form, and must be positive definite"
   auto mass = generators::identity(n);
   for (double& v : mass.values) v = 4;
   const auto matrix = line();
-  const auto pencil = assemble<double>(matrix, mass, std::nullopt, Factorise::cheap);
+  const auto pencil = assemble<double>(Context(), matrix, mass, std::nullopt, {Factorise::cheap});
   REQUIRE(pencil.factor);
   CHECK(std::abs(pencil.factor->least() - 4) <= bound<double>);
   CHECK(pencil.problem.count_below(0.5025, 0.01) == n / 2);
   mass.values[5] = -1;
-  CHECK_THROWS_AS(assemble<double>(matrix, mass, std::nullopt, Factorise::cheap), Error);
+  CHECK_THROWS_AS(assemble<double>(Context(), matrix, mass, std::nullopt, {Factorise::cheap}), Error);
 }
 
 TEST_CASE("preconditioners are made for sparse and for dense matrices") {
   const auto x = column<double>();
   const Context ctx;
   for (const auto& a : {line(), dense_line()}) {
-    const auto assembled = assemble<double>(a, std::nullopt, std::nullopt, Factorise::cheap);
+    const auto assembled = assemble<double>(Context(), a, std::nullopt, std::nullopt, {Factorise::cheap});
     auto y = applied(solvers::preconditioner_of<double>(ctx, a, assembled, Preconditioner::jacobi, Which::SA), x);
     for (index_t i = 0; i < n; ++i) y(i, 0) *= 2;  // the diagonal
     CHECK(distance(y, x) <= bound<double>);
@@ -132,7 +132,7 @@ TEST_CASE("preconditioners are made for sparse and for dense matrices") {
   }
   // A tridiagonal matrix has no entries that an incomplete factorisation would leave out.
   const auto sparse = line(), dense = dense_line();
-  const auto assembled = assemble<double>(sparse, std::nullopt, std::nullopt, Factorise::cheap);
+  const auto assembled = assemble<double>(Context(), sparse, std::nullopt, std::nullopt, {Factorise::cheap});
   const auto inverse =
       solvers::preconditioner_of<double>(ctx, sparse, assembled, Preconditioner::incomplete_cholesky, Which::SA);
   CHECK(distance(applied(solvers::operator_of<double>(sparse), applied(inverse, x)), x) <= n * bound<double>);

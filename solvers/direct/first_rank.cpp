@@ -1,0 +1,87 @@
+// Rank 0 factorises and solves for all, by what it would take if it had all rows: the bits are those of one rank.
+#include "tallskinny/solvers/ranks/first_rank.hpp"
+
+#include <string>
+
+#include "tallskinny/solvers/direct/bodies.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+template <class T>
+class OfFirstRank final : public DirectSolver<T> {
+ public:
+  OfFirstRank(const Context& ctx, CsrView<T> own, FactorKind kind, DirectBody body, const std::vector<int>& order)
+      : ctx_(ctx), whole_(gathered_matrix<T>(ctx, own)) {
+    first_alone(ctx_, [&] {
+      solver_ = analyse<T>(whole_.view(), kind, body, order);
+      estimate_ = solver_->estimate();
+    });
+    const std::string_view by = estimate_.by;
+    const std::vector<char> name = gather_lists<char>(ctx_, std::span(by.data(), is_first(ctx_) ? by.size() : 0));
+    by_.assign(name.begin(), name.end());
+    const double flops = of_first(ctx_, estimate_.flops);
+    estimate_ = {by_, flops, estimate_.bytes};
+    whole_.values = {};
+  }
+
+  [[nodiscard]] FactorEstimate estimate() const noexcept override { return estimate_; }
+  [[nodiscard]] std::vector<int> order() const override { return solver_ ? solver_->order() : std::vector<int>(); }
+
+  [[nodiscard]] bool factorise(CsrView<T> own) override {
+    struct Outcome {
+      bool done = false;
+      index_t negative = unknown;
+    } outcome;
+    whole_.values = gathered_values<T>(ctx_, own);
+    first_alone(ctx_, [&] {
+      outcome.done = solver_->factorise(whole_.view());
+      if (outcome.done) outcome.negative = solver_->negative().value_or(unknown);
+    });
+    whole_.values = {};
+    outcome = of_first(ctx_, outcome);
+    negative_ = outcome.negative;
+    return outcome.done;
+  }
+
+  void solve(const Context& ctx, Op op, PlacedView<const T> b, PlacedView<T> x) const override {
+    on_host(ctx, b, x, [&](HostView<const T> from, HostView<T> to) {
+      const Matrix<T> all = gathered_rows<T>(ctx_, from);
+      Matrix<T> solved(all.rows(), all.cols());
+      first_alone(ctx_, [&] { solver_->solve(alone(ctx), op, all.cview(), solved.view()); });
+      scatter_rows<T>(ctx_, solved, to);
+    });
+  }
+
+  [[nodiscard]] std::optional<index_t> negative() const override {
+    if (negative_ == unknown) return std::nullopt;
+    return negative_;
+  }
+
+ private:
+  static constexpr index_t unknown = -1;
+
+  Context ctx_;
+  CsrMatrix<T> whole_;                       ///< on rank 0; values while they are factorised
+  std::unique_ptr<DirectSolver<T>> solver_;  ///< on rank 0
+  std::string by_;
+  FactorEstimate estimate_;
+  index_t negative_ = unknown;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<DirectSolver<T>> analyse_by_first_rank(const Context& ctx, CsrView<T> own, FactorKind kind,
+                                                       DirectBody body, const std::vector<int>& order) {
+  return std::make_unique<OfFirstRank<T>>(ctx, own, kind, body, order);
+}
+
+#define TS_INSTANTIATE(T)                                                                                    \
+  template std::unique_ptr<DirectSolver<T>> analyse_by_first_rank<T>(const Context&, CsrView<T>, FactorKind, \
+                                                                     DirectBody, const std::vector<int>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers
