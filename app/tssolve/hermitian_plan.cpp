@@ -50,8 +50,11 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
   const std::size_t element_bytes = is_complex_type(input) ? 16 : 8;
   if (solvers::plan_eigen(input.rows, element_bytes, settings.eigen).method == solvers::Method::dense)
     return alone("the matrix is decomposed as a whole");
-  if (device.kind == Device::Kind::cuda && input.nonzeros == input.rows * input.cols)
-    return not_distributed("dense matrices on GPUs are");
+  if (device.kind == Device::Kind::cuda) {
+    if (is_dense(input)) return not_distributed("dense matrices on GPUs are");
+    if (seeks_through_factors(settings, input)) return not_distributed("factorisations beside GPUs are");
+    if (!settings.mass.empty()) return not_distributed("pencils on GPUs are");
+  }
   return {};
 }
 
