@@ -140,13 +140,13 @@ void widen(const NpyHeader& h, const unsigned char* in, std::size_t count, doubl
   }
 }
 
-/// The elements in stored order, as a matrix of `rows` lines.
+/// Lines of `length` elements, in stored order.
 template <class T>
-Matrix<T> read_elements(const std::filesystem::path& file, const NpyHeader& h, index_t lines, index_t length) {
-  Matrix<T> a(lines, length);
-  const auto count = static_cast<std::size_t>(lines * length);
+Matrix<T> read_elements(const std::filesystem::path& file, const NpyHeader& h, RowRange lines, index_t length) {
+  Matrix<T> a(lines.count(), length);
+  const auto count = static_cast<std::size_t>(lines.count() * length);
   std::ifstream in(file, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(h.start));
+  in.seekg(static_cast<std::streamoff>(h.start) + lines.begin * length * h.bytes);
   const auto read = [&](void* out, std::size_t bytes) {
     if (!in.read(static_cast<char*>(out), static_cast<std::streamsize>(bytes)))
       refuse(file, "could not be read to its end");
@@ -183,10 +183,10 @@ Description description_of(const NpyHeader& h, const Location& where, const Read
 
 template <class T>
 DenseMatrix read_as(const NpyHeader& h, const Location& where, ReadOptions options) {
-  if (!h.by_columns) return finished(read_elements<T>(where.file, h, h.rows, h.cols), options, where.file.string());
   // Stored by columns: the lines of the file are the columns, the transpose of what is asked for.
-  options.transpose = !options.transpose;
-  return finished(read_elements<T>(where.file, h, h.cols, h.rows), options, where.file.string());
+  if (h.by_columns) options.transpose = !options.transpose;
+  const auto& [lines, length] = h.by_columns ? std::pair(h.cols, h.rows) : std::pair(h.rows, h.cols);
+  return finished(read_elements<T>(where.file, h, rows_in_file(lines, options), length), options, where.file.string());
 }
 
 }  // namespace
@@ -198,8 +198,10 @@ Description describe_npy(const Location& where, const ReadOptions& options) {
 MatrixFile read_npy(const Location& where, const ReadOptions& options) {
   const NpyHeader h = parse_npy_header(where.file);
   MatrixFile result{description_of(h, where, options), {}};
-  require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
-  (void)row_range(result.description.rows, options);
+  const Description& d = result.description;
+  const RowRange range = row_range(d.rows, options);
+  const bool by_rows = h.by_columns == options.transpose;
+  require_memory(by_rows ? bytes_of_rows(d, range, {}) : d.peak_bytes, options.memory_limit, where.file.string());
   result.matrix = by_type(result.description.type,
                           [&]<class T>(std::type_identity<T>) -> DenseMatrix { return read_as<T>(h, where, options); });
   return result;

@@ -67,9 +67,10 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
     if (d.cols > std::numeric_limits<std::int32_t>::max())
       object.refuse("has " + std::to_string(d.cols) + " columns; sparse matrices can have 2^31 - 1");
     d.nonzeros = check_sparse_lengths(*sparse, object);
-    d.triangle_by_rows = sparse->triangle != Triangle::none && sparse->by_columns == options.transpose &&
-                         sparse->form != SparseParts::Form::pairs;
-    const bool turned = sparse->by_columns != options.transpose && sparse->form != SparseParts::Form::pairs;
+    const bool compressed = sparse->form != SparseParts::Form::pairs;
+    const bool turned = sparse->by_columns != options.transpose && compressed;
+    d.stored_triangle = sparse->triangle != Triangle::none && compressed;
+    d.stored_by_columns = turned && d.rows == d.cols;
     if (turned && d.rows > std::numeric_limits<std::int32_t>::max())
       object.refuse("has " + std::to_string(d.rows) +
                     " rows in compressed columns; more than 2^31 - 1 rows must be stored by rows");
