@@ -186,26 +186,6 @@ CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, co
 }
 
 template <class T>
-void mirror(Matrix<T>& a, Structure structure, Triangle triangle, const Subject& subject) {
-  if (structure == Structure::general || triangle == Triangle::none) return;
-  for (index_t i = 0; i < a.rows(); ++i) {
-    for (index_t j = 0; j < i; ++j) {
-      const T stored = triangle == Triangle::lower ? a(i, j) : a(j, i);
-      T& other = triangle == Triangle::lower ? a(j, i) : a(i, j);
-      const T image = mirror_image(stored, structure);
-      if (other != T{} && other != image)
-        refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its entries at (" +
-                            std::to_string(i) + ", " + std::to_string(j) + ") and (" + std::to_string(j) + ", " +
-                            std::to_string(i) + ") do not mirror each other");
-      other = image;
-    }
-    if (!fits_diagonal(a(i, i), structure) && a(i, i) == a(i, i))
-      refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at row " +
-                          std::to_string(i) + (structure == Structure::hermitian ? " is not real" : " is not zero"));
-  }
-}
-
-template <class T>
 CsrMatrix<T> row_slice(CsrMatrix<T> a, index_t begin, index_t end) {
   if (begin == 0 && end == a.rows) return a;
   CsrMatrix<T> slice;
@@ -223,7 +203,6 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transposed)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, check_triangle)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, check_triangle_entry)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirrored)
-TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirror)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, row_slice)
 
 }  // namespace ts::io

@@ -42,9 +42,6 @@ void check_triangle(const CsrMatrix<T>& a, Structure structure, Triangle triangl
 /// The whole matrix of which `a` holds one triangle. @throws as check_triangle.
 template <class T>
 [[nodiscard]] CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, const Subject& subject);
-/// Dense: the other triangle is filled; it may hold zeros or its right values before.
-template <class T>
-void mirror(Matrix<T>& a, Structure structure, Triangle triangle, const Subject& subject);
 
 /// The mirror image of an entry under a structure.
 template <class T>

@@ -87,7 +87,8 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
     d.bytes = d.peak_bytes = product({d.nonzeros, static_cast<index_t>(size_of(d.type))});
     if (dense.values.dataset && !dense.flat && dense.transposed == options.transpose)
       d.chunk_rows = dense.values.dataset->chunk_rows();
-    if (dense.transposed != options.transpose || dense.values.interleaved)
+    const bool triangle = dense.triangle != Triangle::none;
+    if (dense.transposed != options.transpose || dense.values.interleaved || triangle)
       d.peak_bytes = sum({d.peak_bytes, std::min(d.bytes, std::uint64_t{16} << 20)});
   }
   return d;

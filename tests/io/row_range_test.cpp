@@ -239,6 +239,57 @@ TEST_CASE("of dense text the rows that are asked for are held, and no others") {
     }
 }
 
+TEST_CASE("of a dense triangle the rows that are asked for are held, with their mirror images") {
+  using Complex = std::complex<double>;
+  const TemporaryFolder folder;
+  const index_t n = 520;  // more than a slab of lines
+  const auto value = [](index_t i, index_t j) { return Complex(double(i + j + 1), double(i - j)); };
+  OutputFile out(folder / "a.h5");
+  for (const std::string format : {"DMATR", "DMATC"})
+    for (const std::string structure : {"hermitian_lower", "hermitian_upper"})
+      for (const std::string other : {"zero", "right", "wrong"}) {
+        std::vector<Complex> values;
+        for (index_t line = 0; line < n; ++line)
+          for (index_t k = 0; k < n; ++k) {
+            const index_t i = format == "DMATR" ? line : k, j = format == "DMATR" ? k : line;
+            const bool stored = i == j || (structure == "hermitian_lower") == (i > j);
+            const bool changed = other == "wrong" && std::min(i, j) == 100 && std::max(i, j) == 400;
+            values.push_back(stored || other != "zero" ? value(i, j) + Complex(!stored && changed) : Complex());
+          }
+        const std::string group = format + structure + other;
+        out.write(group + "/values", std::span<const Complex>(values));
+        out.attribute(group, "binsparse",
+                      R"({"format": ")" + format + R"(", "shape": [520, 520], "structure": ")" + structure + R"("})");
+      }
+  out.commit();
+  for (const std::string format : {"DMATR", "DMATC"})
+    for (const std::string structure : {"hermitian_lower", "hermitian_upper"})
+      for (const std::string other : {"zero", "right", "wrong"}) {
+        const io::Location where{folder / "a.h5", "/" + format + structure + other};
+        for (const auto& [begin, end] : {Cut{0, 520}, Cut{100, 101}, Cut{400, 401}, Cut{7, 7}, Cut{500, 520}}) {
+          CAPTURE(where.text(), begin, end);
+          io::ReadOptions options;
+          options.row_begin = begin, options.row_end = end;
+          const index_t row = structure == "hermitian_lower" ? 100 : 400;  // where the wrong one stands
+          if (other == "wrong" && begin <= row && row < end) {
+            CHECK(refusal_of([&] {
+                    (void)io::read_matrix(where, options);
+                  }).says("its entries at (400, 100) and (100, 400) do not mirror each other"));
+            continue;
+          }
+          const auto a = io::read_dense_as<Complex>(where, options);
+          REQUIRE((a.rows() == end - begin && a.cols() == n));
+          bool same = true;
+          for (index_t i = 0; i < a.rows(); ++i)
+            for (index_t j = 0; j < n; ++j) same = same && a(i, j) == value(begin + i, j);
+          CHECK(same);
+          options.memory_limit = 5'000'000;  // a piece of the lines that pass by, and few rows
+          const auto refused = refusal_of([&] { (void)io::read_matrix(where, options); });
+          CHECK((refused.code == Errc::out_of_memory) == (begin == 0));
+        }
+      }
+}
+
 TEST_CASE("a wrong pair is refused whichever rows are read, if it is in none of them") {
   const TemporaryFolder folder;
   const std::vector<std::int64_t> bad_rows = {0, 40}, cols = {1, 2};
