@@ -11,15 +11,6 @@ namespace ts::app::tssolve {
 /// Does the iteration see the matrix in float32?
 [[nodiscard]] bool is_narrow(const Settings& settings, const solvers::EigenPlan& plan);
 
-/// As --reorder asks: the new order of the rows, and what it makes of products.
-struct Reordered {
-  std::vector<index_t> order;
-  std::string text;
-};
-/// @throws Error(invalid_argument) for a dense matrix, Error(out_of_memory).
-template <class T>
-[[nodiscard]] Reordered reorder(Run& run, AnyMatrix<T>& matrix);
-
 void plan_hermitian(Run& run);
 void show_hermitian(Run& run);
 /// Will A - sigma I be factorised, however much that takes?

@@ -1,7 +1,13 @@
 // tssolve under mpirun.
+#include <numeric>
+#include <random>
+
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/solvers/direct/nested_dissection.hpp"
+#include "tallskinny/solvers/setup/reorder.hpp"
 #include "tallskinny/tests/app/tssolve/runs.hpp"
 #include "tallskinny/tests/support/mpi_run.hpp"
+#include "tallskinny/tests/support/sparse_layouts.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -52,6 +58,90 @@ TEST_CASE("eigenvalues and vectors of ranks have the bits of one process, from t
          {"eigenvalues", "residual_norms", "error_bounds", "iterations", "multiplicities", "verified"})
       CHECK(found[name] == one[name]);
     CHECK(same_bits(folder / "1.h5", file));
+  }
+}
+
+TEST_CASE("matrices by columns, as pairs and as text are read by rows, with the bits of one process") {
+  const TemporaryFolder folder;
+  const CsrMatrix<double> lap = generators::laplacian({20, 20, 20});
+  const std::string file = folder / "layouts.h5", text = folder / "half.mtx";
+  {
+    io::OutputFile out(file);
+    write_layout(out, "columns", lap, "CSC");
+    write_layout(out, "lower", lap, "CSC", "symmetric_lower");
+    write_layout(out, "pairs", lap, "COOR");
+    out.commit();
+  }
+  write_matrix_market(text, lap, "symmetric");
+  const auto one =
+      solve_on(1, {write_sparse(folder / "rows.h5", lap), "-k", "6", "--which", "LA", "-o", folder / "1.h5"});
+  for (const std::string& matrix : {file + ":/columns", file + ":/lower", file + ":/pairs", text}) {
+    CAPTURE(matrix);
+    const auto three = solve_on(3, {matrix, "-k", "6", "--which", "LA", "-o", folder / "3.h5"});
+    CHECK(three["ranks_work"] == "together");
+    CHECK(three["eigenvalues"] == one["eigenvalues"]);
+    CHECK(same_bits(folder / "1.h5", folder / "3.h5"));
+  }
+}
+
+TEST_CASE("another order on ranks has the bits of one process, vectors in the order of the file, and tells its gain") {
+  const TemporaryFolder folder;
+  // Numbers that are shuffled.
+  const CsrMatrix<double> lap = generators::laplacian({20, 20, 20});
+  std::vector<index_t> order(static_cast<std::size_t>(lap.rows));
+  std::iota(order.begin(), order.end(), index_t{0});
+  std::mt19937_64 numbers(1);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[numbers() % i]);
+  const CsrMatrix<double> a = solvers::reordered(lap, order);
+  const std::string file = write_sparse(folder / "shuffled.h5", a);
+  const bool has_metis = !solvers::nested_dissection(a.rows, a.pointers.data(), a.indices.data()).empty();
+  Matrix<double> start(lap.rows, 2);
+  for (index_t i = 0; i < 2 * lap.rows; ++i) start.data()[i] = static_cast<double>((i * 7919) % 1009) - 500;
+  {
+    io::OutputFile out(folder / "start.h5");
+    out.write("x", start);
+    out.commit();
+  }
+  for (const std::string kind : {"rcm", "metis"}) {
+    if (kind == "metis" && !has_metis) continue;
+    CAPTURE(kind);
+    const Words words = {file, "-k", "6", "--which", "LA", "--reorder", kind, "--initial", folder / "start.h5", "-o"};
+    const auto one = solve_on(1, with(words, {folder / "1.h5"}));
+    CHECK(one["reordered"] == true);
+    for (const int ranks : {2, 3}) {
+      const std::string there = folder / (std::to_string(ranks) + ".h5");
+      const auto found = solve_on(ranks, with(words, {there}));
+      CHECK(found["ranks_work"] == "together");
+      CHECK(found["reordered"] == true);
+      CHECK(found["sent_bytes_new_order"].get<index_t>() < found["sent_bytes_file_order"].get<index_t>() / 4);
+      for (const char* name : {"eigenvalues", "residual_norms", "iterations"}) CHECK(found[name] == one[name]);
+      CHECK(same_bits(folder / "1.h5", there));
+    }
+  }
+  // The vectors are those of the matrix as it stands in the file.
+  const auto x = io::read_dense_as<double>({folder / "3.h5", "/eigenvectors"}, {});
+  const auto found = io::read_vector({folder / "3.h5", "/eigenvalues"});
+  for (index_t i = 0; i < a.rows; i += 97) {
+    double sum = 0;
+    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
+      sum += a.values[static_cast<std::size_t>(e)] * x(a.indices[static_cast<std::size_t>(e)], 0);
+    CHECK(std::abs(sum - found[0] * x(i, 0)) < 1e-6);
+  }
+  const auto told = run_on_ranks(2, TS_TSSOLVE, {file, "-k", "3", "--which", "LA", "--reorder", "rcm", "--dry-run"});
+  CHECK(told.code == 0);
+  CHECK(told.out.find("another order by rcm: 2 ranks send") != std::string::npos);
+}
+
+TEST_CASE("an order that saves ranks nothing is not taken, which is said, and bits are those of the file's order") {
+  const TemporaryFolder folder;
+  const std::string file = write_sparse(folder / "line.h5", generators::laplacian({7000}));
+  const Words words = {file, "-k", "3", "--which", "LA", "--method", "lanczos", "--tol", "1e-4"};
+  const auto one = solve_on(1, words);
+  for (const int ranks : {1, 3}) {
+    const auto found = solve_on(ranks, with(words, {"--reorder", "rcm"}));
+    CHECK(found["reordered"] == false);
+    CHECK(found["reordering"].get<std::string>().find("the file's order stays") != std::string::npos);
+    CHECK(found["eigenvalues"] == one["eigenvalues"]);
   }
 }
 
