@@ -54,6 +54,7 @@ Reordered reorder_rows(Run& run, CsrMatrix<T>& own) {
   on_first([&] {
     found = solvers::order_for_ranks(run.settings.reorder, pattern, ctx.slabs);
     numbers = {found.ranks.now, found.ranks.then, found.units.now, found.units.then};
+    numbers.reserve(static_cast<std::size_t>(found.slabs.slabs()) + 5);
     for (int r = 0; r <= found.slabs.slabs(); ++r) numbers.push_back(found.slabs.begin(r));
   });
   pattern = {};

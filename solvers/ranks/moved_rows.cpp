@@ -105,6 +105,7 @@ Matrix<T> moved_rows(const Context& ctx, HostView<const T> x, std::span<const in
   for (index_t begin = 0; begin < x.cols(); begin += most_columns) {
     const index_t cols = std::min(most_columns, x.cols() - begin);
     std::vector<Matrix<T>> sent, got;
+    sent.reserve(at(ranks)), got.reserve(at(ranks));
     std::vector<Outgoing> out;
     std::vector<Incoming> in;
     const auto bytes = [](Matrix<T>& m) {

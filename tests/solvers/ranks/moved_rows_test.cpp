@@ -37,6 +37,7 @@ template <class T>
 CsrMatrix<T> laplacian_with(std::vector<index_t> sides) {
   const CsrMatrix<double> lap = generators::laplacian(sides);
   CsrMatrix<T> a{lap.rows, lap.cols, lap.pointers, lap.indices, {}};
+  a.values.reserve(lap.values.size());
   for (std::size_t e = 0; e < lap.values.size(); ++e)
     a.values.push_back(static_cast<T>(lap.values[e] + static_cast<double>(e % 13)));
   return a;
