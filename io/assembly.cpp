@@ -126,56 +126,24 @@ CsrMatrix<T> transposed(CsrMatrix<T> a) {
 }
 
 template <class T>
-CsrMatrix<T> assembled(index_t rows, index_t cols, Pairs<T> pairs, const Subject& subject) {
-  CsrMatrix<T> a;
-  a.rows = rows, a.cols = cols;
-  a.pointers.assign(static_cast<std::size_t>(rows) + 1, 0);
-  for (std::size_t k = 0; k < pairs.rows.size(); ++k) {
-    const index_t i = pairs.rows[k];
-    if (i < 0 || i >= rows)
-      refuse(subject, "has entry " + std::to_string(k) + " in row " + std::to_string(i) + ", outside 0.." +
-                          std::to_string(rows - 1));
-    ++a.pointers[static_cast<std::size_t>(i) + 1];
-  }
-  accumulate(a.pointers);
-  std::vector<index_t> next(a.pointers.begin(), a.pointers.end() - 1);
-  a.indices.resize(pairs.cols.size());
-  a.values.resize(pairs.values.size());
-  for (std::size_t k = 0; k < pairs.rows.size(); ++k) {
-    const index_t at = next[static_cast<std::size_t>(pairs.rows[k])]++;
-    a.indices[at] = pairs.cols[k], a.values[at] = pairs.values[k];
-  }
-  pairs = {};
-  // Pairs come in any order; only duplicates are the subject's to refuse.
-  bool ordered = true;
-  for (index_t i = 0; i < rows && ordered; ++i)
-    ordered = std::is_sorted(a.indices.begin() + a.pointers[i], a.indices.begin() + a.pointers[i + 1]);
-  if (!ordered) {
-    std::vector<std::pair<std::int32_t, T>> line;
-    for (index_t i = 0; i < rows; ++i) {
-      line.clear();
-      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) line.emplace_back(a.indices[k], a.values[k]);
-      std::stable_sort(line.begin(), line.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-      index_t k = a.pointers[i];
-      for (const auto& [index, value] : line) a.indices[k] = index, a.values[k] = value, ++k;
-    }
-  }
-  check_lines(a, subject);
-  return a;
+void check_triangle_entry(index_t i, index_t j, T value, Structure structure, Triangle triangle,
+                          const Subject& subject) {
+  const bool lower = triangle == Triangle::lower;
+  if (lower ? j > i : j < i)
+    refuse(subject, "is declared " + std::string(name_of(structure)) + " with its " + (lower ? "lower" : "upper") +
+                        " triangle stored, but has an entry at " + place(i, j));
+  if (i == j && !fits_diagonal(value, structure) && value == value)
+    refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at " + place(i, j) +
+                        (structure == Structure::hermitian ? " is not real" : " is not zero"));
 }
 
 template <class T>
-void check_triangle(const CsrMatrix<T>& a, Structure structure, Triangle triangle, const Subject& subject) {
-  const bool lower = triangle == Triangle::lower;
-  for (index_t row = 0; row < a.rows; ++row)
-    for (index_t k = a.pointers[row]; k < a.pointers[row + 1]; ++k) {
-      const index_t i = subject.first_line + row, j = a.indices[k];
-      if (lower ? j > i : j < i)
-        refuse(subject, "is declared " + std::string(name_of(structure)) + " with its " + (lower ? "lower" : "upper") +
-                            " triangle stored, but has an entry at " + place(i, j));
-      if (i == j && !fits_diagonal(a.values[k], structure) && a.values[k] == a.values[k])
-        refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at " +
-                            place(i, j) + (structure == Structure::hermitian ? " is not real" : " is not zero"));
+void check_triangle(const CsrMatrix<T>& lines, Structure structure, Triangle triangle, const Subject& subject) {
+  for (index_t line = 0; line < lines.rows; ++line)
+    for (index_t k = lines.pointers[line]; k < lines.pointers[line + 1]; ++k) {
+      const index_t i = subject.first_line + line, j = lines.indices[k];
+      check_triangle_entry(subject.by_columns ? j : i, subject.by_columns ? i : j, lines.values[k], structure, triangle,
+                           subject);
     }
 }
 
@@ -218,26 +186,6 @@ CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, co
 }
 
 template <class T>
-void mirror(Matrix<T>& a, Structure structure, Triangle triangle, const Subject& subject) {
-  if (structure == Structure::general || triangle == Triangle::none) return;
-  for (index_t i = 0; i < a.rows(); ++i) {
-    for (index_t j = 0; j < i; ++j) {
-      const T stored = triangle == Triangle::lower ? a(i, j) : a(j, i);
-      T& other = triangle == Triangle::lower ? a(j, i) : a(i, j);
-      const T image = mirror_image(stored, structure);
-      if (other != T{} && other != image)
-        refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its entries at (" +
-                            std::to_string(i) + ", " + std::to_string(j) + ") and (" + std::to_string(j) + ", " +
-                            std::to_string(i) + ") do not mirror each other");
-      other = image;
-    }
-    if (!fits_diagonal(a(i, i), structure) && a(i, i) == a(i, i))
-      refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at row " +
-                          std::to_string(i) + (structure == Structure::hermitian ? " is not real" : " is not zero"));
-  }
-}
-
-template <class T>
 CsrMatrix<T> row_slice(CsrMatrix<T> a, index_t begin, index_t end) {
   if (begin == 0 && end == a.rows) return a;
   CsrMatrix<T> slice;
@@ -252,10 +200,9 @@ CsrMatrix<T> row_slice(CsrMatrix<T> a, index_t begin, index_t end) {
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, check_lines)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transposed)
-TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, assembled)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, check_triangle)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, check_triangle_entry)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirrored)
-TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirror)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, row_slice)
 
 }  // namespace ts::io

@@ -31,25 +31,17 @@ void check_lines(CsrMatrix<T>& lines, const Subject& subject);
 template <class T>
 [[nodiscard]] CsrMatrix<T> transposed(CsrMatrix<T> a);
 
-/// From (row, column, value) in any order. @throws for indices out of range and, unless accepted, duplicates.
+/// What of a triangle an entry may be, in the matrix of which it is one. @throws as check_triangle.
 template <class T>
-struct Pairs {
-  std::vector<index_t> rows;
-  std::vector<std::int32_t> cols;
-  std::vector<T> values;
-};
-template <class T>
-[[nodiscard]] CsrMatrix<T> assembled(index_t rows, index_t cols, Pairs<T> pairs, const Subject& subject);
-
+void check_triangle_entry(index_t i, index_t j, T value, Structure structure, Triangle triangle,
+                          const Subject& subject);
+/// Of lines that hold a triangle of the matrix, from subject.first_line on.
 /// @throws for an entry in the other triangle, a diagonal that is not real (hermitian) or not zero (skew-symmetric).
 template <class T>
 void check_triangle(const CsrMatrix<T>& a, Structure structure, Triangle triangle, const Subject& subject);
 /// The whole matrix of which `a` holds one triangle. @throws as check_triangle.
 template <class T>
 [[nodiscard]] CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, const Subject& subject);
-/// Dense: the other triangle is filled; it may hold zeros or its right values before.
-template <class T>
-void mirror(Matrix<T>& a, Structure structure, Triangle triangle, const Subject& subject);
 
 /// The mirror image of an entry under a structure.
 template <class T>
@@ -69,9 +61,10 @@ template <class T>
 template <class T>
 [[nodiscard]] CsrMatrix<T> row_slice(CsrMatrix<T> a, index_t begin, index_t end);
 
-/// @throws Error(bad_input) naming the first row and column with NaN or Inf; `first_row` is added to rows.
+/// @throws Error(bad_input) naming the row and column of the first NaN or Inf in these lines.
 template <class T>
-void check_finite(const CsrMatrix<T>& a, index_t first_row, const std::string& name);
+void check_finite(const CsrMatrix<T>& lines, const Subject& subject);
+/// The same; `first_row` is added to rows.
 template <class T>
 void check_finite(HostView<const T> a, index_t first_row, const std::string& name);
 

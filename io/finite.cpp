@@ -2,6 +2,7 @@
 // code of it; only a block that fails is searched.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tallskinny/io/assembly.hpp"
 
@@ -69,11 +70,13 @@ template <class T>
 }  // namespace
 
 template <class T>
-void check_finite(const CsrMatrix<T>& a, index_t first_row, const std::string& name) {
+void check_finite(const CsrMatrix<T>& a, const Subject& subject) {
   const index_t at = first_not_finite(a.values.data(), a.nonzeros());
   if (at == a.nonzeros()) return;
-  const auto row = std::upper_bound(a.pointers.begin(), a.pointers.end(), at) - a.pointers.begin() - 1;
-  refuse(name, a.values[static_cast<std::size_t>(at)], first_row + row, a.indices[static_cast<std::size_t>(at)]);
+  const auto before = std::upper_bound(a.pointers.begin(), a.pointers.end(), at) - a.pointers.begin() - 1;
+  index_t row = subject.first_line + before, col = a.indices[static_cast<std::size_t>(at)];
+  if (subject.by_columns) std::swap(row, col);
+  refuse(subject.name, a.values[static_cast<std::size_t>(at)], row, col);
 }
 
 template <class T>
@@ -89,7 +92,7 @@ void check_finite(HostView<const T> a, index_t first_row, const std::string& nam
   }
 }
 
-#define TS_INSTANTIATE(T) template void check_finite<T>(const CsrMatrix<T>&, index_t, const std::string&);
+#define TS_INSTANTIATE(T) template void check_finite<T>(const CsrMatrix<T>&, const Subject&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #define TS_INSTANTIATE(T) template void check_finite<T>(HostView<const T>, index_t, const std::string&);

@@ -19,12 +19,22 @@ void set_dense(Description& d, index_t rows, index_t cols, DType type, const Rea
   d.peak_bytes = options.transpose ? sum({d.bytes, d.bytes}) : d.bytes;
 }
 
+RowRange rows_in_file(index_t rows, const ReadOptions& options) {
+  return options.transpose ? RowRange{0, rows} : row_range(rows, options);
+}
+
+std::uint64_t bytes_of_rows(const Description& d, RowRange rows, const ReadOptions& options) {
+  if (options.transpose) return d.peak_bytes;
+  return product({rows.count(), d.cols, static_cast<index_t>(size_of(d.type))});
+}
+
 template <class T>
 DenseMatrix finished(Matrix<T> a, const ReadOptions& options, const std::string& name) {
-  if (options.transpose) a = Matrix<T>::copy_of(a.cview().transposed());
-  const RowRange range = row_range(a.rows(), options);
-  if (range.count() != a.rows()) a = Matrix<T>::copy_of(a.cview().rows(range.begin, range.count()));
-  if (options.check_finite) check_finite(a.cview(), range.begin, name);
+  if (options.transpose) {
+    const RowRange range = row_range(a.cols(), options);
+    a = Matrix<T>::copy_of(a.cview().transposed().rows(range.begin, range.count()));
+  }
+  if (options.check_finite) check_finite(a.cview(), options.row_begin, name);
   return a;
 }
 

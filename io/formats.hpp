@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/io/parts.hpp"
 
 namespace ts::io {
 
@@ -28,7 +29,12 @@ namespace ts::io {
 /// Shape, type and memory of a dense matrix read from one of these files as rows x cols, before --transpose.
 void set_dense(Description& d, index_t rows, index_t cols, DType type, const ReadOptions& options);
 
-/// What all dense formats end with: transpose, rows, finite values.
+/// Of the rows in such a file those that are read for what options choose: all where they become columns.
+[[nodiscard]] RowRange rows_in_file(index_t rows, const ReadOptions& options);
+/// Bytes of so many rows of the file, and of what they become.
+[[nodiscard]] std::uint64_t bytes_of_rows(const Description& d, RowRange rows, const ReadOptions& options);
+
+/// What all dense formats end with, once rows_in_file() are read: transpose, rows, finite values.
 template <class T>
 [[nodiscard]] DenseMatrix finished(Matrix<T> a, const ReadOptions& options, const std::string& name);
 

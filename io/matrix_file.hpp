@@ -47,7 +47,7 @@ struct ReadOptions {
   bool trusted = false;                ///< HDF5 opens the file in this process, and follows it into other files
   bool missing_as_fill = false;        ///< rows without data are read as the file's fill value; else refuse
   bool check_finite = true;            ///< refuse NaN and Inf, naming the first row and column
-  bool as_stored = false;              ///< rows of a triangle (Description::triangle_by_rows) without mirror images
+  bool as_stored = false;              ///< lines as Description::stored_triangle and stored_by_columns say
 
   /// What holds for any file, without what is said of one matrix: for files beside it.
   [[nodiscard]] ReadOptions of_another_file() const {
@@ -67,12 +67,15 @@ struct Description {
   index_t rows = 0, cols = 0;   ///< of the whole matrix, after --transpose
   index_t nonzeros = 0;         ///< stored entries; rows * cols when dense
   Structure declared = Structure::general;
-  bool triangle_by_rows = false;  ///< compressed rows hold a triangle, which ReadOptions::as_stored leaves as it is
-  std::uint64_t bytes = 0;        ///< memory that the matrix will take once read (an upper bound for triangles)
-  std::uint64_t peak_bytes = 0;   ///< memory needed while reading it, the matrix included
-  index_t chunk_rows = 0;         ///< rows of a chunk of a dense HDF5 dataset stored by rows; 0: not in chunks
-  std::string note;               ///< what a reader should know, or empty: "flattened from 60000 x 28 x 28"
-  std::string problem;            ///< in list_objects: why this object cannot be read as it is, or empty
+  /// Compressed lines hold a triangle: with ReadOptions::as_stored rows come without their mirror images.
+  bool stored_triangle = false;
+  /// A square matrix in compressed columns: with ReadOptions::as_stored rows of the transposed matrix come.
+  bool stored_by_columns = false;
+  std::uint64_t bytes = 0;       ///< memory that the matrix will take once read (an upper bound for triangles)
+  std::uint64_t peak_bytes = 0;  ///< memory needed while reading it, the matrix included
+  index_t chunk_rows = 0;        ///< rows of a chunk of a dense HDF5 dataset stored by rows; 0: not in chunks
+  std::string note;              ///< what a reader should know, or empty: "flattened from 60000 x 28 x 28"
+  std::string problem;           ///< in list_objects: why this object cannot be read as it is, or empty
 };
 
 /// Integers are read as double, 16-bit floats as float.

@@ -140,13 +140,13 @@ void widen(const NpyHeader& h, const unsigned char* in, std::size_t count, doubl
   }
 }
 
-/// The elements in stored order, as a matrix of `rows` lines.
+/// Lines of `length` elements, in stored order.
 template <class T>
-Matrix<T> read_elements(const std::filesystem::path& file, const NpyHeader& h, index_t lines, index_t length) {
-  Matrix<T> a(lines, length);
-  const auto count = static_cast<std::size_t>(lines * length);
-  std::ifstream in(file, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(h.start));
+Matrix<T> read_elements(std::ifstream& in, const std::filesystem::path& file, const NpyHeader& h, RowRange lines,
+                        index_t length) {
+  Matrix<T> a(lines.count(), length);
+  const auto count = static_cast<std::size_t>(lines.count() * length);
+  in.seekg(static_cast<std::streamoff>(h.start) + lines.begin * length * h.bytes);
   const auto read = [&](void* out, std::size_t bytes) {
     if (!in.read(static_cast<char*>(out), static_cast<std::streamsize>(bytes)))
       refuse(file, "could not be read to its end");
@@ -159,7 +159,7 @@ Matrix<T> read_elements(const std::filesystem::path& file, const NpyHeader& h, i
   }
   if constexpr (std::is_same_v<T, double>) {
     constexpr std::size_t block = 65536;
-    std::vector<unsigned char> raw(block * part);
+    std::vector<unsigned char> raw(std::min(block, count) * part);
     for (std::size_t begin = 0; begin < count; begin += block) {
       const std::size_t n = std::min(block, count - begin);
       read(raw.data(), n * part);
@@ -177,16 +177,34 @@ Description description_of(const NpyHeader& h, const Location& where, const Read
   d.stored_type = h.stored_type;
   d.note = h.note;
   set_dense(d, h.rows, h.cols, type_of(h), options);
-  if (h.by_columns) d.peak_bytes = sum({d.peak_bytes, d.bytes});
+  if (h.by_columns)
+    d.peak_bytes =
+        options.transpose ? d.bytes : sum({d.bytes, product({h.rows, static_cast<index_t>(size_of(d.type))})});
   return d;
+}
+
+/// Rows of what is stored by columns: of each column a part.
+template <class T>
+Matrix<T> read_parts_of_columns(std::ifstream& in, const std::filesystem::path& file, const NpyHeader& h,
+                                RowRange range) {
+  Matrix<T> a(range.count(), h.cols);
+  for (index_t j = 0; j < h.cols; ++j) {
+    const auto part = read_elements<T>(in, file, h, {j * h.rows + range.begin, j * h.rows + range.end}, 1);
+    for (index_t i = 0; i < part.rows(); ++i) a(i, j) = part(i, 0);
+  }
+  return a;
 }
 
 template <class T>
 DenseMatrix read_as(const NpyHeader& h, const Location& where, ReadOptions options) {
-  if (!h.by_columns) return finished(read_elements<T>(where.file, h, h.rows, h.cols), options, where.file.string());
-  // Stored by columns: the lines of the file are the columns, the transpose of what is asked for.
-  options.transpose = !options.transpose;
-  return finished(read_elements<T>(where.file, h, h.cols, h.rows), options, where.file.string());
+  const std::string name = where.file.string();
+  std::ifstream in(where.file, std::ios::binary);
+  if (h.by_columns && !options.transpose)
+    return finished(read_parts_of_columns<T>(in, where.file, h, row_range(h.rows, options)), options, name);
+  // The lines of the file are rows; of one stored by columns those of the transposed matrix, which is asked for.
+  options.transpose = options.transpose && !h.by_columns;
+  const auto& [lines, length] = h.by_columns ? std::pair(h.cols, h.rows) : std::pair(h.rows, h.cols);
+  return finished(read_elements<T>(in, where.file, h, rows_in_file(lines, options), length), options, name);
 }
 
 }  // namespace
@@ -198,8 +216,12 @@ Description describe_npy(const Location& where, const ReadOptions& options) {
 MatrixFile read_npy(const Location& where, const ReadOptions& options) {
   const NpyHeader h = parse_npy_header(where.file);
   MatrixFile result{description_of(h, where, options), {}};
-  require_memory(result.description.peak_bytes, options.memory_limit, where.file.string());
-  (void)row_range(result.description.rows, options);
+  const Description& d = result.description;
+  const RowRange range = row_range(d.rows, options);
+  const bool whole = options.transpose && !h.by_columns;  // rows become columns
+  const std::uint64_t beside = d.peak_bytes - d.bytes;
+  require_memory(whole ? d.peak_bytes : sum({bytes_of_rows(d, range, {}), beside}), options.memory_limit,
+                 where.file.string());
   result.matrix = by_type(result.description.type,
                           [&]<class T>(std::type_identity<T>) -> DenseMatrix { return read_as<T>(h, where, options); });
   return result;

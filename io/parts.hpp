@@ -13,6 +13,12 @@ namespace ts::io {
 
 enum class Triangle { none, lower, upper };
 
+/// Rows begin .. end - 1.
+struct RowRange {
+  index_t begin = 0, end = 0;
+  [[nodiscard]] index_t count() const noexcept { return end - begin; }
+};
+
 /// A list of numbers that becomes the elements of a matrix.
 struct Elements {
   std::optional<hdf5::Node> dataset;  ///< nothing: every stored element is one

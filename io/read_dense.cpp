@@ -1,6 +1,8 @@
 // Dense parts: the dataset is read in slabs of some MB, so that checks and transposition find it in cache.
 #include <algorithm>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tallskinny/gemm/core/by_type.hpp"
@@ -121,26 +123,100 @@ Matrix<T> read_by_columns(const DenseParts& p, RowRange range) {
   return a;
 }
 
+/// Rows of `range` as they become while lines of a triangle pass by. The other triangle of the file may hold zeros or
+/// its right values.
+template <class T>
+class RowsOfTriangle {
+ public:
+  RowsOfTriangle(const DenseParts& p, RowRange range, bool by_columns, const std::string& name)
+      : p_(p),
+        range_(range),
+        lower_(p.triangle == Triangle::lower),
+        stands_first_(lower_ != by_columns),
+        name_(name),
+        rows_(Matrix<T>::zeros(range.count(), p.cols)) {}
+
+  void add(index_t i, index_t j, T x) {
+    if (i == j) {
+      if (!here(i)) return;
+      if (!fits_diagonal(x, p_.structure) && x == x)
+        refuse("its diagonal entry at row " + std::to_string(i) +
+               (p_.structure == Structure::hermitian ? " is not real" : " is not zero"));
+      element(i, j) = x;
+    } else if (lower_ == (i > j)) {
+      if (here(i)) element(i, j) = x;
+      if (!here(j)) return;
+      const T image = mirror_image(x, p_.structure);
+      if (stands_first_) compare(j, i, element(j, i), image);
+      element(j, i) = image;
+    } else if (here(i)) {
+      if (!stands_first_) return compare(i, j, x, element(i, j));
+      element(i, j) = x;
+    }
+  }
+  [[nodiscard]] Matrix<T> rows() && { return std::move(rows_); }
+
+ private:
+  [[nodiscard]] bool here(index_t row) const { return row >= range_.begin && row < range_.end; }
+  [[nodiscard]] T& element(index_t i, index_t j) { return rows_(i - range_.begin, j); }
+  /// What the file has in the other triangle, and what belongs there.
+  void compare(index_t i, index_t j, T has, T image) const {
+    if (has != T{} && has != image)
+      refuse("its entries at (" + std::to_string(std::max(i, j)) + ", " + std::to_string(std::min(i, j)) + ") and (" +
+             std::to_string(std::min(i, j)) + ", " + std::to_string(std::max(i, j)) + ") do not mirror each other");
+  }
+  [[noreturn]] void refuse(const std::string& cause) const {
+    throw Error(Errc::bad_input, name_ + " is declared " + std::string(name_of(p_.structure)) + ", but " + cause);
+  }
+
+  const DenseParts& p_;
+  RowRange range_;
+  bool lower_;
+  bool stands_first_;  ///< lines bring what the file has in the other triangle before they bring what belongs there
+  const std::string& name_;
+  Matrix<T> rows_;
+};
+
+template <class T>
+Matrix<T> read_triangle(const DenseParts& p, RowRange range, const std::string& name) {
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+    throw Error(Errc::bad_input, name + " stores a triangle of 16-bit floats; store it as float32");
+  } else {
+    const bool by_columns = p.transposed && !p.values.one_for_all && p.values.dataset;
+    RowsOfTriangle<T> some(p, range, by_columns, name);
+    if (!p.values.dataset) return std::move(some).rows();
+    const index_t n = p.rows, slab = std::min(n, lines_per_slab(p, n * static_cast<index_t>(sizeof(T))));
+    Matrix<T> lines(slab, n);
+    for (index_t begin = 0; begin < n; begin += slab) {
+      const index_t end = std::min(n, begin + slab);
+      if (by_columns)
+        read_stored_lines(p, begin, end, n, lines.data());
+      else
+        read_by_rows(p, {begin, end}, name, false, lines.data());
+      for (index_t line = begin; line < end; ++line)
+        for (index_t k = 0; k < n; ++k)
+          by_columns ? some.add(k, line, lines(line - begin, k)) : some.add(line, k, lines(line - begin, k));
+    }
+    return std::move(some).rows();
+  }
+}
+
 template <class T>
 Matrix<T> read_as(const DenseParts& p, const std::string& name, const ReadOptions& options) {
   const RowRange range = row_range(p.rows, options);
-  const RowRange needed = p.triangle == Triangle::none ? range : RowRange{0, p.rows};
-  const bool finite = options.check_finite && p.triangle == Triangle::none;
-  const bool by_columns = p.transposed && !p.values.one_for_all && p.values.dataset && needed.count() > 0 && p.cols > 0;
+  const bool triangle = p.triangle != Triangle::none;
+  const bool by_columns = p.transposed && !p.values.one_for_all && p.values.dataset && range.count() > 0 && p.cols > 0;
   Matrix<T> a;
-  if (by_columns) {
-    a = read_by_columns<T>(p, needed);
+  if (triangle) {
+    a = read_triangle<T>(p, range, name);
+  } else if (by_columns) {
+    a = read_by_columns<T>(p, range);
   } else {
-    a = Matrix<T>(needed.count(), p.cols);
-    read_by_rows(p, needed, name, finite, a.data());
+    a = Matrix<T>(range.count(), p.cols);
+    read_by_rows(p, range, name, options.check_finite, a.data());
   }
-  if constexpr (!std::is_same_v<T, float16> && !std::is_same_v<T, bfloat16>)
-    mirror(a, p.structure, p.triangle, Subject{name});
-  else if (p.triangle != Triangle::none)
-    throw Error(Errc::bad_input, name + " stores a triangle of 16-bit floats; store it as float32");
-  if (options.check_finite && (by_columns || p.triangle != Triangle::none)) check_finite(a.cview(), needed.begin, name);
-  if (needed.count() == range.count()) return a;
-  return Matrix<T>::copy_of(a.cview().rows(range.begin, range.count()));
+  if (options.check_finite && (by_columns || triangle)) check_finite(a.cview(), range.begin, name);
+  return a;
 }
 
 }  // namespace

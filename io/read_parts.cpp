@@ -67,9 +67,10 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
     if (d.cols > std::numeric_limits<std::int32_t>::max())
       object.refuse("has " + std::to_string(d.cols) + " columns; sparse matrices can have 2^31 - 1");
     d.nonzeros = check_sparse_lengths(*sparse, object);
-    d.triangle_by_rows = sparse->triangle != Triangle::none && sparse->by_columns == options.transpose &&
-                         sparse->form != SparseParts::Form::pairs;
-    const bool turned = sparse->by_columns != options.transpose && sparse->form != SparseParts::Form::pairs;
+    const bool compressed = sparse->form != SparseParts::Form::pairs;
+    const bool turned = sparse->by_columns != options.transpose && compressed;
+    d.stored_triangle = sparse->triangle != Triangle::none && compressed;
+    d.stored_by_columns = turned && d.rows == d.cols;
     if (turned && d.rows > std::numeric_limits<std::int32_t>::max())
       object.refuse("has " + std::to_string(d.rows) +
                     " rows in compressed columns; more than 2^31 - 1 rows must be stored by rows");
@@ -86,7 +87,8 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
     d.bytes = d.peak_bytes = product({d.nonzeros, static_cast<index_t>(size_of(d.type))});
     if (dense.values.dataset && !dense.flat && dense.transposed == options.transpose)
       d.chunk_rows = dense.values.dataset->chunk_rows();
-    if (dense.transposed != options.transpose || dense.values.interleaved)
+    const bool triangle = dense.triangle != Triangle::none;
+    if (dense.transposed != options.transpose || dense.values.interleaved || triangle)
       d.peak_bytes = sum({d.peak_bytes, std::min(d.bytes, std::uint64_t{16} << 20)});
   }
   return d;

@@ -12,17 +12,13 @@ namespace ts::io {
 [[nodiscard]] MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options);
 
 /// The rows that options choose of a matrix with this many. @throws Error(invalid_argument).
-struct RowRange {
-  index_t begin = 0, end = 0;
-  [[nodiscard]] index_t count() const noexcept { return end - begin; }
-};
 [[nodiscard]] RowRange row_range(index_t rows, const ReadOptions& options);
 
 /// Fills bytes and peak_bytes of a sparse matrix that is read by rows, or turned, mirrored or sorted first.
 void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pairs);
 
-/// Whether of compressed rows those alone are read that options choose, and these are not all: what they take is known
-/// once their pointers are read.
+/// Whether of a matrix only what options choose is held, and this is not all: what it takes is known once pointers, or
+/// pairs, are read.
 [[nodiscard]] bool reads_by_range(const SparseParts& parts, const Description& d, const ReadOptions& options);
 
 // The two halves, each in its file.

@@ -6,6 +6,7 @@
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/pairs.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
 namespace ts::io {
@@ -71,19 +72,46 @@ std::vector<T> read_values(const SparseParts& p, index_t begin, index_t end) {
   return values;
 }
 
+/// How many pairs are read at a time: whole chunks of the lists, for each of their pieces is unpacked as a whole.
+index_t pairs_at_a_time(const SparseParts& p, index_t entries) {
+  constexpr index_t least = index_t{1} << 18;
+  index_t piece = least;
+  for (const auto* list : {&p.major, &p.minor, &p.values.dataset}) {
+    if (!*list) continue;
+    if (dims_of(**list).size() > 1) return std::max<index_t>(entries, 1);  // a row of many columns is read whole
+    if (const index_t chunk = (*list)->chunk_rows(); chunk > 0)
+      piece = std::max(piece, (least + chunk - 1) / chunk * chunk);
+  }
+  return piece;
+}
+
+/// Rows of `range`, with the mirror images of a triangle: all pairs pass by.
 template <class T>
-CsrMatrix<T> read_pairs(const SparseParts& p, index_t entries, const Subject& subject) {
-  Pairs<T> pairs;
+CsrMatrix<T> read_pairs(const SparseParts& p, index_t entries, RowRange range, const Subject& subject,
+                        std::uint64_t memory_limit) {
   const auto& row_list = p.by_columns ? p.minor : p.major;
   const auto& col_list = p.by_columns ? p.major : p.minor;
-  pairs.rows = row_list ? read_indices<index_t>(p, *row_list, 0, entries)
-                        : std::vector<index_t>(static_cast<std::size_t>(entries), 0);
-  pairs.cols = col_list ? read_indices<std::int32_t>(p, *col_list, 0, entries)
-                        : std::vector<std::int32_t>(static_cast<std::size_t>(entries), 0);
-  pairs.values = read_values<T>(p, 0, entries);
-  Subject by_rows = subject;
-  by_rows.by_columns = false;
-  return assembled(p.rows, p.cols, std::move(pairs), by_rows);
+  const bool whole = range.count() == p.rows;
+  const index_t most = pairs_at_a_time(p, entries);
+  const bool triangle = p.triangle != Triangle::none;
+  std::uint64_t held = sum({product({range.count(), 16}), product({std::min(most, entries), 12 + sizeof(T)})});
+  const auto hold = [&](std::uint64_t bytes) { require_memory(held = sum({held, bytes}), memory_limit, subject.name); };
+  if (!whole) hold(0);
+  Pairs<T> pairs(p.rows, p.cols, range, triangle ? p.structure : Structure::general, subject, hold);
+  if (whole) pairs.reserve(triangle ? 2 * entries : entries);
+  for (index_t begin = 0; begin < entries; begin += most) {
+    const index_t end = std::min(entries, begin + most);
+    std::vector<index_t> rows(static_cast<std::size_t>(end - begin));
+    std::vector<std::int32_t> cols(rows.size());
+    if (row_list) rows = read_indices<index_t>(p, *row_list, begin, end);
+    if (col_list) cols = read_indices<std::int32_t>(p, *col_list, begin, end);
+    const auto values = read_values<T>(p, begin, end);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      if (triangle) check_triangle_entry(rows[k], index_t{cols[k]}, values[k], p.structure, p.triangle, subject);
+      pairs.add(rows[k], cols[k], values[k]);
+    }
+  }
+  return std::move(pairs).assembled();
 }
 
 /// Pointers of all lines from those of the lines that have entries.
@@ -118,6 +146,7 @@ CsrMatrix<T> read_lines(const SparseParts& p, index_t entries, RowRange range, c
   };
   CsrMatrix<T> lines;
   lines.cols = p.by_columns ? p.rows : p.cols;
+  require(0);
   if (p.form == Form::compressed_nonempty) {
     const auto some = read_pointers(p, 0, length_of(*p.pointers));
     Subject whole = subject;
@@ -126,7 +155,6 @@ CsrMatrix<T> read_lines(const SparseParts& p, index_t entries, RowRange range, c
     lines.pointers = expand_pointers(p, some, count, subject);
     lines.pointers = {lines.pointers.begin() + range.begin, lines.pointers.begin() + range.end + 1};
   } else {
-    require(0);
     lines.pointers = read_pointers(p, range.begin, range.end + 1);
     check_pointers(lines.pointers, entries, subject, count);
   }
@@ -140,26 +168,31 @@ CsrMatrix<T> read_lines(const SparseParts& p, index_t entries, RowRange range, c
   return lines;
 }
 
+bool lines_as_stored(const Description& d, const ReadOptions& options) {
+  return options.as_stored && (d.stored_triangle || d.stored_by_columns);
+}
+
 template <class T>
 CsrMatrix<T> read_as(const SparseParts& p, const Description& d, const std::string& name, const ReadOptions& options) {
   Subject subject{name, p.by_columns, options.accept_unsorted};
   const RowRange range = row_range(p.rows, options);
-  const bool as_stored = options.as_stored && d.triangle_by_rows;
+  const bool as_stored = lines_as_stored(d, options);
+  const bool by_range = as_stored || (!p.by_columns && p.triangle == Triangle::none);
   CsrMatrix<T> a;
   if (p.form == Form::pairs) {
-    a = read_pairs<T>(p, d.nonzeros, subject);
-  } else if (p.by_columns) {
-    a = transposed(read_lines<T>(p, d.nonzeros, {0, p.cols}, subject, options.memory_limit));
-  } else if (p.triangle == Triangle::none || as_stored) {
+    subject.first_line = range.begin, subject.by_columns = false;
+    a = read_pairs<T>(p, d.nonzeros, range, subject, options.memory_limit);
+  } else if (by_range) {
     subject.first_line = range.begin;
     a = read_lines<T>(p, d.nonzeros, range, subject, options.memory_limit);
   } else {
-    a = read_lines<T>(p, d.nonzeros, {0, p.rows}, subject, options.memory_limit);
+    a = read_lines<T>(p, d.nonzeros, {0, p.by_columns ? p.cols : p.rows}, subject, options.memory_limit);
+    if (p.by_columns) a = transposed(std::move(a)), subject.by_columns = false;
   }
-  if (options.check_finite) check_finite(a, subject.first_line, name);
-  if (as_stored)
+  if (options.check_finite) check_finite(a, subject);
+  if (as_stored && p.triangle != Triangle::none)
     check_triangle(a, p.structure, p.triangle, subject);
-  else
+  else if (p.form != Form::pairs)
     a = mirrored(std::move(a), p.structure, p.triangle, subject);
   return a.rows == range.count() ? std::move(a) : row_slice(std::move(a), range.begin, range.end);
 }
@@ -167,8 +200,8 @@ CsrMatrix<T> read_as(const SparseParts& p, const Description& d, const std::stri
 }  // namespace
 
 bool reads_by_range(const SparseParts& p, const Description& d, const ReadOptions& options) {
-  return p.form == Form::compressed && !p.by_columns && row_range(p.rows, options).count() < p.rows &&
-         (p.triangle == Triangle::none || (options.as_stored && d.triangle_by_rows));
+  if (row_range(p.rows, options).count() == p.rows) return false;
+  return p.form == Form::pairs || lines_as_stored(d, options) || (!p.by_columns && p.triangle == Triangle::none);
 }
 
 index_t check_sparse_lengths(const SparseParts& p, const hdf5::Node& object) {

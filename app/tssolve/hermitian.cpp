@@ -1,7 +1,9 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
+#include "tallskinny/app/tssolve/reordering.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
+#include "tallskinny/solvers/ranks/moved_rows.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/setup/rows_operator.hpp"
 
@@ -109,10 +111,11 @@ class Hermitian {
   }
 
   void prepare(solvers::EigenOptions& options) {
-    beginning_.emplace(run_);
-    options.vectors = !run_.settings.common.output.empty() || mass_ || run_.settings.interval;
     if (run_.settings.reorder != solvers::Reordering::none) take_order();
-    if (run_.ctx.stream) there_ = solvers::copy_to<T>(run_.ctx.stream, matrix_);
+    beginning_.emplace(run_);
+    if (!order_.empty()) beginning_->initial = moved(beginning_->initial, solvers::inverse_of(order_));
+    options.vectors = !run_.settings.common.output.empty() || mass_ || run_.settings.interval;
+    if (run_.ctx.stream && run_.ctx.slabs.empty()) there_ = solvers::copy_to<T>(run_.ctx.stream, matrix_);
     assemble(options);
     precondition();
     if (narrow_ && !run_.ctx.slabs.empty()) {
@@ -139,8 +142,7 @@ class Hermitian {
                                                        : solvers::rows_operator_of<T>(run_.ctx, matrix_),
                                 mass_->view(), *assembled_->factor, options, result)
               .backward_errors;
-    if (!order_.empty() && !result.vectors.empty())
-      result.vectors = solvers::restored<T>(result.vectors.cview(), order_);
+    if (!order_.empty()) result.vectors = moved(result.vectors, order_);
     return result;
   }
 
@@ -175,10 +177,13 @@ class Hermitian {
  private:
   void take_order() {
     auto [order, text] = reorder(run_, matrix_);
-    run_.console.note("reordered by " + text);
-    order_ = std::move(order);
-    if (mass_) mass_ = solvers::reordered<T>(*mass_, order_);
-    if (!beginning_->initial.empty()) beginning_->initial = solvers::reordered<T>(beginning_->initial.cview(), order_);
+    run_.console.note((order.empty() ? "not reordered by " : "reordered by ") + text);
+    run_.facts.reordering = std::move(text), order_ = std::move(order);
+    if (mass_ && !order_.empty()) mass_ = solvers::reordered<T>(*mass_, order_);
+  }
+  /// Row i becomes row place[i].
+  Matrix<T> moved(const Matrix<T>& block, std::span<const index_t> place) const {
+    return block.cols() == 0 ? Matrix<T>(block.rows(), 0) : solvers::moved_rows<T>(run_.ctx, block.cview(), place);
   }
 
   void assemble(solvers::EigenOptions& options) {

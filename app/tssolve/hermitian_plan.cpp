@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/tssolve/reordering.hpp"
 #include "tallskinny/app/tssolve/told.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
@@ -39,7 +40,9 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
   if (settings.interval && std::isinf(settings.interval->low) && std::isinf(settings.interval->high))
     return alone("the matrix is decomposed as a whole");
   if (target_of(settings) && is_dense(input)) return not_distributed("factorisations of dense matrices are");
-  if (settings.reorder != solvers::Reordering::none) return not_distributed("--reorder is");
+  if (settings.reorder != solvers::Reordering::none &&
+      (!settings.mass.empty() || seeks_through_factors(settings, input)))
+    return not_distributed("--reorder beside factorisations is");
   if (settings.read.row_begin != 0 || settings.read.row_end >= 0) return not_distributed("a choice of rows is");
   const std::string& by = settings.preconditioner;
   if (by != "auto" && by != "none" && by != "jacobi" && by != "chebyshev")
@@ -84,24 +87,42 @@ std::string reason_of(const Settings& settings, const solvers::EigenPlan& plan) 
   return std::string(plan.why);
 }
 
-/// What another order of rows makes of products.
-std::string text_of(solvers::Reordering kind, const solvers::Locality& before, const solvers::Locality& after) {
-  return std::string(name_of(kind)) + ": entries lie " + grouped(std::llround(after.mean_distance)) +
-         " columns from the diagonal instead of " + grouped(std::llround(before.mean_distance)) + " on average, " +
-         grouped(after.bandwidth) + " instead of " + grouped(before.bandwidth) + " at most; a product moves about " +
-         human_bytes(static_cast<std::uint64_t>(after.product_bytes)) + " instead of " +
-         human_bytes(static_cast<std::uint64_t>(before.product_bytes));
-}
-
 /// Who decomposes the matrix as a whole, as half a sentence; empty where nobody does.
 std::string by_whom(const Run& run) {
   const bool dense = run.plan.eigen.method == solvers::Method::dense;
   return dense ? ", by " + decomposed_by(run, solvers::DenseTask::hermitian) : "";
 }
 
+/// The rows of this rank. Where another distribution of units gives the rank with the most entries a tenth less of
+/// them, it takes that one, and reads again.
+Input read_balanced(Run& run) {
+  const auto read = [&run] { return read_hermitian_rows(run.ctx, run.facts.input, run.settings.read, Role::matrix); };
+  Input own = read();
+  const std::optional<std::vector<index_t>> here = std::visit(
+      [unit = row_unit(run.facts.input.rows)](const auto& kind) -> std::optional<std::vector<index_t>> {
+        const auto* sparse = std::get_if<0>(&kind);
+        if (sparse == nullptr) return std::nullopt;
+        return solvers::entries_of_units(sparse->pointers, unit);
+      },
+      own.matrix);
+  if (any_rank(run.ctx, !here)) return own;
+  const std::vector<index_t> entries = gather_lists<index_t>(run.ctx, *here);
+  const std::optional<RowSlabs> fairer = solvers::fairer_slabs(run.ctx.slabs, entries);
+  if (!fairer) return own;
+  own = {};
+  run.ctx.slabs = *fairer;
+  run.console.note("rows are distributed by their entries, and read again");
+  return read();
+}
+
+Input read_whole_or_rows(Run& run) {
+  if (!run.ctx.slabs.empty()) return read_balanced(run);
+  return read_hermitian(run.facts.input, run.settings.read, Role::matrix);
+}
+
 /// Reads the matrix and reorders it, for what that gains is known only then.
 std::string reordering_of(Run& run) {
-  Input matrix = read_hermitian(run.facts.input, run.settings.read, Role::matrix);
+  Input matrix = read_whole_or_rows(run);
   return std::visit([&](auto& a) { return reorder(run, a).text; }, matrix.matrix);
 }
 
@@ -122,7 +143,7 @@ void show_json(Run& run) {
     add_memory(device, on_device, run.plan.device_bytes);
     json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
   }
-  if (settings.reorder != solvers::Reordering::none) json.add("reordering", reordering_of(run));
+  if (settings.reorder != solvers::Reordering::none) run.facts.reordering = reordering_of(run);
   add_ranks(ToJson{json}, run.facts);
   std::cout << json.text() << '\n';
 }
@@ -144,26 +165,6 @@ std::optional<Input> read_mass(const Run& run, Input& matrix) {
 
 }  // namespace
 
-template <class T>
-Reordered reorder(Run& run, AnyMatrix<T>& matrix) {
-  auto* const sparse = std::get_if<CsrMatrix<T>>(&matrix);
-  const std::string file = run.facts.input.where.text();
-  if (sparse == nullptr)
-    throw Error(Errc::invalid_argument, "--reorder is for sparse matrices, but " + file + " is dense");
-  const auto entries = static_cast<std::uint64_t>(sparse->nonzeros());
-  solvers::expect_memory("--reorder", {{"the matrix twice", 2 * entries * (sizeof(T) + sizeof(std::int32_t))}},
-                         run.plan.host_bytes);
-  const index_t columns = run.plan.eigen.block_size;
-  const auto before = solvers::locality_of(*sparse, columns);
-  Reordered done;
-  done.order = solvers::order_of(run.settings.reorder, sparse->rows, sparse->pointers.data(), sparse->indices.data());
-  *sparse = solvers::reordered<T>(*sparse, done.order);
-  done.text = text_of(run.settings.reorder, before, solvers::locality_of(*sparse, columns));
-  return done;
-}
-template Reordered reorder<double>(Run&, AnyMatrix<double>&);
-template Reordered reorder<std::complex<double>>(Run&, AnyMatrix<std::complex<double>>&);
-
 namespace {
 
 /// Of bytes that all rows take, those of the rows here.
@@ -183,37 +184,9 @@ void take_device_for_whole(Run& run, std::size_t element_bytes) {
       run.settings.mass.empty() ? solvers::work_of_decomposition(task, n, n, element_bytes) : solvers::RunWork(), task);
 }
 
-/// The rows of this rank. Where another distribution of units gives the rank with the most entries a tenth less of
-/// them, it takes that one, and reads again.
-Input read_balanced(Run& run) {
-  const auto read = [&run] { return read_hermitian_rows(run.ctx, run.facts.input, run.settings.read, Role::matrix); };
-  Input own = read();
-  const std::optional<std::vector<index_t>> here = std::visit(
-      [unit = row_unit(run.facts.input.rows)](const auto& kind) -> std::optional<std::vector<index_t>> {
-        const auto* sparse = std::get_if<0>(&kind);
-        if (sparse == nullptr) return std::nullopt;
-        return solvers::entries_of_units(sparse->pointers, unit);
-      },
-      own.matrix);
-  if (any_rank(run.ctx, !here)) return own;
-  const std::vector<index_t> entries = gather_lists<index_t>(run.ctx, *here);
-  const RowSlabs balanced = solvers::balanced_slabs(run.facts.input.rows, entries, run.ranks.size());
-  const auto most = [&](const RowSlabs& slabs) { return static_cast<double>(solvers::most_entries(slabs, entries)); };
-  if (most(balanced) > 0.9 * most(run.ctx.slabs)) return own;
-  own = {};
-  run.ctx.slabs = balanced;
-  run.console.note("rows are distributed by their entries, and read again");
-  return read();
-}
-
-/// That of the run: those rows that this rank works on.
-Input read_matrix(Run& run) {
-  return run.ctx.slabs.empty() ? read_hermitian(run.facts.input, run.settings.read, Role::matrix) : read_balanced(run);
-}
-
 /// Reads the matrix and analyses it, for the size of its factors is known only once they are ordered.
 std::string factors_of(Run& run) {
-  Input matrix = read_matrix(run);
+  Input matrix = read_whole_or_rows(run);
   auto other = read_mass(run, matrix);
   const auto estimate = std::visit(
       [&]<class T>(const AnyMatrix<T>& a) {
@@ -230,6 +203,8 @@ std::string factors_of(Run& run) {
 void plan_hermitian(Run& run) {
   const Settings& settings = run.settings;
   const io::Description& input = run.facts.input;
+  if (settings.reorder != solvers::Reordering::none && !input.sparse)
+    throw Error(Errc::invalid_argument, "--reorder is for sparse matrices, but " + input.where.text() + " is dense");
   index_t initial_columns = 0;
   if (!settings.initial.empty())
     initial_columns = io::describe(io::parse_location(settings.initial), settings.read.of_another_file()).cols;
@@ -287,7 +262,7 @@ void show_hermitian(Run& run) {
   if (run.plan.memory.spills)
     std::cout << "the basis does not fit on the device: it passes through it for every product\n";
   if (!factors.empty()) std::cout << "factors " << factors << '\n';
-  if (run.settings.reorder != solvers::Reordering::none) std::cout << "reordered by " << reordering_of(run) << '\n';
+  if (run.settings.reorder != solvers::Reordering::none) std::cout << "another order by " << reordering_of(run) << '\n';
 }
 
 Loaded read_planned(Run& run) {
@@ -312,7 +287,7 @@ Loaded read_planned(Run& run) {
       prepare(alone(run.ctx), rows, rows * of_row, plan, run.settings.eigen.precision);
     });
   const EndsOnSignal reading;
-  Loaded loaded{read_matrix(run), {}};
+  Loaded loaded{read_whole_or_rows(run), {}};
   if (kernels.valid()) kernels.get();
   loaded.other = read_mass(run, loaded.matrix);
   facts.note = loaded.matrix.note;

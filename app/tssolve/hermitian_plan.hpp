@@ -11,15 +11,6 @@ namespace ts::app::tssolve {
 /// Does the iteration see the matrix in float32?
 [[nodiscard]] bool is_narrow(const Settings& settings, const solvers::EigenPlan& plan);
 
-/// As --reorder asks: the new order of the rows, and what it makes of products.
-struct Reordered {
-  std::vector<index_t> order;
-  std::string text;
-};
-/// @throws Error(invalid_argument) for a dense matrix, Error(out_of_memory).
-template <class T>
-[[nodiscard]] Reordered reorder(Run& run, AnyMatrix<T>& matrix);
-
 /// Is what is wanted sought through factors of A - sigma M, unless the matrix is decomposed as a whole?
 [[nodiscard]] bool seeks_through_factors(const Settings& settings, const io::Description& input);
 

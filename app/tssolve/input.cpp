@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
@@ -134,6 +136,16 @@ bool check(const Context& ctx, const std::string& where, DType type, const M& ro
   return any_rank(ctx, differs);
 }
 
+/// Rows of A^T become those of a Hermitian A, zeros of the diagonal with their signs.
+template <class T>
+void conjugate_off_diagonal(CsrMatrix<T>& rows, index_t first) {
+  for (index_t i = 0; i < rows.rows; ++i)
+    for (index_t e = rows.pointers[static_cast<std::size_t>(i)]; e < rows.pointers[static_cast<std::size_t>(i) + 1];
+         ++e)
+      if (T& x = rows.values[static_cast<std::size_t>(e)]; rows.indices[static_cast<std::size_t>(e)] != first + i)
+        x = mirrored(x);
+}
+
 /// Whether the file holds a triangle, of which reading made the other: no entry has to be looked for.
 bool mirrored_by_reader(const io::Description& d) {
   const bool is_complex_type = d.type == DType::complex128 || d.type == DType::complex64;
@@ -198,14 +210,19 @@ Input read_hermitian_rows(const Context& ctx, const io::Description& described, 
   const std::string name = described.where.text();
   const bool differs = visit_matrix(input, [&]<class M>(M& rows) {
     using T = typename M::value_type;
-    if constexpr (std::is_same_v<M, CsrMatrix<T>>)
-      if (described.triangle_by_rows)
-        rows =
-            solvers::mirrored_rows<T>(ctx, rows.view(), [&](T x) { return io::mirror_image(x, described.declared); });
+    std::optional<M> partners;  // rows of A^T, where they are looked at
+    if constexpr (std::is_same_v<M, CsrMatrix<T>>) {
+      const auto image = [&](T x) { return io::mirror_image(x, described.declared); };
+      if (described.stored_triangle) rows = solvers::mirrored_rows<T>(ctx, rows.view(), image);
+      if (described.stored_by_columns && mirrored_by_reader(described))
+        conjugate_off_diagonal(rows, first_row(ctx));
+      else if (described.stored_by_columns)
+        partners = std::exchange(rows, solvers::transposed_rows<T>(ctx, rows.view()));
+    }
     if (mirrored_by_reader(described)) return false;
-    const auto partners = solvers::transposed_rows<T>(ctx, std::as_const(rows).view());
+    if (!partners) partners = solvers::transposed_rows<T>(ctx, std::as_const(rows).view());
     return check(ctx, name, described.type, rows, role,
-                 [&partners](index_t i, index_t j) { return entry(partners, i, j); });
+                 [&partners](index_t i, index_t j) { return entry(*partners, i, j); });
   });
   if (differs) input.note = accepted(name);
   return input;

@@ -3,12 +3,14 @@
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/settings.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
+#include "tallskinny/solvers/setup/reorder.hpp"
 
 namespace ts::app::tssolve {
 
@@ -18,8 +20,11 @@ struct RunFacts {
   std::string method, method_reason, device;
   std::string note;  ///< empty, or what was done differently from what was asked
   int threads = 0, ranks = 1;
-  std::string ranks_work = {};   ///< of several: who worked
-  const char* type = "float64";  ///< of the matrix as it is solved
+  std::string ranks_work = {};                  ///< of several: who worked
+  std::string reordering = {};                  ///< of --reorder: what it does to products
+  bool reordered = false;                       ///< whether that order was taken
+  std::optional<solvers::SentBytes> sent = {};  ///< by ranks, in the order of the file and in that one
+  const char* type = "float64";                 ///< of the matrix as it is solved
   index_t block_size = 0, max_basis = 0;
   double elapsed_seconds = 0;
   /// What the values and the vectors are called.

@@ -36,9 +36,9 @@ About about() {
       "The set is called complete only after a search for missing copies of repeated eigenvalues. Exit status: 0 "
       "converged and complete; 3 not, with the reason on standard error and the partial result written; 1 failure, 2 "
       "wrong use, 4 unusable input, 5 no such device, 128 + n after signal n.\n\n"
-      "mpirun -n P tssolve ..., or srun, distributes the rows of a large Hermitian matrix over P processes, where no "
-      "reordering or GPU is asked for; otherwise the first process works alone and says so. Eigenvalues "
-      "and vectors have the bits of --determinism gpu_to_gpu on one.\n\n"
+      "mpirun -n P tssolve ..., or srun, distributes the rows of a large Hermitian matrix over P processes, where it "
+      "can; otherwise the first process works alone and says so. Eigenvalues and vectors have the bits of "
+      "--determinism gpu_to_gpu on one.\n\n"
       "SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGXCPU end a run after its block step, with the checkpoint and the "
       "partial result written.\n\n"
       "--device cuda keeps matrix, basis and blocks in the memory of a GPU, and a basis that does not fit there in "
@@ -137,7 +137,9 @@ void add_method(Options& options, Settings& settings) {
       .choice("reorder", settings.reorder,
               "put rows and columns of a sparse matrix into another order first, so that products find what they need "
               "of a block near by: reverse Cuthill-McKee, or nested dissection by METIS. For graphs and meshes whose "
-              "rows stand in no order; --dry-run tells what it would gain. Vectors are in the order of the file",
+              "rows stand in no order; --dry-run tells what it would gain. On several ranks (mpirun) METIS makes parts "
+              "with few entries between them, and an order is taken where ranks then send less. Vectors are in the "
+              "order of the file",
               {{"none", solvers::Reordering::none},
                {"rcm", solvers::Reordering::rcm},
                {"metis", solvers::Reordering::metis}})

@@ -40,11 +40,14 @@ void add_outcome(const Add& add, const Result& result) {
   add("reason", result.reason);
 }
 
-/// How many ranks there were, and which of several worked.
+/// How many ranks there were, which of several worked, and what another order of rows makes them send.
 template <class Add, class Facts>
 void add_ranks(const Add& add, const Facts& facts) {
   add("ranks", facts.ranks);
   if (facts.ranks > 1) add("ranks_work", facts.ranks_work);
+  if (facts.reordering.empty()) return;
+  add("reordering", facts.reordering), add("reordered", facts.reordered);
+  if (facts.sent) add("sent_bytes_file_order", facts.sent->now), add("sent_bytes_new_order", facts.sent->then);
 }
 
 /// What the search took.

@@ -139,14 +139,15 @@ MatrixFile read_arff(const Location& where, const ReadOptions& options) {
   const ArffTable t = survey_arff(where.file, options);
   MatrixFile result{description_of(t, where, options), {}};
   LineReader in(where.file, options.memory_limit);
-  in.hold(result.description.peak_bytes);
-  Matrix<double> a(t.rows, t.cols);
+  const RowRange range = rows_in_file(t.rows, options);
+  in.hold(bytes_of_rows(result.description, range, options));
+  Matrix<double> a(range.count(), t.cols);
   (void)parse_attributes(in);
   std::vector<std::string_view> fields;
   double* out = a.data();
-  for (index_t i = 0; i < t.rows; ++i) {
+  for (index_t i = 0; i < range.end; ++i) {
     next_row(in, t.attributes.size(), fields);
-    for (std::size_t k = 0; k < fields.size(); ++k)
+    for (std::size_t k = 0; i >= range.begin && k < fields.size(); ++k)
       if (t.attributes[k].numeric) *out++ = parse_number(in, t.attributes[k], fields[k]);
   }
   result.matrix = finished(std::move(a), options, where.file.string());

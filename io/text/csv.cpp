@@ -160,6 +160,17 @@ void parse_row(const LineReader& in, std::string_view rest, const CsvTable& t, d
   if (j != t.cols) in.refuse("has " + std::to_string(j) + " fields; the first line has " + std::to_string(t.cols));
 }
 
+/// Calls use(i, line) for the rows of `range`, i counted from its first one.
+template <class Use>
+void each_row(LineReader& in, const CsvTable& t, RowRange range, const Use& use) {
+  if (t.names) (void)next_row(in);
+  for (index_t i = 0; i < range.end; ++i) {
+    const auto line = next_row(in);
+    if (!line) in.refuse("the file became shorter while it was read");
+    if (i >= range.begin) use(i - range.begin, *line);
+  }
+}
+
 /// The column that `name` means: a number, from -1 at the end, or a name in the first line.
 index_t find_column(const std::filesystem::path& file, const CsvTable& t, const std::string& name) {
   if (const auto number = to_number(name); number && *number == static_cast<double>(static_cast<int>(*number))) {
@@ -192,14 +203,10 @@ MatrixFile read_csv(const Location& where, const ReadOptions& options) {
   refuse_index(t, where, options);
   MatrixFile result{description_of(t, t.numbers(), where, options), {}};
   LineReader in(where.file, options.memory_limit);
-  in.hold(result.description.peak_bytes);
-  Matrix<double> a(t.rows, t.numbers());
-  if (t.names) (void)next_row(in);
-  for (index_t i = 0; i < t.rows; ++i) {
-    const auto line = next_row(in);
-    if (!line) in.refuse("the file became shorter while it was read");
-    parse_row(in, *line, t, a.data() + i * a.cols());
-  }
+  const RowRange range = rows_in_file(t.rows, options);
+  in.hold(bytes_of_rows(result.description, range, options));
+  Matrix<double> a(range.count(), t.numbers());
+  each_row(in, t, range, [&](index_t i, std::string_view line) { parse_row(in, line, t, a.data() + i * a.cols()); });
   result.matrix = finished(std::move(a), options, where.file.string());
   return result;
 }
@@ -213,17 +220,14 @@ LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& opt
     refuse_index(t, where, options);
   LabelledTable result{{description_of(t, t.numbers() - 1, where, options), {}}, {}};
   LineReader in(where.file, options.memory_limit);
-  in.hold(result.table.description.peak_bytes);
-  Matrix<double> a(t.rows, t.numbers() - 1);
-  if (t.names) (void)next_row(in);
-  const index_t end = options.row_end < 0 ? t.rows : options.row_end;
+  const RowRange range = rows_in_file(t.rows, options);
+  in.hold(bytes_of_rows(result.table.description, range, options));
+  Matrix<double> a(range.count(), t.numbers() - 1);
   std::string label;
-  for (index_t i = 0; i < t.rows; ++i) {
-    const auto line = next_row(in);
-    if (!line) in.refuse("the file became shorter while it was read");
-    parse_row(in, *line, t, a.data() + i * a.cols(), label_column, &label);
-    if (i >= options.row_begin && i < end) result.labels.push_back(label);
-  }
+  each_row(in, t, range, [&](index_t i, std::string_view line) {
+    parse_row(in, line, t, a.data() + i * a.cols(), label_column, &label);
+    result.labels.push_back(label);
+  });
   result.table.matrix = finished(std::move(a), options, where.file.string());
   return result;
 }

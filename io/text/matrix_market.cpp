@@ -6,6 +6,7 @@
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/pairs.hpp"
 #include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
@@ -128,16 +129,18 @@ T parse_value(const LineReader& in, std::string_view& rest) {
   }
 }
 
+/// The rows that options choose; all entries pass by.
 template <class T>
 CsrMatrix<T> read_entries(LineReader& in, const MarketHeader& h, const std::string& name, const ReadOptions& options) {
   const bool mirrored = h.structure != Structure::general;
-  Pairs<T> pairs;
-  const auto expected = static_cast<std::size_t>(mirrored ? 2 * h.entries : h.entries);
-  pairs.rows.reserve(expected), pairs.cols.reserve(expected), pairs.values.reserve(expected);
-  const auto put = [&](index_t i, index_t j, T value) {
-    if (options.transpose) std::swap(i, j);
-    pairs.rows.push_back(i), pairs.cols.push_back(static_cast<std::int32_t>(j)), pairs.values.push_back(value);
-  };
+  const index_t rows = options.transpose ? h.cols : h.rows, cols = options.transpose ? h.rows : h.cols;
+  const RowRange range = row_range(rows, options);
+  Pairs<T> pairs(rows, cols, range, h.structure, Subject{name, false, options.accept_unsorted},
+                 [&in](std::uint64_t bytes) { in.hold(bytes); });
+  if (range.count() == rows)
+    pairs.reserve(mirrored ? 2 * h.entries : h.entries);
+  else
+    in.hold(product({range.count(), 16}));
   for (index_t k = 0; k < h.entries; ++k) {
     const auto line = in.next_content('%');
     if (!line) in.refuse("the file ends after " + std::to_string(k) + " of " + std::to_string(h.entries) + " entries");
@@ -150,24 +153,25 @@ CsrMatrix<T> read_entries(LineReader& in, const MarketHeader& h, const std::stri
       in.refuse("column " + std::to_string(*col) + " is outside 1.." + std::to_string(h.cols));
     const T value = h.field == Field::pattern ? T{1} : parse_value<T>(in, rest);
     if (!trimmed(rest).empty()) in.refuse("has more than an entry: '" + std::string(trimmed(rest)) + "'");
-    put(*row - 1, *col - 1, value);
-    if (!mirrored) continue;
-    if (*row != *col)
-      put(*col - 1, *row - 1, mirror_image(value, h.structure));
-    else if (!fits_diagonal(value, h.structure) && value == value)
+    if (mirrored && *row == *col && !fits_diagonal(value, h.structure) && value == value)
       in.refuse(h.structure == Structure::hermitian
                     ? "the matrix is declared hermitian, but this diagonal entry is not real"
                     : "the matrix is declared skew-symmetric, but this diagonal entry is not zero");
+    options.transpose ? pairs.add(*col - 1, *row - 1, value) : pairs.add(*row - 1, *col - 1, value);
   }
   if (in.next_content('%')) in.refuse("stands after the " + std::to_string(h.entries) + " entries that were announced");
-  Subject subject{name, false, options.accept_unsorted};
-  if (mirrored) subject.name += " (with its mirror image)";
-  return assembled(options.transpose ? h.cols : h.rows, options.transpose ? h.rows : h.cols, std::move(pairs), subject);
+  return std::move(pairs).assembled();
 }
 
+/// The rows that options choose of an array, which stands in the file by columns; of a triangle those below.
 template <class T>
-Matrix<T> read_array(LineReader& in, const MarketHeader& h) {
-  auto a = Matrix<T>::zeros(h.rows, h.cols);
+Matrix<T> read_array(LineReader& in, const MarketHeader& h, const ReadOptions& options) {
+  const RowRange range = row_range(options.transpose ? h.cols : h.rows, options);
+  auto a = Matrix<T>::zeros(range.count(), options.transpose ? h.rows : h.cols);
+  const auto put = [&](index_t i, index_t j, T value) {
+    if (options.transpose) std::swap(i, j);
+    if (i >= range.begin && i < range.end) a(i - range.begin, j) = value;
+  };
   std::string_view rest;
   const auto next_value = [&] {
     while (trimmed(rest).empty()) {
@@ -181,11 +185,11 @@ Matrix<T> read_array(LineReader& in, const MarketHeader& h) {
     const index_t first = h.structure == Structure::general ? 0 : h.structure == Structure::skew_symmetric ? j + 1 : j;
     for (index_t i = first; i < h.rows; ++i) {
       const T value = next_value();
-      a(i, j) = value;
+      put(i, j, value);
       if (h.structure == Structure::general) continue;
       if (i == j && !fits_diagonal(value, h.structure) && value == value)
         in.refuse("the matrix is declared hermitian, but this diagonal entry is not real");
-      a(j, i) = mirror_image(value, h.structure);
+      put(j, i, mirror_image(value, h.structure));
     }
   }
   if (!trimmed(rest).empty() || in.next_content('%')) in.refuse("has more numbers than the sizes announce");
@@ -195,11 +199,14 @@ Matrix<T> read_array(LineReader& in, const MarketHeader& h) {
 template <class T>
 std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const MarketHeader& h, const std::string& name,
                                                   const ReadOptions& options) {
-  if (!h.sparse) return finished(read_array<T>(in, h), options, name);
+  if (!h.sparse) {
+    auto a = read_array<T>(in, h, options);
+    if (options.check_finite) check_finite(a.cview(), options.row_begin, name);
+    return DenseMatrix(std::move(a));
+  }
   auto a = read_entries<T>(in, h, name, options);
-  if (options.check_finite) check_finite(a, 0, name);
-  const RowRange range = row_range(a.rows, options);
-  return SparseMatrix(row_slice(std::move(a), range.begin, range.end));
+  if (options.check_finite) check_finite(a, Subject{name, false, false, options.row_begin});
+  return SparseMatrix(std::move(a));
 }
 
 }  // namespace
@@ -215,8 +222,12 @@ MatrixFile read_matrix_market(const Location& where, const ReadOptions& options)
   MatrixFile result{description_of(h, where, options), {}};
   require_plausible(h, where.file);
   const std::string name = where.file.string();
-  in.hold(result.description.peak_bytes);
-  (void)row_range(result.description.rows, options);
+  const Description& d = result.description;
+  const RowRange range = row_range(d.rows, options);
+  if (!h.sparse)
+    in.hold(product({range.count(), d.cols, static_cast<index_t>(size_of(d.type))}));
+  else if (range.count() == d.rows)
+    in.hold(d.peak_bytes);
   result.matrix = h.field == Field::complex ? read_body<std::complex<double>>(in, h, name, options)
                                             : read_body<double>(in, h, name, options);
   return result;

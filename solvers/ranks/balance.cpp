@@ -68,4 +68,11 @@ RowSlabs balanced_slabs(index_t rows, std::span<const index_t> entries, int slab
   return RowSlabs(std::move(begins));
 }
 
+std::optional<RowSlabs> fairer_slabs(const RowSlabs& slabs, std::span<const index_t> entries) {
+  RowSlabs balanced = balanced_slabs(slabs.rows(), entries, slabs.slabs());
+  const auto most = [&](const RowSlabs& of) { return static_cast<double>(most_entries(of, entries)); };
+  if (most(balanced) > 0.9 * most(slabs)) return std::nullopt;
+  return balanced;
+}
+
 }  // namespace ts::solvers

@@ -1,6 +1,7 @@
 // Which rank gets which rows of a sparse matrix.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,5 +23,8 @@ namespace ts::solvers {
 /// @param entries of each unit of row_unit(rows) rows.
 /// @throws Error(invalid_argument) for another number of units, negative entries or no slab.
 [[nodiscard]] RowSlabs balanced_slabs(index_t rows, std::span<const index_t> entries, int slabs);
+
+/// Balanced slabs where the largest of them has a tenth less entries than that of `slabs`, nothing otherwise.
+[[nodiscard]] std::optional<RowSlabs> fairer_slabs(const RowSlabs& slabs, std::span<const index_t> entries);
 
 }  // namespace ts::solvers

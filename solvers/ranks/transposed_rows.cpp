@@ -4,25 +4,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/solvers/ranks/entries_detail.hpp"
 #include "tallskinny/solvers/ranks/halo_detail.hpp"
 
 namespace ts::solvers {
 
 namespace {
 
-/// An entry of A^T on its way.
-template <class T>
-struct Entry {
-  std::int32_t row, col;
-  T value;
-};
-
 /// The entries of A^T whose rows are those of `own` in A, for each rank that has them: those here stay in `own`.
 template <class T>
-std::vector<std::vector<Entry<T>>> for_ranks(const Context& ctx, const CsrView<T>& own, index_t first) {
+std::vector<std::vector<detail::Entry<T>>> for_ranks(const Context& ctx, const CsrView<T>& own, index_t first) {
   const int ranks = ctx.communicator->size();
-  std::vector<std::vector<Entry<T>>> lists(static_cast<std::size_t>(ranks));
+  std::vector<std::vector<detail::Entry<T>>> lists(static_cast<std::size_t>(ranks));
   if (ranks == 1) return lists;
   std::vector<index_t> begins;  // of slabs
   for (int r = 0; r <= ranks; ++r) begins.push_back(ctx.slabs.begin(r));
@@ -36,26 +29,6 @@ std::vector<std::vector<Entry<T>>> for_ranks(const Context& ctx, const CsrView<T
   return lists;
 }
 
-/// What all ranks have for this one, in the order of ranks.
-template <class T>
-std::vector<std::vector<Entry<T>>> exchanged(const Context& ctx, const std::vector<std::vector<Entry<T>>>& lists) {
-  const std::size_t ranks = lists.size(), here = static_cast<std::size_t>(ctx.communicator->rank());
-  std::vector<index_t> sizes;
-  sizes.reserve(ranks);
-  for (const auto& list : lists) sizes.push_back(std::ssize(list));
-  const std::vector<index_t> all = gather_lists<index_t>(ctx, sizes);
-  std::vector<std::vector<Entry<T>>> got(ranks);
-  std::vector<Outgoing> out;
-  std::vector<Incoming> in;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    got[r].resize(static_cast<std::size_t>(all[r * ranks + here]));
-    if (!lists[r].empty()) out.push_back({static_cast<int>(r), std::as_bytes(std::span(lists[r]))});
-    if (!got[r].empty()) in.push_back({static_cast<int>(r), std::as_writable_bytes(std::span(got[r]))});
-  }
-  ctx.communicator->begin_exchange(out, in)->wait();
-  return got;
-}
-
 }  // namespace
 
 template <class T>
@@ -65,12 +38,12 @@ CsrMatrix<T> transposed_rows(const Context& ctx, const CsrView<T>& own) {
     expects(own.indices[e] >= 0 && own.indices[e] < own.cols,
             "a column number of the matrix by rows is beyond its columns");
   const index_t first = first_row(ctx);
-  const auto got = exchanged(ctx, for_ranks(ctx, own, first));
+  const auto got = detail::exchanged(ctx, for_ranks(ctx, own, first));
   const auto here = static_cast<std::size_t>(ctx.communicator->rank());
   // Ranks in their order, and of each its rows in theirs: a row of A^T meets its columns ascending.
   const auto visit = [&](const auto& entry) {
     for (std::size_t r = 0; r < got.size(); ++r) {
-      for (const Entry<T>& e : got[r]) entry(e.row - first, e.col, e.value);
+      for (const detail::Entry<T>& e : got[r]) entry(e.row - first, e.col, e.value);
       if (r != here) continue;
       for (index_t i = 0; i < own.rows; ++i)
         for (index_t e = own.pointers[i]; e < own.pointers[i + 1]; ++e)

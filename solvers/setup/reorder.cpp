@@ -8,6 +8,8 @@
 
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
+#include "tallskinny/solvers/ranks/balance.hpp"
+#include "tallskinny/solvers/ranks/row_shares.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::solvers {
@@ -75,6 +77,25 @@ std::vector<index_t> cuthill_mckee(index_t n, const index_t* pointers, const std
   return order;
 }
 
+/// @throws Error(invalid_argument) for an empty list.
+std::vector<int> expect_metis(std::vector<int> list, index_t n) {
+  if (list.empty())
+    throw Error(Errc::invalid_argument, "METIS (libmetis.so.5) was not found, or does not take a matrix of " +
+                                            std::to_string(n) + " rows; reverse Cuthill-McKee needs no library");
+  return list;
+}
+
+/// Parts of about as many rows as the slabs have, one after the other.
+std::vector<index_t> order_of_parts(const RowSlabs& slabs, const index_t* pointers, const std::int32_t* indices) {
+  std::vector<index_t> sizes;
+  sizes.reserve(at(slabs.slabs()));
+  for (int s = 0; s < slabs.slabs(); ++s) sizes.push_back(slabs.rows(s));
+  const std::vector<int> part = expect_metis(parts_of_rows(slabs.rows(), pointers, indices, sizes), slabs.rows());
+  std::vector<index_t> order = cuthill_mckee(slabs.rows(), pointers, indices);
+  std::stable_sort(order.begin(), order.end(), [&](index_t i, index_t j) { return part[at(i)] < part[at(j)]; });
+  return order;
+}
+
 }  // namespace
 
 std::string_view name_of(Reordering kind) noexcept {
@@ -87,16 +108,14 @@ std::vector<index_t> order_of(Reordering kind, index_t n, const index_t* pointer
   std::vector<index_t> order(at(n));
   std::iota(order.begin(), order.end(), index_t{0});
   if (kind == Reordering::none) return order;
-  const std::vector<int> positions = nested_dissection(n, pointers, indices);
-  if (positions.empty())
-    throw Error(Errc::invalid_argument, "METIS (libmetis.so.5) was not found, or does not take a matrix of " +
-                                            std::to_string(n) + " rows; reverse Cuthill-McKee needs no library");
+  const std::vector<int> positions = expect_metis(nested_dissection(n, pointers, indices), n);
   for (index_t i = 0; i < n; ++i) order[at(positions[at(i)])] = i;
   return order;
 }
 
 template <class T>
 CsrMatrix<T> reordered(const CsrMatrix<T>& a, std::span<const index_t> order) {
+  const bool pattern = a.values.empty();
   std::vector<std::int32_t> place(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[at(order[i])] = static_cast<std::int32_t>(i);
   CsrMatrix<T> out;
@@ -106,28 +125,46 @@ CsrMatrix<T> reordered(const CsrMatrix<T>& a, std::span<const index_t> order) {
   for (const index_t i : order) {
     row.clear();
     for (index_t e = a.pointers[at(i)]; e < a.pointers[at(i + 1)]; ++e)
-      row.emplace_back(place[at(a.indices[at(e)])], a.values[at(e)]);
+      row.emplace_back(place[at(a.indices[at(e)])], pattern ? T{} : a.values[at(e)]);
     std::stable_sort(row.begin(), row.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-    for (const auto& [column, value] : row) out.indices.push_back(column), out.values.push_back(value);
+    for (const auto& [column, value] : row) {
+      out.indices.push_back(column);
+      if (!pattern) out.values.push_back(value);
+    }
     out.pointers.push_back(static_cast<index_t>(out.indices.size()));
   }
   return out;
 }
 
-template <class T>
-Matrix<T> reordered(HostView<const T> x, std::span<const index_t> order) {
-  Matrix<T> out(x.rows(), x.cols());
-  for (index_t i = 0; i < x.rows(); ++i)
-    for (index_t j = 0; j < x.cols(); ++j) out.view()(i, j) = x(order[at(i)], j);
-  return out;
+std::vector<index_t> inverse_of(std::span<const index_t> order) {
+  std::vector<index_t> place(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[at(order[i])] = static_cast<index_t>(i);
+  return place;
+}
+
+RowSlabs unit_slabs(index_t rows) {
+  const index_t unit = row_unit(rows);
+  return RowSlabs::of_units(rows, static_cast<int>(std::max<index_t>(1, (rows + unit - 1) / unit)));
 }
 
 template <class T>
-Matrix<T> restored(HostView<const T> x, std::span<const index_t> order) {
-  Matrix<T> out(x.rows(), x.cols());
-  for (index_t i = 0; i < x.rows(); ++i)
-    for (index_t j = 0; j < x.cols(); ++j) out.view()(order[at(i)], j) = x(i, j);
-  return out;
+RanksOrder order_for_ranks(Reordering kind, const CsrMatrix<T>& a, const RowSlabs& now) {
+  RanksOrder found;
+  const RowSlabs units = unit_slabs(a.rows);
+  if (kind == Reordering::metis)
+    found.order = order_of_parts(units, a.pointers.data(), a.indices.data());
+  else
+    found.order = order_of(kind, a.rows, a.pointers.data(), a.indices.data());
+  const CsrMatrix<T> other = reordered(a, found.order);
+  const std::vector<index_t> entries = entries_of_units(other.pointers, row_unit(a.rows));
+  found.slabs = RowSlabs::of_units(a.rows, now.slabs());
+  found.slabs = fairer_slabs(found.slabs, entries).value_or(found.slabs);
+  const auto sent = [](const CsrMatrix<T>& m, const RowSlabs& slabs) {
+    return row_shares(m.view(), slabs).sent_bytes();
+  };
+  found.ranks = {sent(a, now), sent(other, found.slabs)};
+  found.units = {sent(a, units), sent(other, units)};
+  return found;
 }
 
 template <class T>
@@ -151,10 +188,9 @@ Locality locality_of(const CsrMatrix<T>& a, index_t columns_of_x) {
   return found;
 }
 
-#define TS_INSTANTIATE(T)                                                            \
-  template CsrMatrix<T> reordered<T>(const CsrMatrix<T>&, std::span<const index_t>); \
-  template Matrix<T> reordered<T>(HostView<const T>, std::span<const index_t>);      \
-  template Matrix<T> restored<T>(HostView<const T>, std::span<const index_t>);       \
+#define TS_INSTANTIATE(T)                                                                   \
+  template CsrMatrix<T> reordered<T>(const CsrMatrix<T>&, std::span<const index_t>);        \
+  template RanksOrder order_for_ranks<T>(Reordering, const CsrMatrix<T>&, const RowSlabs&); \
   template Locality locality_of<T>(const CsrMatrix<T>&, index_t);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/csr.hpp"
-#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/row_slabs.hpp"
 
 namespace ts::solvers {
 
@@ -24,16 +24,34 @@ enum class Reordering {
 [[nodiscard]] std::vector<index_t> order_of(Reordering kind, index_t n, const index_t* pointers,
                                             const std::int32_t* indices);
 
-/// Row and column i of the result are row and column order[i] of `a`; the columns of a row rise.
+/// The place of each row in an order.
+[[nodiscard]] std::vector<index_t> inverse_of(std::span<const index_t> order);
+
+/// What all ranks send for each column of a block, in bytes: with the rows in their order now, and in another one.
+struct SentBytes {
+  index_t now = 0, then = 0;
+  [[nodiscard]] bool less() const noexcept { return then < now; }
+};
+/// The order of rows that ranks have by units, and what that saves them. METIS cuts the graph into as many parts as
+/// there are units of rows; those of a part follow each other as reverse Cuthill-McKee has them.
+struct RanksOrder {
+  std::vector<index_t> order;  ///< depends on nothing but the pattern
+  RowSlabs slabs;              ///< the distribution of its rows
+  SentBytes ranks;
+  SentBytes units;  ///< if each unit of rows had a rank of its own: the same for every number of ranks
+};
+/// @param a the whole matrix, or its pattern: values may be missing
+/// @param now how its rows are distributed, by units
+/// @throws Error(invalid_argument) as order_of.
+template <class T>
+[[nodiscard]] RanksOrder order_for_ranks(Reordering kind, const CsrMatrix<T>& a, const RowSlabs& now);
+/// Each unit of rows a slab.
+[[nodiscard]] RowSlabs unit_slabs(index_t rows);
+
+/// Row and column i of the result are row and column order[i] of `a`; the columns of a row rise. A pattern without
+/// values gives one.
 template <class T>
 [[nodiscard]] CsrMatrix<T> reordered(const CsrMatrix<T>& a, std::span<const index_t> order);
-/// Row i of the result is row order[i] of `x`.
-template <class T>
-[[nodiscard]] Matrix<T> reordered(HostView<const T> x, std::span<const index_t> order);
-/// The inverse: row order[i] of the result is row i of `x`.
-template <class T>
-[[nodiscard]] Matrix<T> restored(HostView<const T> x, std::span<const index_t> order);
-
 /// Where the entries of a matrix lie, and what that means for Y = A X.
 struct Locality {
   double mean_distance = 0;  ///< of entries to the diagonal, in columns

@@ -4,6 +4,7 @@
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
+#include "tallskinny/tests/support/sparse_layouts.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -64,6 +65,9 @@ bool same(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
          a.values == b.values;
 }
 
+using Cut = std::pair<index_t, index_t>;
+const std::vector<Cut> cuts = {{0, 10}, {10, 11}, {11, 40}, {7, 7}, {0, 40}, {3, 30}, {0, 0}, {39, 40}, {40, 40}};
+
 template <class T>
 void check_ranges(const CsrMatrix<T>& a, Structure structure) {
   TemporaryFolder folder;
@@ -72,19 +76,66 @@ void check_ranges(const CsrMatrix<T>& a, Structure structure) {
   out.write_binsparse("triangle", a, structure);
   out.commit();
   const io::Location whole{folder / "a.h5", "/whole"}, triangle{folder / "a.h5", "/triangle"};
-  CHECK_FALSE(io::describe(whole).triangle_by_rows);
-  CHECK(io::describe(triangle).triangle_by_rows);
+  CHECK_FALSE(io::describe(whole).stored_triangle);
+  CHECK(io::describe(triangle).stored_triangle);
+  CHECK_FALSE(io::describe(triangle).stored_by_columns);
   io::ReadOptions turned;
   turned.transpose = true;
-  CHECK_FALSE(io::describe(triangle, turned).triangle_by_rows);
-  using Cut = std::pair<index_t, index_t>;
-  for (const auto& [begin, end] : {Cut{0, 10}, Cut{10, 11}, Cut{11, a.rows}, Cut{7, 7}, Cut{0, a.rows}, Cut{3, 30}}) {
+  CHECK(io::describe(triangle, turned).stored_by_columns);
+  for (const auto& [begin, end] : cuts) {
     CAPTURE(begin, end);
     CHECK(same(read_rows<T>(whole, begin, end), rows_of(a, begin, end, false)));
     CHECK(same(read_rows<T>(whole, begin, end, true), rows_of(a, begin, end, false)));
     CHECK(same(read_rows<T>(triangle, begin, end), rows_of(a, begin, end, false)));
     CHECK(same(read_rows<T>(triangle, begin, end, true), rows_of(a, begin, end, true)));
   }
+}
+
+/// Rows of `whole` that are read alone.
+template <class T>
+void check_cuts(const io::Location& where, const CsrMatrix<T>& whole) {
+  for (const auto& [begin, end] : cuts) {
+    CAPTURE(where.text(), begin, end);
+    CHECK(same(read_rows<T>(where, begin, end), rows_of(whole, begin, end, false)));
+    if (!io::describe(where).stored_by_columns && !io::describe(where).stored_triangle)
+      CHECK(same(read_rows<T>(where, begin, end, true), rows_of(whole, begin, end, false)));
+  }
+}
+
+/// n x n of Structure::hermitian as pairs, by columns and as text.
+template <class T>
+void check_layouts() {
+  const CsrMatrix<T> a = banded<T>(40);
+  CsrMatrix<T> upper_turned = rows_of(a, 0, 40, true);  // rows of the transposed upper triangle
+  for (T& x : upper_turned.values) x = io::mirror_image(x, Structure::hermitian);
+  const CsrMatrix<T> turned = [&] {
+    CsrMatrix<T> t = a;
+    for (T& x : t.values) x = io::mirror_image(x, Structure::hermitian);
+    return t;
+  }();
+  const TemporaryFolder folder;
+  const std::string file = folder / "layouts.h5";
+  OutputFile out(file);
+  for (const std::string layout : {"COOR", "COOC", "CSC", "DCSC", "DCSR"})
+    for (const std::string structure : {"general", "hermitian_lower", "hermitian_upper"})
+      write_layout(out, layout + structure, a, layout, structure);
+  out.commit();
+  for (const std::string layout : {"COOR", "COOC", "CSC", "DCSC", "DCSR"})
+    for (const std::string structure : {"general", "hermitian_lower", "hermitian_upper"})
+      check_cuts<T>({file, "/" + layout + structure}, a);
+  for (const std::string layout : {"CSC", "DCSC"})
+    for (const auto& [begin, end] : cuts) {
+      CAPTURE(layout, begin, end);
+      const auto rows = [&](const char* structure) {
+        return read_rows<T>({file, layout + structure}, begin, end, true);
+      };
+      CHECK(same(rows("general"), rows_of(turned, begin, end, false)));
+      CHECK(same(rows("hermitian_upper"), rows_of(upper_turned, begin, end, false)));
+    }
+  const std::string text = folder / "whole.mtx", triangle = folder / "half.mtx";
+  write_matrix_market(text, a);
+  write_matrix_market(triangle, a, is_complex<T> ? "hermitian" : "symmetric");
+  if constexpr (sizeof(real_t<T>) == 8) check_cuts<T>({text, ""}, a), check_cuts<T>({triangle, ""}, a);
 }
 
 /// Compressed rows as SciPy stores them, right or wrong.
@@ -115,6 +166,143 @@ TEST_CASE("rows of compressed rows, and of a triangle as it is stored") {
   check_ranges(banded<float>(40), Structure::hermitian);
   check_ranges(banded<std::complex<double>>(40), Structure::hermitian);
   check_ranges(banded<std::complex<float>>(40, Structure::skew_symmetric), Structure::skew_symmetric);
+}
+
+TEST_CASE("rows of pairs, of compressed columns and of text are those of the whole") {
+  check_layouts<double>();
+  check_layouts<float>();
+  check_layouts<std::complex<double>>();
+  check_layouts<std::complex<float>>();
+}
+
+TEST_CASE("of pairs and text the rows that are asked for are held, and no others") {
+  const TemporaryFolder folder;
+  const CsrMatrix<double> a = banded<double>(20000);
+  const std::string file = folder / "a.h5";
+  OutputFile out(file);
+  write_layout(out, "pairs", a, "COOR");
+  write_layout(out, "triangle", a, "COOC", "symmetric_upper");
+  write_layout(out, "columns", a, "CSC");
+  out.commit();
+  write_matrix_market(folder / "a.mtx", a);
+  const auto rows = [&](const io::Location& where, index_t begin, index_t end) {
+    io::ReadOptions options = of_rows(begin, end);
+    options.as_stored = true;
+    // A hundredth of the rows, and of pairs a piece of all; the whole takes more.
+    options.memory_limit = (std::uint64_t{1} << 18) * 20;
+    if (!where.object.starts_with("/pairs") && !where.object.starts_with("/triangle")) options.memory_limit /= 16;
+    return refusal_of([&] { (void)io::read_matrix(where, options); });
+  };
+  for (const io::Location& where : {io::Location{file, "/pairs"}, io::Location{file, "/triangle"},
+                                    io::Location{file, "/columns"}, io::Location{folder / "a.mtx", ""}}) {
+    CAPTURE(where.text());
+    CHECK(rows(where, 9900, 10100).sentence.empty());
+    CHECK(rows(where, 0, 19900).code == Errc::out_of_memory);
+  }
+}
+
+TEST_CASE("pairs pass by in pieces of their chunks") {
+  const TemporaryFolder folder;
+  const CsrMatrix<double> a = banded<double>(60000);  // more entries than a piece
+  REQUIRE(a.nonzeros() > (index_t{1} << 18));
+  OutputFile out(folder / "a.h5", {.gzip = 1});
+  write_layout(out, "pairs", a, "COOC");
+  out.commit();
+  for (const auto& [begin, end] : {Cut{0, 60000}, Cut{59990, 60000}, Cut{20000, 40000}})
+    CHECK(same(read_rows<double>({folder / "a.h5", "/pairs"}, begin, end), rows_of(a, begin, end, false)));
+}
+
+TEST_CASE("of dense text the rows that are asked for are held, and no others") {
+  const TemporaryFolder folder;
+  const index_t n = 600;
+  std::string csv, array = "%%MatrixMarket matrix array real symmetric\n600 600\n", general = array;
+  general.replace(general.find("symmetric"), 9, "general");
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      const std::string number = std::to_string(i + j);
+      csv += number + (j + 1 < n ? "," : "\n"), general += number + "\n";
+      if (j >= i) array += number + "\n";
+    }
+  for (const io::Location& where :
+       {file_in(folder, "a.csv", csv), file_in(folder, "a.mtx", general), file_in(folder, "s.mtx", array)})
+    for (const auto& [begin, end] : {Cut{0, 20}, Cut{599, 600}, Cut{300, 300}}) {
+      CAPTURE(where.text(), begin, end);
+      io::ReadOptions options;
+      options.row_begin = begin, options.row_end = end;
+      options.memory_limit = 20 * 600 * 8 + 1;
+      const auto a = io::read_dense_as<double>(where, options);
+      REQUIRE((a.rows() == end - begin && a.cols() == n));
+      for (index_t i = 0; i < a.rows(); ++i)
+        CHECK((a(i, 0) == double(begin + i) && a(i, 599) == double(begin + i + 599)));
+      options.row_begin = 0, options.row_end = 600;
+      CHECK(refusal_of([&] { (void)io::read_matrix(where, options); }).code == Errc::out_of_memory);
+    }
+}
+
+TEST_CASE("of a dense triangle the rows that are asked for are held, with their mirror images") {
+  using Complex = std::complex<double>;
+  const TemporaryFolder folder;
+  const index_t n = 520;  // more than a slab of lines
+  const auto value = [](index_t i, index_t j) { return Complex(double(i + j + 1), double(i - j)); };
+  OutputFile out(folder / "a.h5");
+  for (const std::string format : {"DMATR", "DMATC"})
+    for (const std::string structure : {"hermitian_lower", "hermitian_upper"})
+      for (const std::string other : {"zero", "right", "wrong"}) {
+        std::vector<Complex> values;
+        for (index_t line = 0; line < n; ++line)
+          for (index_t k = 0; k < n; ++k) {
+            const index_t i = format == "DMATR" ? line : k, j = format == "DMATR" ? k : line;
+            const bool stored = i == j || (structure == "hermitian_lower") == (i > j);
+            const bool changed = other == "wrong" && std::min(i, j) == 100 && std::max(i, j) == 400;
+            values.push_back(stored || other != "zero" ? value(i, j) + Complex(!stored && changed) : Complex());
+          }
+        const std::string group = format + structure + other;
+        out.write(group + "/values", std::span<const Complex>(values));
+        out.attribute(group, "binsparse",
+                      R"({"format": ")" + format + R"(", "shape": [520, 520], "structure": ")" + structure + R"("})");
+      }
+  out.commit();
+  for (const std::string format : {"DMATR", "DMATC"})
+    for (const std::string structure : {"hermitian_lower", "hermitian_upper"})
+      for (const std::string other : {"zero", "right", "wrong"}) {
+        const io::Location where{folder / "a.h5", "/" + format + structure + other};
+        for (const auto& [begin, end] : {Cut{0, 520}, Cut{100, 101}, Cut{400, 401}, Cut{7, 7}, Cut{500, 520}}) {
+          CAPTURE(where.text(), begin, end);
+          io::ReadOptions options;
+          options.row_begin = begin, options.row_end = end;
+          const index_t row = structure == "hermitian_lower" ? 100 : 400;  // where the wrong one stands
+          if (other == "wrong" && begin <= row && row < end) {
+            CHECK(refusal_of([&] {
+                    (void)io::read_matrix(where, options);
+                  }).says("its entries at (400, 100) and (100, 400) do not mirror each other"));
+            continue;
+          }
+          const auto a = io::read_dense_as<Complex>(where, options);
+          REQUIRE((a.rows() == end - begin && a.cols() == n));
+          bool same = true;
+          for (index_t i = 0; i < a.rows(); ++i)
+            for (index_t j = 0; j < n; ++j) same = same && a(i, j) == value(begin + i, j);
+          CHECK(same);
+          options.memory_limit = 5'000'000;  // a piece of the lines that pass by, and few rows
+          const auto refused = refusal_of([&] { (void)io::read_matrix(where, options); });
+          CHECK((refused.code == Errc::out_of_memory) == (begin == 0));
+        }
+      }
+}
+
+TEST_CASE("a wrong pair is refused whichever rows are read, if it is in none of them") {
+  const TemporaryFolder folder;
+  const std::vector<std::int64_t> bad_rows = {0, 40}, cols = {1, 2};
+  OutputFile other(folder / "b.h5");
+  other.write("p/row", std::span<const std::int64_t>(bad_rows));
+  other.write("p/col", std::span<const std::int64_t>(cols));
+  other.write("p/data", std::span<const double>(std::vector<double>{1, 2}));
+  other.write("p/shape", std::span<const std::int64_t>(std::vector<std::int64_t>{40, 40}));
+  other.commit();
+  for (const auto& [begin, end] : cuts)
+    CHECK(refusal_of([&, b = begin, e = end] {
+            (void)io::read_matrix({folder / "b.h5", "/p"}, of_rows(b, e));
+          }).says("has entry 1 in row 40, outside 0..39"));
 }
 
 TEST_CASE("of row pointers those of the rows are read, and checked") {

@@ -1,10 +1,14 @@
 #include "tallskinny/app/common/ranks.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <mutex>
 
 #include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -135,4 +139,41 @@ TEST_CASE("rank 0 writes the rows of all, also where it has none and where it fa
                                    });
                                  }),
                   Error);
+}
+
+TEST_CASE("rows are written in pieces, and where a rank fails in the middle the old file stays whole") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "rows.h5";
+  const auto write = [&](index_t failing) {
+    const RowSlabs slabs({0, 40000, 90000});
+    run_on_threads(2, [&](const std::shared_ptr<Communicator>& c) {
+      Context ctx;
+      ctx.communicator = c, ctx.slabs = slabs;
+      const index_t first = slabs.begin(c->rank());
+      std::size_t largest = 0;
+      const OwnRows rows{400, [&](index_t begin, index_t count, std::byte* to) {
+                           largest = std::max(largest, static_cast<std::size_t>(count) * 400);
+                           for (index_t i = begin; i < begin + count; ++i) {
+                             if (first + i == failing) throw Error(Errc::bad_input, "a row is lost");
+                             const std::vector<double> row(50, static_cast<double>(first + i));
+                             std::memcpy(to + (i - begin) * 400, row.data(), 400);
+                           }
+                         }};
+      with_rows_of_ranks(ctx, {rows}, [&](const RowsOfRanks& all) {
+        io::OutputFile out(file);
+        write_rows<double>(out, "block", all, 0, slabs.rows(), 50);
+        out.commit();
+      });
+      if (largest > (std::size_t{8} << 20)) throw Error(Errc::invalid_argument, "a piece of a block is large");
+    });
+  };
+  const auto last = [&] { return io::read_dense_as<double>({file, "/block"}, {})(89999, 49); };
+  write(-1);
+  CHECK(last() == 89999);
+  for (const index_t failing : {39999, 40000, 89999}) {  // of rank 0, of rank 1 in its first piece, in its last
+    CAPTURE(failing);
+    CHECK(test::message_of([&] { write(failing); }).find("a row is lost") != std::string::npos);
+    CHECK(last() == 89999);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);  // nothing beside it
+  }
 }

@@ -8,6 +8,7 @@
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/sparse_layouts.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -118,12 +119,28 @@ void check_all(const char* name) {
   out.write_binsparse("far", far);
   out.write_binsparse("rounded", rounded);
   out.write_binsparse("lower", lower);
+  for (const std::string layout : {"CSC", "DCSC", "COOR", "COOC", "DCSR"}) {
+    write_layout(out, "good_" + layout, a, layout);
+    write_layout(out, "lower_" + layout, a, layout, "hermitian_lower");
+    write_layout(out, "upper_" + layout, a, layout, "hermitian_upper");
+    write_layout(out, "far_" + layout, far, layout);
+    write_layout(out, "rounded_" + layout, rounded, layout);
+  }
   out.write("dense", dense(a));
   out.write("dense_far", dense(far));
   out.write("dense_rounded", dense(rounded));
   out.commit();
+  write_matrix_market(folder / "good.mtx", a);
+  write_matrix_market(folder / "half.mtx", a, is_complex<T> ? "hermitian" : "symmetric");
+  CHECK(said_of(folder / "good.mtx", "").empty());
+  CHECK(said_of(folder / "half.mtx", "").empty());
   for (const char* right : {"/good", "/triangle", "/dense"}) CHECK(said_of(file, right).empty());
-  for (const char* wrong : {"/far", "/dense_far"}) {
+  for (const std::string layout : {"CSC", "DCSC", "COOR", "COOC", "DCSR"}) {
+    CAPTURE(layout);
+    for (const char* right : {"/good_", "/lower_", "/upper_"}) CHECK(said_of(file, right + layout).empty());
+    CHECK(said_of(file, "/rounded_" + layout).find("by rounding errors") != std::string::npos);
+  }
+  for (const char* wrong : {"/far", "/dense_far", "/far_CSC", "/far_DCSC", "/far_COOC"}) {
     const std::string said = said_of(file, wrong);
     CAPTURE(said);
     CHECK(said.find(std::string("is not ") + name + ": entry (194, 650) is") != std::string::npos);

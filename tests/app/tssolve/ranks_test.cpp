@@ -1,35 +1,15 @@
 // tssolve on several ranks: processes of mpirun, or threads of one.
+#include <numeric>
+#include <random>
+
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
-#include "tallskinny/tests/app/tssolve/runs.hpp"
-#include "tallskinny/tests/support/mpi_run.hpp"
+#include "tallskinny/solvers/direct/nested_dissection.hpp"
+#include "tallskinny/solvers/setup/reorder.hpp"
+#include "tallskinny/tests/app/tssolve/on_ranks.hpp"
+#include "tallskinny/tests/support/sparse_layouts.hpp"
 
 using namespace ts;
 using namespace ts::test;
-
-namespace {
-
-using Words = std::vector<std::string>;
-
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-nlohmann::json solve_on(int ranks, const Words& words, int code = 0) {
-  const Words all = with(words, {"--json", "--quiet", "--determinism", "gpu_to_gpu"});
-  const ProcessResult r = ranks == 1 ? tssolve(all) : run_on_ranks(ranks, TS_TSSOLVE, all);
-  INFO(r.err);
-  REQUIRE(r.code == code);
-  return nlohmann::json::parse(r.out);  // one object, whoever printed it
-}
-
-bool same_bits(const std::string& a, const std::string& b) {
-  const auto x = io::read_dense_as<double>({a, "/eigenvectors"}, {}),
-             y = io::read_dense_as<double>({b, "/eigenvectors"}, {});
-  return x.rows() == y.rows() && x.cols() == y.cols() && std::equal(x.data(), x.data() + x.rows() * x.cols(), y.data());
-}
-
-}  // namespace
 
 TEST_CASE("eigenvalues and vectors of ranks have the bits of one process, from triangles and from whole matrices") {
   const TemporaryFolder folder;
@@ -52,6 +32,90 @@ TEST_CASE("eigenvalues and vectors of ranks have the bits of one process, from t
          {"eigenvalues", "residual_norms", "error_bounds", "iterations", "multiplicities", "verified"})
       CHECK(found[name] == one[name]);
     CHECK(same_bits(folder / "1.h5", file));
+  }
+}
+
+TEST_CASE("matrices by columns, as pairs and as text are read by rows, with the bits of one process") {
+  const TemporaryFolder folder;
+  const CsrMatrix<double> lap = generators::laplacian({20, 20, 20});
+  const std::string file = folder / "layouts.h5", text = folder / "half.mtx";
+  {
+    io::OutputFile out(file);
+    write_layout(out, "columns", lap, "CSC");
+    write_layout(out, "lower", lap, "CSC", "symmetric_lower");
+    write_layout(out, "pairs", lap, "COOR");
+    out.commit();
+  }
+  write_matrix_market(text, lap, "symmetric");
+  const auto one =
+      solve_on(1, {write_sparse(folder / "rows.h5", lap), "-k", "6", "--which", "LA", "-o", folder / "1.h5"});
+  for (const std::string& matrix : {file + ":/columns", file + ":/lower", file + ":/pairs", text}) {
+    CAPTURE(matrix);
+    const auto three = solve_on(3, {matrix, "-k", "6", "--which", "LA", "-o", folder / "3.h5"});
+    CHECK(three["ranks_work"] == "together");
+    CHECK(three["eigenvalues"] == one["eigenvalues"]);
+    CHECK(same_bits(folder / "1.h5", folder / "3.h5"));
+  }
+}
+
+TEST_CASE("another order on ranks has the bits of one process, vectors in the order of the file, and tells its gain") {
+  const TemporaryFolder folder;
+  // Numbers that are shuffled.
+  const CsrMatrix<double> lap = generators::laplacian({20, 20, 20});
+  std::vector<index_t> order(static_cast<std::size_t>(lap.rows));
+  std::iota(order.begin(), order.end(), index_t{0});
+  std::mt19937_64 numbers(1);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[numbers() % i]);
+  const CsrMatrix<double> a = solvers::reordered(lap, order);
+  const std::string file = write_sparse(folder / "shuffled.h5", a);
+  const bool has_metis = !solvers::nested_dissection(a.rows, a.pointers.data(), a.indices.data()).empty();
+  Matrix<double> start(lap.rows, 2);
+  for (index_t i = 0; i < 2 * lap.rows; ++i) start.data()[i] = static_cast<double>((i * 7919) % 1009) - 500;
+  {
+    io::OutputFile out(folder / "start.h5");
+    out.write("x", start);
+    out.commit();
+  }
+  for (const std::string kind : {"rcm", "metis"}) {
+    if (kind == "metis" && !has_metis) continue;
+    CAPTURE(kind);
+    const Words words = {file, "-k", "6", "--which", "LA", "--reorder", kind, "--initial", folder / "start.h5", "-o"};
+    const auto one = solve_on(1, with(words, {folder / "1.h5"}));
+    CHECK(one["reordered"] == true);
+    for (const int ranks : {2, 3}) {
+      const std::string there = folder / (std::to_string(ranks) + ".h5");
+      const auto found = solve_on(ranks, with(words, {there}));
+      CHECK(found["ranks_work"] == "together");
+      CHECK(found["reordered"] == true);
+      CHECK(found["sent_bytes_new_order"].get<index_t>() < found["sent_bytes_file_order"].get<index_t>() / 4);
+      for (const char* name : {"eigenvalues", "residual_norms", "iterations"}) CHECK(found[name] == one[name]);
+      CHECK(same_bits(folder / "1.h5", there));
+    }
+  }
+  // The vectors are those of the matrix as it stands in the file.
+  const auto x = io::read_dense_as<double>({folder / "3.h5", "/eigenvectors"}, {});
+  const auto found = io::read_vector({folder / "3.h5", "/eigenvalues"});
+  for (index_t i = 0; i < a.rows; i += 97) {
+    double sum = 0;
+    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
+      sum += a.values[static_cast<std::size_t>(e)] * x(a.indices[static_cast<std::size_t>(e)], 0);
+    CHECK(std::abs(sum - found[0] * x(i, 0)) < 1e-6);
+  }
+  const auto told = run_on_ranks(2, TS_TSSOLVE, {file, "-k", "3", "--which", "LA", "--reorder", "rcm", "--dry-run"});
+  CHECK(told.code == 0);
+  CHECK(told.out.find("another order by rcm: 2 ranks send") != std::string::npos);
+}
+
+TEST_CASE("an order that saves ranks nothing is not taken, which is said, and bits are those of the file's order") {
+  const TemporaryFolder folder;
+  const std::string file = write_sparse(folder / "line.h5", generators::laplacian({7000}));
+  const Words words = {file, "-k", "3", "--which", "LA", "--method", "lanczos", "--tol", "1e-4"};
+  const auto one = solve_on(1, words);
+  for (const int ranks : {1, 3}) {
+    const auto found = solve_on(ranks, with(words, {"--reorder", "rcm"}));
+    CHECK(found["reordered"] == false);
+    CHECK(found["reordering"].get<std::string>().find("the file's order stays") != std::string::npos);
+    CHECK(found["eigenvalues"] == one["eigenvalues"]);
   }
 }
 
@@ -192,74 +256,3 @@ TEST_CASE("an error of any rank is told once, with its exit status, and ends all
   CHECK(all.code == 4);
   CHECK(lines_of("tssolve", all.err) == Words{"tssolve: " + (folder / "none.h5") + " does not exist"});
 }
-
-#ifndef TS_ON_THREADS
-TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole") {
-  const TemporaryFolder folder;
-  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({24, 24, 24}));
-  const std::string state = folder / "state.h5";
-  // Children of mpirun are the ranks; one of them is killed once there is a checkpoint.
-  const auto command = [&](const std::string& then) {
-    std::string words = "touch " + (folder / "begin") + "; ";
-    for (const std::string& variable : mpi_environment) words += variable + " ";
-    return words + TS_MPIEXEC + " -n 2 " + TS_TSSOLVE + " " + file +
-           " -k 10 --which SA --method lanczos --tol 1e-15 --max-iter 100000000 --every 0.1 --checkpoint " + state +
-           " & pid=$!; while ! test " + state + " -nt " + (folder / "begin") + "; do sleep 0.1; done; " + then +
-           "; wait $pid";
-  };
-  const Stopwatch watch;
-  const auto killed =
-      run_process("/bin/sh", {"-c", command("kill -KILL $(cut -d ' ' -f 2 /proc/$pid/task/$pid/children)")});
-  CHECK(killed.code == 128 + SIGKILL);
-  CHECK(watch.seconds() < 12);
-  const auto ended = run_process("/bin/sh", {"-c", command("kill -USR1 $pid")});
-  CHECK(ended.code == 128 + SIGUSR1);  // which mpirun sends on to all ranks
-  CHECK(ended.out.find("stopped on request") != std::string::npos);
-  const auto rest = solve_on(3,
-                             {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15", "--max-iter",
-                              "100000000", "--checkpoint", state},
-                             0);
-  CHECK(rest["ranks"] == 3);
-}
-
-TEST_CASE("the job script goes on from the checkpoint of the job before, with the bits of a run that was not stopped") {
-  const TemporaryFolder folder;
-  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({24, 24, 24}));
-  const std::string state = folder / "state.h5", queued = folder / "queued";
-  // In place of Slurm: two ranks, which get SIGUSR1 once there is a checkpoint, unless the job has queued again.
-  const auto stand_in = [&](const std::string& name, const std::string& body) {
-    write_file(folder / name, "#!/bin/sh\n" + body);
-    std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
-  };
-  stand_in("srun", "shift; " TS_MPIEXEC " -n 2 \"$@\" & pid=$!\nif ! test -e " + queued + "; then while ! test -e " +
-                       state + "; do sleep 0.1; done; kill -USR1 $pid; fi\nwait $pid\n");
-  stand_in("scontrol", "echo \"$@\" > " + queued + "\n");
-  const Words options = {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15"};
-  const auto job = [&](const std::string& restarts) {
-    const Words slurm = {"PATH=" + (folder / "") + ":/usr/bin:/bin", "SLURM_JOB_ID=7",
-                         "SLURM_RESTART_COUNT=" + restarts};
-    const Words run = {"bash", TS_JOB, TS_TSSOLVE, "-o", folder / "2.h5", "--checkpoint", state, "--every", "0.1"};
-    return run_process("/usr/bin/env", with(slurm, with(run, options)), mpi_environment).code;
-  };
-  CHECK(job("50") == 128 + SIGUSR1);
-  CHECK_FALSE(std::filesystem::exists(queued));
-  std::filesystem::remove(state);
-  CHECK(job("0") == 128 + SIGUSR1);
-  CHECK(content_of(queued) == "requeue 7\n");
-  CHECK(std::filesystem::exists(state));
-  CHECK(job("1") == 0);
-  solve_on(1, with(options, {"-o", folder / "1.h5"}));
-  CHECK(same_bits(folder / "1.h5", folder / "2.h5"));
-}
-
-TEST_CASE("srun without its MPI is told in one sentence") {
-  const auto rank = [](const char* number) {
-    return run_process(TS_TSSOLVE, {"lap.h5"}, {"SLURM_STEP_NUM_TASKS=2", std::string("SLURM_PROCID=") + number});
-  };
-  const auto first = rank("0"), second = rank("1");
-  CHECK(first.code == 5);
-  CHECK(second.code == 5);
-  CHECK(first.err.starts_with("tssolve: srun has started 2 processes without MPI: start them with "));
-  CHECK(second.err.empty());
-}
-#endif

@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/setup/reorder.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -81,12 +80,8 @@ TEST_CASE("a reordered matrix has the entries of the old one, and rows come back
     CHECK(same);
     for (index_t i = 0; i < b.rows; ++i)
       CHECK(std::is_sorted(b.indices.begin() + b.pointers[place(i)], b.indices.begin() + b.pointers[place(i + 1)]));
-    Matrix<double> x(a.rows, 2);
-    std::iota(x.data(), x.data() + 2 * a.rows, 0.0);
-    const auto there = solvers::reordered<double>(x.cview(), order);
-    CHECK(there.cview()(3, 1) == x.cview()(order[3], 1));
-    const auto back = solvers::restored<double>(there.cview(), order);
-    CHECK(std::equal(back.data(), back.data() + 2 * a.rows, x.data()));
+    const auto places = solvers::inverse_of(order);
+    for (index_t i = 0; i < a.rows; ++i) CHECK(places[place(order[place(i)])] == i);
     std::sort(order.begin(), order.end());
     for (index_t i = 0; i < a.rows; ++i) CHECK(order[place(i)] == i);
   }

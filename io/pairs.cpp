@@ -1,0 +1,84 @@
+#include "tallskinny/io/pairs.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "tallskinny/io/memory.hpp"
+
+namespace ts::io {
+
+namespace {
+
+template <class T>
+void sort_line(CsrMatrix<T>& a, index_t row, std::vector<std::pair<std::int32_t, T>>& line) {
+  const auto begin = static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(row)]),
+             end = static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(row) + 1]);
+  if (std::is_sorted(a.indices.data() + begin, a.indices.data() + end)) return;
+  line.clear();
+  for (std::size_t k = begin; k < end; ++k) line.emplace_back(a.indices[k], a.values[k]);
+  std::stable_sort(line.begin(), line.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  for (std::size_t k = begin; k < end; ++k) std::tie(a.indices[k], a.values[k]) = line[k - begin];
+}
+
+}  // namespace
+
+template <class T>
+Pairs<T>::Pairs(index_t rows, index_t cols, RowRange range, Structure mirrored, Subject subject,
+                std::function<void(std::uint64_t)> hold)
+    : rows_(rows),
+      cols_(cols),
+      range_(range),
+      mirrored_(mirrored),
+      subject_(std::move(subject)),
+      hold_(std::move(hold)) {
+  subject_.by_columns = false, subject_.first_line = range.begin;
+  if (mirrored != Structure::general) subject_.name += " (with its mirror image)";
+}
+
+template <class T>
+void Pairs<T>::reserve(index_t entries) {
+  const auto count = static_cast<std::size_t>(entries);
+  places_.reserve(count), columns_.reserve(count), values_.reserve(count);
+}
+
+template <class T>
+void Pairs<T>::grow() {
+  constexpr index_t entry_bytes = sizeof(index_t) + sizeof(std::int32_t) + sizeof(T);
+  const index_t more = std::max<index_t>(kept(), 4096);
+  // Twice: while lists grow the old ones are there, too, and in the end the rows.
+  hold_(product({2, more, entry_bytes}));
+  reserve(kept() + more);
+}
+
+template <class T>
+void Pairs<T>::refuse(index_t row) const {
+  throw Error(Errc::bad_input, subject_.name + " has entry " + std::to_string(seen_) + " in row " +
+                                   std::to_string(row) + ", outside 0.." + std::to_string(rows_ - 1));
+}
+
+template <class T>
+CsrMatrix<T> Pairs<T>::assembled() && {
+  CsrMatrix<T> a;
+  a.rows = range_.count(), a.cols = cols_;
+  a.pointers.assign(static_cast<std::size_t>(a.rows) + 1, 0);
+  for (const index_t i : places_) ++a.pointers[static_cast<std::size_t>(i) + 1];
+  std::partial_sum(a.pointers.begin(), a.pointers.end(), a.pointers.begin());
+  std::vector<index_t> next(a.pointers.begin(), a.pointers.end() - 1);
+  a.indices.resize(columns_.size());
+  a.values.resize(values_.size());
+  for (std::size_t k = 0; k < places_.size(); ++k) {
+    const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(places_[k])]++);
+    a.indices[at] = columns_[k], a.values[at] = values_[k];
+  }
+  places_ = {}, columns_ = {}, values_ = {};
+  // Pairs come in any order; only duplicates are the subject's to refuse.
+  std::vector<std::pair<std::int32_t, T>> line;
+  for (index_t i = 0; i < a.rows; ++i) sort_line(a, i, line);
+  check_lines(a, subject_);
+  return a;
+}
+
+TS_FOR_EACH_RESULT_TYPE(TS_CLASS, Pairs)
+
+}  // namespace ts::io

@@ -1,0 +1,57 @@
+// Sparse matrices from their entries one by one, in any order.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tallskinny/io/assembly.hpp"
+
+namespace ts::io {
+
+/// Entries (row, column, value) that pass by. Those in the rows of a range are kept, of a triangle their mirror images
+/// there, too: who reads some rows holds no others.
+template <class T>
+class Pairs {
+ public:
+  /// @param rows, cols of the whole matrix
+  /// @param mirrored the structure of a triangle; general: entries are all there are
+  /// @param hold is told of bytes before they are taken, those of the rows that are made in the end among them
+  Pairs(index_t rows, index_t cols, RowRange range, Structure mirrored, Subject subject,
+        std::function<void(std::uint64_t)> hold);
+
+  /// Makes space for so many, of which nobody is told.
+  void reserve(index_t entries);
+  /// @throws Error(bad_input) for a row that is none of the matrix.
+  void add(index_t row, index_t col, T value) {
+    if (row < 0 || row >= rows_) refuse(row);
+    ++seen_;
+    keep(row, col, value);
+    if (mirrored_ != Structure::general && row != col) keep(col, row, mirror_image(value, mirrored_));
+  }
+  [[nodiscard]] index_t kept() const noexcept { return std::ssize(values_); }
+
+  /// The rows of the range. @throws Error(bad_input) for columns out of range and, unless accepted, duplicates.
+  [[nodiscard]] CsrMatrix<T> assembled() &&;
+
+ private:
+  void keep(index_t row, index_t col, T value) {
+    if (row < range_.begin || row >= range_.end) return;
+    if (values_.size() == values_.capacity()) grow();
+    places_.push_back(row - range_.begin), columns_.push_back(static_cast<std::int32_t>(col));
+    values_.push_back(value);
+  }
+  void grow();
+  [[noreturn]] void refuse(index_t row) const;
+
+  index_t rows_, cols_;
+  RowRange range_;
+  Structure mirrored_;
+  Subject subject_;
+  std::function<void(std::uint64_t)> hold_;
+  index_t seen_ = 0;
+  std::vector<index_t> places_;  ///< rows, counted from the first one of the range
+  std::vector<std::int32_t> columns_;
+  std::vector<T> values_;
+};
+
+}  // namespace ts::io

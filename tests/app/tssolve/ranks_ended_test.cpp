@@ -1,0 +1,75 @@
+// Ranks of tssolve that are killed or told to end, and jobs of a batch system.
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/tests/app/tssolve/on_ranks.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole") {
+  const TemporaryFolder folder;
+  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({24, 24, 24}));
+  const std::string state = folder / "state.h5";
+  // Children of mpirun are the ranks; one of them is killed once there is a checkpoint.
+  const auto command = [&](const std::string& then) {
+    std::string words = "touch " + (folder / "begin") + "; ";
+    for (const std::string& variable : mpi_environment) words += variable + " ";
+    return words + TS_MPIEXEC + " -n 2 " + TS_TSSOLVE + " " + file +
+           " -k 10 --which SA --method lanczos --tol 1e-15 --max-iter 100000000 --every 0.1 --checkpoint " + state +
+           " & pid=$!; while ! test " + state + " -nt " + (folder / "begin") + "; do sleep 0.1; done; " + then +
+           "; wait $pid";
+  };
+  const Stopwatch watch;
+  const auto killed =
+      run_process("/bin/sh", {"-c", command("kill -KILL $(cut -d ' ' -f 2 /proc/$pid/task/$pid/children)")});
+  CHECK(killed.code == 128 + SIGKILL);
+  CHECK(watch.seconds() < 12);
+  const auto ended = run_process("/bin/sh", {"-c", command("kill -USR1 $pid")});
+  CHECK(ended.code == 128 + SIGUSR1);  // which mpirun sends on to all ranks
+  CHECK(ended.out.find("stopped on request") != std::string::npos);
+  const auto rest = solve_on(3,
+                             {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15", "--max-iter",
+                              "100000000", "--checkpoint", state},
+                             0);
+  CHECK(rest["ranks"] == 3);
+}
+
+TEST_CASE("the job script goes on from the checkpoint of the job before, with the bits of a run that was not stopped") {
+  const TemporaryFolder folder;
+  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({24, 24, 24}));
+  const std::string state = folder / "state.h5", queued = folder / "queued";
+  // In place of Slurm: two ranks, which get SIGUSR1 once there is a checkpoint, unless the job has queued again.
+  const auto stand_in = [&](const std::string& name, const std::string& body) {
+    write_file(folder / name, "#!/bin/sh\n" + body);
+    std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+  };
+  stand_in("srun", "shift; " TS_MPIEXEC " -n 2 \"$@\" & pid=$!\nif ! test -e " + queued + "; then while ! test -e " +
+                       state + "; do sleep 0.1; done; kill -USR1 $pid; fi\nwait $pid\n");
+  stand_in("scontrol", "echo \"$@\" > " + queued + "\n");
+  const Words options = {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15"};
+  const auto job = [&](const std::string& restarts) {
+    const Words slurm = {"PATH=" + (folder / "") + ":/usr/bin:/bin", "SLURM_JOB_ID=7",
+                         "SLURM_RESTART_COUNT=" + restarts};
+    const Words run = {"bash", TS_JOB, TS_TSSOLVE, "-o", folder / "2.h5", "--checkpoint", state, "--every", "0.1"};
+    return run_process("/usr/bin/env", with(slurm, with(run, options)), mpi_environment).code;
+  };
+  CHECK(job("50") == 128 + SIGUSR1);
+  CHECK_FALSE(std::filesystem::exists(queued));
+  std::filesystem::remove(state);
+  CHECK(job("0") == 128 + SIGUSR1);
+  CHECK(content_of(queued) == "requeue 7\n");
+  CHECK(std::filesystem::exists(state));
+  CHECK(job("1") == 0);
+  solve_on(1, with(options, {"-o", folder / "1.h5"}));
+  CHECK(same_bits(folder / "1.h5", folder / "2.h5"));
+}
+
+TEST_CASE("srun without its MPI is told in one sentence") {
+  const auto rank = [](const char* number) {
+    return run_process(TS_TSSOLVE, {"lap.h5"}, {"SLURM_STEP_NUM_TASKS=2", std::string("SLURM_PROCID=") + number});
+  };
+  const auto first = rank("0"), second = rank("1");
+  CHECK(first.code == 5);
+  CHECK(second.code == 5);
+  CHECK(first.err.starts_with("tssolve: srun has started 2 processes without MPI: start them with "));
+  CHECK(second.err.empty());
+}
