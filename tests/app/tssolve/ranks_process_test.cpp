@@ -1,9 +1,35 @@
-// Ranks of tssolve that are killed or told to end, and jobs of a batch system.
+// Ranks of tssolve that must be processes: MUMPS on all of them, signals, jobs of a batch system.
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/tests/app/tssolve/on_ranks.hpp"
 
 using namespace ts;
 using namespace ts::test;
+
+TEST_CASE("MUMPS factorises on all ranks where bits need not repeat: real, complex and next to an eigenvalue") {
+  const TemporaryFolder folder;
+  const std::string lap = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const std::string torus = write_sparse(folder / "torus.h5", generators::hofstadter(85, 85, 1));
+  CsrMatrix<double> diagonal = generators::identity(7000);
+  for (std::size_t i = 0; i < diagonal.values.size(); ++i) diagonal.values[i] = 1 + static_cast<double>(i);
+  const std::string at_one = write_sparse(folder / "diagonal.h5", diagonal);
+  for (const auto& [file, sigma, ranks] :
+       {std::tuple{lap, "0.5", 2}, std::tuple{torus, "0.2", 3}, std::tuple{at_one, "500", 2}}) {
+    const Words near = {file, "-k", "6", "--sigma", sigma, "--json", "--quiet", "--determinism", "not_guaranteed"};
+    const auto one = solve_on(1, {file, "-k", "6", "--sigma", sigma});
+    const ProcessResult r = run_on_ranks(ranks, TS_TSSOLVE, near);
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    const auto more = nlohmann::json::parse(r.out);
+    CHECK(more["verification"] == "inertia");
+    const std::string work = more["ranks_work"];
+    CHECK(work.starts_with("together, factors by "));
+    CHECK((work == "together, factors by MUMPS on all ranks") == TS_MUMPS_ON_RANKS);
+    std::vector<double> found = more["eigenvalues"], expected = one["eigenvalues"];
+    std::sort(found.begin(), found.end()), std::sort(expected.begin(), expected.end());
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t j = 0; j < found.size(); ++j) CHECK(found[j] == Approx(expected[j]).epsilon(1e-10));
+  }
+}
 
 TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole") {
   const TemporaryFolder folder;
