@@ -143,7 +143,6 @@ void show_json(Run& run) {
     add_memory(device, on_device, run.plan.device_bytes);
     json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
   }
-  if (settings.reorder != solvers::Reordering::none) run.facts.reordering = reordering_of(run);
   add_ranks(ToJson{json}, run.facts);
   std::cout << json.text() << '\n';
 }
@@ -245,6 +244,9 @@ bool needs_factors(const Run& run) {
 
 void show_hermitian(Run& run) {
   const std::string factors = needs_factors(run) ? factors_of(run) : "";
+  const bool reorders = run.settings.reorder != solvers::Reordering::none;
+  if (reorders) run.facts.reordering = reordering_of(run);  // by all ranks
+  if (!run.ranks.first()) return;
   if (run.settings.common.json) return show_json(run);
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
   const auto in_host = run.plan.memory.uses_of(false), on_device = run.plan.memory.uses_of(true);
@@ -262,7 +264,7 @@ void show_hermitian(Run& run) {
   if (run.plan.memory.spills)
     std::cout << "the basis does not fit on the device: it passes through it for every product\n";
   if (!factors.empty()) std::cout << "factors " << factors << '\n';
-  if (run.settings.reorder != solvers::Reordering::none) std::cout << "another order by " << reordering_of(run) << '\n';
+  if (reorders) std::cout << "another order by " << run.facts.reordering << '\n';
 }
 
 Loaded read_planned(Run& run) {

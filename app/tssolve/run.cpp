@@ -146,7 +146,7 @@ int solve_described(Settings settings, const Ranks& ranks) {
   kind.plan(run);
   const RunPlan& plan = run.plan;
   if (run.settings.common.dry_run) {
-    if (ranks.first()) kind.show(run);
+    kind.show(run);
     return exit_ok;
   }
   solvers::expect_memory(plan.what, plan.memory.uses_of(false), plan.host_bytes);

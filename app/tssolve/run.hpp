@@ -60,7 +60,7 @@ struct Loaded {
 
 struct Kind {
   void (*plan)(Run&);
-  void (*show)(Run&);  ///< --dry-run
+  void (*show)(Run&);  ///< --dry-run: all that work call it, the first prints
   Loaded (*read)(Run&);
   int (*solve)(Run&, Loaded&);
 };

@@ -177,7 +177,10 @@ class TwoWays final : public Communicator {
   }
   [[nodiscard]] std::unique_ptr<Exchange> begin_exchange(const cuda::Stream& stream, std::span<const Outgoing> out,
                                                          std::span<const Incoming> in) override {
-    return devices_->begin_exchange(stream, out, in);
+    meet();
+    auto under_way = devices_->begin_exchange(stream, out, in);
+    meet();
+    return under_way;
   }
   [[nodiscard]] std::optional<int> open_mpi() const noexcept override { return hosts_->open_mpi(); }
 
@@ -222,9 +225,9 @@ std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>& h
   NcclId id = hosts->rank() == 0 ? new_nccl_id() : NcclId{};
   expects(hosts->all_gather(reinterpret_cast<std::byte*>(id.data()), offsets),
           "slabs one after the other have no GPUs of their own");
-  const auto devices = nccl_communicator(id, hosts->rank(), hosts->size(), device);
-  make_ways(*devices, device);
-  return std::make_shared<TwoWays>(hosts, devices);
+  auto both = std::make_shared<TwoWays>(hosts, nccl_communicator(id, hosts->rank(), hosts->size(), device));
+  make_ways(*both, device);
+  return both;
 }
 
 std::string why_no_nccl() {

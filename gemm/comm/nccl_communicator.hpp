@@ -26,7 +26,8 @@ using NcclId = std::array<char, 128>;
 [[nodiscard]] std::string why_no_nccl();
 
 /// For ranks that reach each other already and have a GPU each, of their own: what is in host memory goes the way it
-/// went, what is on a device goes by NCCL. All of them make it together, none without NCCL. @throws as new_nccl_id.
+/// went, what is on a device goes by NCCL. All of them make it together, none without NCCL. Where they are threads of
+/// one process, exchanges on devices too are begun by all together. @throws as new_nccl_id.
 [[nodiscard]] std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>& hosts, int device);
 
 }  // namespace ts

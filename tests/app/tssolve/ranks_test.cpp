@@ -141,11 +141,23 @@ TEST_CASE("rows are distributed by their entries where these are uneven") {
 TEST_CASE("what is not distributed is solved by rank 0 alone, which says why") {
   const TemporaryFolder folder;
   const std::string file = write_sparse(folder / "line.h5", generators::laplacian({7000}));
-  const Words ordered = {file, "-k", "4", "--which", "LA", "--reorder", "rcm"};
+  const Words ordered = {file, "-k", "4", "--sigma", "1", "--reorder", "rcm"};
   const auto one = solve_on(1, ordered), two = solve_on(2, ordered);
   CHECK(two["eigenvalues"] == one["eigenvalues"]);
   CHECK(two["ranks"] == 2);
-  CHECK(two["ranks_work"] == "rank 0 alone: --reorder is not distributed");
+  CHECK(two["ranks_work"] == "rank 0 alone: --reorder beside factorisations is not distributed");
+}
+
+TEST_CASE("a plan for which all ranks read the matrix is told by one") {
+  const TemporaryFolder folder;
+  const Words words = {write_sparse(folder / "line.h5", generators::laplacian({7000})), "--sigma", "1", "--dry-run"};
+  const auto text = run_on_ranks(2, TS_TSSOLVE, words), json = run_on_ranks(2, TS_TSSOLVE, with(words, {"--json"}));
+  INFO(text.err + json.err);
+  CHECK(text.code == 0);
+  CHECK(text.out.find("\nfactors ") != std::string::npos);
+  CHECK(text.out.find("method: ") == text.out.rfind("method: "));
+  CHECK(json.code == 0);
+  CHECK(nlohmann::json::parse(json.out)["ranks"] == 2);
 }
 
 TEST_CASE("near a target rank 0 factorises for all with the bits of one process, and checkpoints change ranks") {
