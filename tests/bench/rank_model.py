@@ -2,11 +2,11 @@
 """What --dry-run --ranks predicts, beside what mpirun measures, of k-means and of block Lanczos.
 
 The machine's file decides what is predicted (data/machines/README.md); without one, `tsbench machine` measures one for
-each number of ranks first, by smaller problems. A prediction counts one block step or pass; what is measured is the
+each number of ranks just before, by other problems. A prediction counts one block step or pass; what is measured is the
 time of the run, without reading, divided by its steps, and the median pass. Rows of the table say which. The machine
 must be idle: the last column is the share of its processors that were busy before.
 
-usage: rank_model.py BIN [MACHINE.json] [--ranks 1 2] [--points N] [--grid N]
+usage: rank_model.py BIN [MACHINE.json] [--ranks 1 2] [--points N] [--grid N] [--repeat N]
 BIN holds tskmeans, tssolve, tsdata and tsbench
 """
 import argparse
@@ -66,6 +66,7 @@ def main():
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--grid", type=int, default=64)
+    parser.add_argument("--repeat", type=int, default=1)
     o = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -73,9 +74,6 @@ def main():
         output_of([o.bin / "tsdata", "gen", "blobs", "--n", o.points, "--cols", 16, "--groups", 64, "--spread", 3,
                    "--dtype", "float32", "-o", points])
         output_of([o.bin / "tsdata", "gen", "lap3d", "--n", "x".join([str(o.grid)] * 3), "-o", grid])
-        machines = {ranks: o.machine or folder / f"machine{ranks}.json" for ranks in o.ranks}
-        for ranks in o.ranks if o.machine is None else []:
-            print(output_of([o.bin / "tsbench", "machine", "-o", machines[ranks]], ranks), flush=True)
         cases = (
             ("a pass of k-means", of_kmeans,
              [o.bin / "tskmeans", f"{points}:/features", "-k", 64, "--bounds", "off", "--max-iter", 20, "--tol", 0,
@@ -84,14 +82,18 @@ def main():
              [o.bin / "tssolve", grid, "--which", "LA", "-k", 20, "--method", "lanczos", "--device", "cpu",
               "--determinism", "gpu_to_gpu", "--max-iter", 60]))
         print(f"{'':26}{'ranks':>6}{'predicted s':>13}{'measured s':>12}{'measured / predicted':>22}{'busy':>7}")
-        for what, measure, command in cases:
+        for _ in range(o.repeat):
             for ranks in o.ranks:
-                predicted = prediction(command, ranks, machines[ranks])["step"]["seconds"]
-                busy = busy_share()
-                measured, worked = measure(command, ranks, folder)
-                note = "" if worked == ranks else f"  ({worked} rank)"
-                ratio = measured / predicted
-                print(f"{what:26}{ranks:6}{predicted:13.3g}{measured:12.3g}{ratio:22.2f}{busy:7.0%}{note}", flush=True)
+                machine = o.machine or folder / "machine.json"
+                if o.machine is None:
+                    output_of([o.bin / "tsbench", "machine", "-o", machine], ranks)
+                for what, measure, command in cases:
+                    predicted = prediction(command, ranks, machine)["step"]["seconds"]
+                    busy = busy_share()
+                    measured, worked = measure(command, ranks, folder)
+                    note = "" if worked == ranks else f"  ({worked} rank)"
+                    print(f"{what:26}{ranks:6}{predicted:13.3g}{measured:12.3g}{measured / predicted:22.2f}{busy:7.0%}"
+                          f"{note}", flush=True)
 
 
 if __name__ == "__main__":
