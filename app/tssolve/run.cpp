@@ -107,7 +107,7 @@ void choose_factors(Run& run) {
   else if (!run.settings.bits_may_vary)
     by = "rank 0, with the bits of one process (--determinism not_guaranteed takes MUMPS on all ranks)";
   else if (!solvers::has_mumps_on_ranks(run.ctx))
-    by = "rank 0, for no MUMPS that is built for this MPI was found (of Open MPI: libmumps-5.5)";
+    by = "rank 0, for no MUMPS for ranks of this MPI was found (Debian has one for Open MPI: libmumps-dev)";
   else
     by = run.settings.mass.empty() ? "MUMPS on all ranks" : "MUMPS on all ranks, of the mass matrix by rank 0",
     run.factors_by = solvers::DirectBody::mumps_on_ranks;

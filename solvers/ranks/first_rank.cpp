@@ -15,6 +15,7 @@ void first_alone(const Context& ctx, const std::function<void()>& work) {
   std::byte done{};
   const auto wake = [&] {
     std::vector<Outgoing> out;
+    out.reserve(static_cast<std::size_t>(all.size()));
     for (int r = 1; r < all.size(); ++r) out.push_back({r, std::span(&done, 1)});
     all.begin_exchange(out, {})->wait();
   };
@@ -35,14 +36,14 @@ void first_alone(const Context& ctx, const std::function<void()>& work) {
 
 namespace {
 
-/// What each rank has goes to its place on rank 0, or comes from there. @param offsets of ranks within `all`, in
-/// elements
+/// What each rank has goes to its place on rank 0. @param offsets of ranks within `all`, in elements
 template <class T>
 void to_first(const Context& ctx, std::span<const T> mine, std::span<T> all, std::span<const std::size_t> offsets) {
   Communicator& ranks = *ctx.communicator;
   const std::array<Outgoing, 1> out = {{{0, std::as_bytes(mine)}}};
   if (!is_first(ctx)) return ranks.begin_exchange(out, {})->wait();
   std::vector<Incoming> in;
+  in.reserve(offsets.size());
   for (std::size_t r = 1; r + 1 < offsets.size(); ++r)
     in.push_back({static_cast<int>(r), std::as_writable_bytes(all.subspan(offsets[r], offsets[r + 1] - offsets[r]))});
   const auto exchange = ranks.begin_exchange({}, in);
@@ -65,6 +66,7 @@ std::vector<T> gathered(const Context& ctx, std::span<const T> mine) {
 /// Of rows of `cols` elements.
 std::vector<std::size_t> offsets_of(const Context& ctx, index_t cols) {
   std::vector<std::size_t> offsets;
+  offsets.reserve(static_cast<std::size_t>(ctx.slabs.slabs()) + 1);
   for (int r = 0; r <= ctx.slabs.slabs(); ++r) offsets.push_back(at(ctx.slabs.begin(r) * cols));
   return offsets;
 }
@@ -90,6 +92,7 @@ void scatter_rows(const Context& ctx, const Matrix<T>& all, HostView<T> y) {
   if (is_first(ctx)) {
     const auto offsets = offsets_of(ctx, y.cols());
     std::vector<Outgoing> out;
+    out.reserve(offsets.size());
     for (std::size_t r = 1; r + 1 < offsets.size(); ++r)
       out.push_back(
           {static_cast<int>(r), std::as_bytes(elements(all).subspan(offsets[r], offsets[r + 1] - offsets[r]))});

@@ -238,6 +238,14 @@ TEST_CASE("an error of any rank is told once, with its exit status, and ends all
   CHECK(said.front().starts_with("tssolve: rank 2: " + file + ":/ has NaN at row 7999"));
   CHECK(last.out.empty());
 
+  const std::string lap = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const auto large = run_on_ranks(2, TS_TSSOLVE, {lap, "-k", "3", "--sigma", "1", "--memory", "20M", "--quiet"});
+  CHECK(large.code == 1);
+  const auto refused = lines_of("tssolve", large.err);
+  INFO(large.err);
+  REQUIRE(refused.size() == 1);
+  CHECK(refused.front().starts_with("tssolve: factorising A - sigma I beside what else the run needs"));
+
   const auto all = run_on_ranks(2, TS_TSSOLVE, {folder / "none.h5", "-k", "3"});
   CHECK(all.code == 4);
   CHECK(lines_of("tssolve", all.err) == Words{"tssolve: " + (folder / "none.h5") + " does not exist"});
