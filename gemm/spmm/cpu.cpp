@@ -31,22 +31,27 @@ Strided<const T> row_major(const Strided<const T>& x, Matrix<T>& copy, int threa
 template <class T, class I>
 class RowCuts {
  public:
-  RowCuts(const CsrView<T, Space::host, I>& a, index_t count) : a_(a), count_(std::max<index_t>(1, count)) {}
+  RowCuts(const CsrView<T, Space::host, I>& a, StepRows rows, int threads)
+      : a_(a), rows_(rows), count_(cpu::sparse_chunks(weight(rows.end) - weight(rows.begin), 0, threads)) {}
+  [[nodiscard]] index_t count() const noexcept { return count_; }
   [[nodiscard]] index_t begin(index_t c) const noexcept {
-    const index_t all = a_.nonzeros() + a_.rows, wanted = all / count_ * c + all % count_ * c / count_;
-    index_t low = 0, high = a_.rows;  // the first row with pointers[row] + row >= wanted
+    const index_t all = weight(rows_.end) - weight(rows_.begin);
+    const index_t wanted = weight(rows_.begin) + all / count_ * c + all % count_ * c / count_;
+    index_t low = rows_.begin, high = rows_.end;  // the first row of at least that weight
     while (low < high) {
       const index_t middle = low + (high - low) / 2;
-      if (a_.pointers[middle] + middle < wanted)
+      if (weight(middle) < wanted)
         low = middle + 1;
       else
         high = middle;
     }
-    return c == count_ ? a_.rows : low;
+    return c == count_ ? rows_.end : low;
   }
 
  private:
+  [[nodiscard]] index_t weight(index_t row) const noexcept { return a_.pointers[row] + row; }
   CsrView<T, Space::host, I> a_;
+  StepRows rows_;
   index_t count_;
 };
 
@@ -62,9 +67,8 @@ void multiply(const Context& ctx, int threads, result_t<T> alpha, const CsrView<
   const index_t block =
       std::max<index_t>(1, buffer_bytes / (width * static_cast<index_t>(sizeof(real_t<C>))) / rows_unit) * rows_unit;
   cpu::Scratch<C> scratch(threads, block * y.cols + 64);
-  const index_t chunks = cpu::sparse_chunks(a.nonzeros(), a.rows, threads);
-  const RowCuts<T, I> cuts(a, chunks);
-  parallel_pieces(threads, chunks, [&](index_t chunk, int thread) {
+  const RowCuts<T, I> cuts(a, {0, a.rows}, threads);
+  parallel_pieces(threads, cuts.count(), [&](index_t chunk, int thread) {
     C* out = scratch.of(thread);
     const index_t end = cuts.begin(chunk + 1);
     for (index_t i = cuts.begin(chunk); i < end; i += block) {
@@ -163,9 +167,8 @@ void spmm_recurrence(const Context& ctx, const SpmmSteps& s, real_t<T> alpha, co
   const auto& kernel = std::get<Kernels>(cpu::row_kernels(ctx.simd).sparse);
   const typename Kernels::Step turns[] = {{a, alpha, shift, beta, x, y}, {a, alpha, shift, beta, y, x}};
   if (s.count == 1) {  // nothing to keep apart: threads share the entries evenly
-    const index_t chunks = cpu::sparse_chunks(a.nonzeros(), a.rows, s.domains);
-    const RowCuts<T, I> cuts(a, chunks);
-    return parallel_pieces(s.domains, chunks,
+    const RowCuts<T, I> cuts(a, s.rows_of(0), s.domains);
+    return parallel_pieces(s.domains, cuts.count(),
                            [&](index_t c, int) { kernel.step(turns[0], cuts.begin(c), cuts.begin(c + 1)); });
   }
   std::vector<std::atomic<int>> finished(static_cast<std::size_t>(s.tiles));  // steps that a tile has behind it
@@ -177,7 +180,8 @@ void spmm_recurrence(const Context& ctx, const SpmmSteps& s, real_t<T> alpha, co
   };
   const auto carry_out = [&](const SpmmSteps::Item& item) {
     if (item.tile < 0) return;
-    kernel.step(turns[item.step % 2], item.tile * s.tile, std::min(a.rows, (item.tile + 1) * s.tile));
+    if (const StepRows rows = s.rows_of(item); rows.count() > 0)
+      kernel.step(turns[item.step % 2], rows.begin, rows.end);
     finished[static_cast<std::size_t>(item.tile)].store(item.step + 1, std::memory_order_release);
   };
   struct alignas(64) Domain {

@@ -1,10 +1,12 @@
 // SpMM: sparse matrix (CSR) times tall-skinny matrix.
 #pragma once
 
+#include <span>
 #include <utility>
 
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/spmm/steps.hpp"
 
 namespace ts {
 
@@ -15,9 +17,16 @@ void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::host, I> a, S
 template <class T, class I>
 void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::device, I> a, result_t<T> shift,
           DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y);
+/// `count` steps, of `rows` each, or of all where it is empty.
+struct Recurrence {
+  index_t count = 0;
+  std::span<const StepRows> rows = {};
+};
 template <class T, class I>
-void spmm_recurrence(const Context&, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
+void spmm_recurrence(const Context&, const Recurrence&, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
                      Strided<T> x, real_t<T> beta, Strided<T> y);
+template <class T, class I>
+index_t steps_together(const Context&, const CsrView<T, Space::host, I>& a, index_t columns);
 template <class T, class I>
 void spmm_residual(const Context&, CsrView<T, Space::device, I> a, DeviceStrided<const T> x,
                    DeviceView<const double> theta, DeviceStrided<T> r);
@@ -62,7 +71,21 @@ void spmm_shifted(const Context& ctx, result_t<T> alpha, CsrView<T, Space::devic
 template <class T, class I, HostMatrix VX, HostMatrix VY>
 void spmm_recurrence(const Context& ctx, index_t count, real_t<T> alpha, CsrView<T, Space::host, I> a, real_t<T> shift,
                      VX x, real_t<T> beta, VY y) {
-  detail::spmm_recurrence<T, I>(ctx, count, alpha, a, shift, Strided<T>(x), beta, Strided<T>(y));
+  detail::spmm_recurrence<T, I>(ctx, {count}, alpha, a, shift, Strided<T>(x), beta, Strided<T>(y));
+}
+
+/// The same, where step k computes rows[k] alone: what other rows of its Y hold stays.
+/// @throws Error(invalid_argument) as above, and for rows that A does not have.
+template <class T, class I, HostMatrix VX, HostMatrix VY>
+void spmm_recurrence(const Context& ctx, std::span<const StepRows> rows, real_t<T> alpha, CsrView<T, Space::host, I> a,
+                     real_t<T> shift, VX x, real_t<T> beta, VY y) {
+  detail::spmm_recurrence<T, I>(ctx, {std::ssize(rows), rows}, alpha, a, shift, Strided<T>(x), beta, Strided<T>(y));
+}
+
+/// How many steps of a recurrence pass through A and row-major blocks of so many columns together, at most.
+template <class T, class I>
+[[nodiscard]] index_t steps_together(const Context& ctx, const CsrView<T, Space::host, I>& a, index_t columns) {
+  return detail::steps_together<T, I>(ctx, a, columns);
 }
 
 /// The same on the GPU of ctx.stream, step by step: there several together were not faster (docs/notes/spmm.md).

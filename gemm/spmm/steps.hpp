@@ -7,9 +7,19 @@
 // come to the border of two domains at the same time.
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include "tallskinny/gemm/core/types.hpp"
 
 namespace ts {
+
+/// The rows that a step computes.
+struct StepRows {
+  index_t begin = 0, end = 0;
+  [[nodiscard]] constexpr index_t count() const noexcept { return end - begin; }
+  friend constexpr bool operator==(const StepRows&, const StepRows&) = default;
+};
 
 /// `count` products Y = alpha (A - shift I) X + beta Y, after each of which X and Y change places.
 struct SpmmSteps {
@@ -18,6 +28,8 @@ struct SpmmSteps {
   index_t tiles = 0;
   index_t reach = 0;  ///< tiles on both sides of its own in which the columns of a row lie
   index_t lag = 2;    ///< at least reach + 2, so that all that an item needs stands in earlier places
+  index_t rows = 0;
+  std::span<const StepRows> some = {};  ///< rows of each product; none: all rows
 
   struct Item {
     int step;
@@ -34,10 +46,18 @@ struct SpmmSteps {
     if (away < 0 || away >= end - first) return {step, -1};
     return {step, domain % 2 == 0 ? first + away : end - 1 - away};
   }
-  /// For so many products.
-  [[nodiscard]] constexpr SpmmSteps of(int products) const noexcept {
+  /// Of a product.
+  [[nodiscard]] constexpr StepRows rows_of(int step) const noexcept {
+    return some.empty() ? StepRows{0, rows} : some[static_cast<std::size_t>(step)];
+  }
+  [[nodiscard]] constexpr StepRows rows_of(const Item& item) const noexcept {
+    const StepRows all = rows_of(item.step);
+    return {std::max(all.begin, item.tile * tile), std::min(all.end, (item.tile + 1) * tile)};
+  }
+  /// For so many products, of some rows each.
+  [[nodiscard]] constexpr SpmmSteps of(int products, std::span<const StepRows> some_rows = {}) const noexcept {
     SpmmSteps s = *this;
-    s.count = products;
+    s.count = products, s.some = some_rows;
     return s;
   }
 };
@@ -45,7 +65,7 @@ struct SpmmSteps {
 /// Of a matrix whose columns are at most `reach` away from the diagonal, in tiles of `tile` rows.
 [[nodiscard]] constexpr SpmmSteps spmm_steps_of(index_t rows, index_t reach, index_t tile, int domains) noexcept {
   SpmmSteps s;
-  s.domains = domains, s.tile = tile;
+  s.domains = domains, s.tile = tile, s.rows = rows;
   s.tiles = (rows + tile - 1) / tile, s.reach = (reach + tile - 1) / tile, s.lag = s.reach + 2;
   return s;
 }

@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/ranks/csr_rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 
@@ -44,7 +45,6 @@ CsrRows<T>::CsrRows(const Context& ctx, CsrMatrix<T, I> own) {
   facts_ = own.rows > 0
                ? gershgorin(view, some.first)
                : OperatorFacts{0, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
-  if (ctx.communicator->size() == 1) reach_ = reach_of(view);
 
   std::vector<std::int32_t> place(static_cast<std::size_t>(own.rows), -1);  // of a row of X in what outer_ reads
   std::vector<bool> is_outer(place.size());
@@ -101,6 +101,10 @@ CsrRows<T>::CsrRows(const Context& ctx, CsrMatrix<T, I> own) {
   outer_.rows = std::ssize(outer_rows_), outer_.cols = below + share.halo;
 
   meet(ctx, halo);
+  std::vector<std::int32_t> bound = sent_;
+  bound.insert(bound.end(), outer_rows_.begin(), outer_rows_.end());
+  ahead_ = steps_ahead(inner_.view(), bound, others_);
+  reach_ = reach_of(inner_.view());
   share.sent = std::ssize(sent_);
   shares_ = {static_cast<index_t>(sizeof(T)), gather_lists<RankShare>(ctx, std::span(&share, 1))};
   facts_ = {shares_.entries(), min_of_ranks(ctx, facts_.low), max_of_ranks(ctx, facts_.high)};
@@ -142,11 +146,12 @@ void CsrRows<T>::meet(const Context& ctx, const std::vector<index_t>& halo) {
   for (const index_t row : lists) sent_.push_back(static_cast<std::int32_t>(row - first));
 }
 
-/// product(A, X, Y) for inner_ with x and y themselves while the halo is under way, then for outer_ with copies.
+/// inner() is a product with inner_ while the halo is under way, outer(X, Y) then one with outer_ and copies.
 /// `adds`: it reads Y.
 template <class T>
-template <class X, class Product>
-void CsrRows<T>::in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds, const Product& product) const {
+template <class X, class Inner, class Outer>
+void CsrRows<T>::in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds, const Inner& inner,
+                              const Outer& outer) const {
   expects(ctx.communicator->size() == static_cast<int>(shares_.ranks.size()),
           "a matrix by rows takes a Context of the ranks that made it");
   const index_t cols = y.cols();
@@ -174,11 +179,11 @@ void CsrRows<T>::in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds,
   take_rows<T>(ctx, x, outer_rows_, from);
   take_rows<T>(ctx, x, others_, from.rows(outer_.rows, std::ssize(others_)));
   if (adds) take_rows<T>(ctx, y, outer_rows_, to);
-  product(inner_.view(), x, y);
+  inner();
   exchange->wait();
   if (outer_.rows == 0) return;
   for (index_t i = 0; i < arriving.rows(); ++i) from(below + i, 0) = arriving(i, 0);
-  product(outer_.view(), X(from), to);
+  outer(X(from), to);
   copy_rows<T>(ctx, outer_.rows, cols, [&](index_t i) {
     std::copy(&to(i, 0), &to(i, 0) + cols, &y(outer_rows_[static_cast<std::size_t>(i)], 0));
   });
@@ -186,22 +191,36 @@ void CsrRows<T>::in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds,
 
 template <class T>
 void CsrRows<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-  in_two_parts(ctx, x, y, false, [&](const CsrView<T>& a, HostView<const T> from, HostView<T> to) {
-    spmm(ctx, Op::none, T{1}, a, from, T{0}, to);
-  });
+  in_two_parts(
+      ctx, x, y, false, [&] { spmm(ctx, Op::none, T{1}, inner_.view(), x, T{0}, y); },
+      [&](HostView<const T> from, HostView<T> to) { spmm(ctx, Op::none, T{1}, outer_.view(), from, T{0}, to); });
 }
 
 template <class T>
 bool CsrRows<T>::recurrence(const Context& ctx, index_t count, double alpha, double shift, HostView<T> x, double beta,
                             HostView<T> y) const {
   using R = real_t<T>;
-  const bool alone = shares_.ranks.size() == 1;
-  const index_t together = alone ? count : 1;  // otherwise each step needs what the others computed in the last
-  for (; count > 0; count -= together, std::swap(x, y))
-    in_two_parts(ctx, x, y, beta != 0, [&](CsrView<T> a, HostView<T> from, HostView<T> to) {
-      a.facts.reach = reach_;
-      spmm_recurrence(ctx, together, static_cast<R>(alpha), a, static_cast<R>(shift), from, static_cast<R>(beta), to);
-    });
+  const auto steps = [&](const CsrView<T>& a, std::span<const StepRows> rows, HostView<T> from, HostView<T> to) {
+    spmm_recurrence(ctx, rows, static_cast<R>(alpha), a, static_cast<R>(shift), from, static_cast<R>(beta), to);
+  };
+  CsrView<T> inner = inner_.view();
+  inner.facts.reach = reach_;
+  const index_t most = std::min(ahead_.count(), steps_together(ctx, inner, x.cols()));
+  for (index_t k = 0, together = 0; count > 0; --count, ++k, std::swap(x, y)) {
+    if (k == together) k = 0, together = std::min(count, most);
+    in_two_parts(
+        ctx, x, y, beta != 0,
+        [&] {
+          const StepRows all{0, rows()}, ahead = ahead_.of_step[static_cast<std::size_t>(k)];
+          if (together == 1) return steps(inner, std::array{all}, x, y);
+          if (k == 0) steps(inner, std::span(ahead_.of_step).first(static_cast<std::size_t>(together)), x, y);
+          for (const StepRows left : {StepRows{all.begin, ahead.begin}, StepRows{ahead.end, all.end}})
+            if (left.count() > 0) steps(inner, std::array{left}, x, y);
+        },
+        [&](HostView<T> from, HostView<T> to) {
+          steps(outer_.view(), std::array{StepRows{0, outer_.rows}}, from, to);
+        });
+  }
   return true;
 }
 
@@ -214,9 +233,11 @@ void CsrRows<T>::residual(const Context& ctx, PlacedView<const T> x, std::span<c
         if constexpr (decltype(at)::space == Space::device)
           there_->residual(ctx, at(x), values, at(r));
         else
-          in_two_parts(ctx, at(x), at(r), false, [&](const CsrView<T>& a, HostView<const T> from, HostView<T> to) {
-            compensated_residual(ctx, a, from, theta, to);
-          });
+          in_two_parts(
+              ctx, at(x), at(r), false, [&] { compensated_residual(ctx, inner_.view(), at(x), theta, at(r)); },
+              [&](HostView<const T> from, HostView<T> to) {
+                compensated_residual(ctx, outer_.view(), from, theta, to);
+              });
       },
       In<double>{HostView<const double>(theta.data(), 1, std::ssize(theta))});
 }

@@ -10,6 +10,7 @@
 #include "tallskinny/solvers/operator.hpp"
 #include "tallskinny/solvers/ranks/device_csr_rows.hpp"
 #include "tallskinny/solvers/ranks/row_shares.hpp"
+#include "tallskinny/solvers/ranks/steps_ahead.hpp"
 
 namespace ts::solvers {
 
@@ -18,6 +19,7 @@ namespace ts::solvers {
 /// Which elements of X rows need from other ranks (the halo) is found once, and their owners are told. A product sends
 /// and receives them; rows that need none are computed meanwhile, the others afterwards. The entries of a row are added
 /// in their order, in one go: the bits are those of CsrOperator with the whole matrix, at any level of determinism.
+/// Several steps of a recurrence pass the cache together where the rows are far enough from other ranks' (steps_ahead).
 /// Memory beside the matrix: while a product runs, its halo, and the rows of X and Y that meet it. Where ctx has a
 /// device, a copy is there (DeviceCsrRows), and blocks are best there.
 template <class T>
@@ -42,12 +44,14 @@ class CsrRows {
   /// Of the whole matrix.
   [[nodiscard]] OperatorFacts facts() const noexcept { return facts_; }
   [[nodiscard]] const RowShares& shares() const noexcept { return shares_; }
+  /// Of this rank; others may have more or fewer.
+  [[nodiscard]] const StepsAhead& ahead() const noexcept { return ahead_; }
 
  private:
   using Message = HaloMessage;
   void meet(const Context& ctx, const std::vector<index_t>& halo);
-  template <class X, class Product>
-  void in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds, const Product& product) const;
+  template <class X, class Inner, class Outer>
+  void in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds, const Inner& inner, const Outer& outer) const;
 
   CsrMatrix<T> inner_;                    ///< all rows here; those of `outer_` are empty in it
   CsrMatrix<T> outer_;                    ///< columns: outer_rows_, others_, halo
@@ -55,7 +59,8 @@ class CsrRows {
   std::vector<std::int32_t> others_;      ///< further rows of X here that outer_ has columns of
   std::vector<std::int32_t> sent_;        ///< rows of X that other ranks ask for
   std::vector<Message> to_, from_;
-  index_t reach_ = -1;                       ///< of a rank that is alone
+  index_t reach_ = -1;  ///< of inner_
+  StepsAhead ahead_;
   std::shared_ptr<DeviceCsrRows<T>> there_;  ///< null: there is no device
   OperatorFacts facts_;
   RowShares shares_;

@@ -242,6 +242,50 @@ TEMPLATE_TEST_CASE("a recurrence of small integers is exact, however many steps 
   });
 }
 
+TEMPLATE_TEST_CASE("a recurrence of some rows leaves the others as they are", "[short]", TS_RESULT_TYPES) {
+  using T = TestType;
+  constexpr index_t rows = 9000, q = 3;
+  Values values(7);
+  const auto a = near_diagonal<T, std::int32_t>(rows, 20, values);
+  const std::vector<StepRows> some = {{10, 8990}, {0, rows}, {4000, 4000}, {30, 70}, {5000, rows}, {1, 8000}};
+  const auto both = Operand<T>::integers(rows, 2 * q, form_number(0), values);
+  auto want = both;
+  for (std::size_t k = 0; k < some.size(); ++k)
+    for (index_t i = some[k].begin; i < some[k].end; ++i)
+      for (index_t j = 0; j < q; ++j) {
+        const index_t x = k % 2 == 0 ? j : q + j, y = 2 * j + q - x;
+        T sum = -want.at(i, y) - T{2} * want.at(i, x);
+        for (auto e = static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i)]);
+             e < static_cast<std::size_t>(a.pointers[static_cast<std::size_t>(i) + 1]); ++e)
+          sum += a.values[e] * want.at(a.indices[e], x);
+        want.at(i, y) = sum;
+      }
+  auto view = a.view();
+  view.facts.reach = reach_of(view);
+  for (const Implementation implementation : {Implementation::fast, Implementation::reference})
+    for (const int threads : {1, 2, 5})
+      for (const bool row_major : {true, false}) {
+        CAPTURE(implementation == Implementation::fast, threads, row_major);
+        Context ctx;
+        ctx.threads = threads, ctx.implementation = implementation;
+        Matrix<T> lines(rows, 2 * q);
+        Matrix<T, Space::host, Layout::col_major> columns(rows, 2 * q);
+        const auto check = [&](auto v) {
+          for (index_t i = 0; i < rows; ++i)
+            for (index_t j = 0; j < 2 * q; ++j) v(i, j) = both.at(i, j);
+          spmm_recurrence(ctx, std::span(some), real_t<T>{1}, view, real_t<T>{2}, v.cols(0, q), real_t<T>{-1},
+                          v.cols(q, q));
+          REQUIRE(everywhere(rows, 2 * q, [&](index_t i, index_t j) { return v(i, j) == want.at(i, j); }));
+        };
+        if (row_major)
+          CHECK(steps_together(ctx, view, q) > (implementation == Implementation::fast && threads == 1 ? 1 : 0));
+        if (row_major)
+          check(lines.view());
+        else
+          check(columns.view());
+      }
+}
+
 TEST_CASE("a step with beta = 0 does not read Y", "[short]") {
   Values values(3);
   const auto a = near_diagonal<double, std::int32_t>(50, 5, values);
@@ -279,6 +323,10 @@ TEST_CASE("spmm refuses misuse by naming the argument", "[short]") {
   broken.indices = nullptr;
   expect_misuse([&] { spmm(ctx, Op::none, 1.0, broken, x, 0.0, y); }, {"A", "column numbers"});
   expect_misuse([&] { spmm_recurrence(ctx, 2, 1.0, a.view(), 0.0, x, 0.0, y); }, {"spmm_recurrence", "square"});
+  const auto square = random_sparse<double, std::int32_t>(5, 5, values);
+  const std::vector<StepRows> beyond = {{0, 5}, {3, 6}};
+  expect_misuse([&] { spmm_recurrence(ctx, std::span(beyond), 1.0, square.view(), 0.0, x, 0.0, y.rows(0, 5)); },
+                {"spmm_recurrence", "rows that A does not have"});
   broken = a.view();
   broken.pointers = nullptr;
   expect_misuse([&] { spmm(ctx, Op::none, 1.0, broken, x, 0.0, y); }, {"A", "row pointers"});

@@ -1,7 +1,6 @@
 // Matrices by rows against the whole matrix on one rank, bit for bit.
 #include "tallskinny/solvers/ranks/csr_rows.hpp"
 
-#include <mutex>
 #include <numeric>
 
 #include "tallskinny/app/generators/laplacians.hpp"
@@ -9,7 +8,7 @@
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/solvers/ranks/balance.hpp"
 #include "tallskinny/solvers/ranks/dense_rows.hpp"
-#include "tallskinny/tests/solvers/ranks/own_rows.hpp"
+#include "tallskinny/tests/solvers/ranks/by_rows.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -18,83 +17,6 @@ using namespace ts::solvers;
 using namespace ts::test;
 
 namespace {
-
-using Shared = std::shared_ptr<Communicator>;
-
-template <class T>
-T number(double real, double imaginary) {
-  if constexpr (is_complex<T>)
-    return {static_cast<real_t<T>>(real), static_cast<real_t<T>>(imaginary)};
-  else
-    return static_cast<T>(real + imaginary);
-}
-
-/// n x n, the columns of row i those of columns(i), ascending.
-template <class T, class Columns>
-CsrMatrix<T> with_columns(index_t n, const Columns& columns) {
-  CsrMatrix<T> a;
-  a.rows = a.cols = n;
-  for (index_t i = 0; i < n; ++i) {
-    std::vector<index_t> row = columns(i);
-    std::sort(row.begin(), row.end());
-    row.erase(std::unique(row.begin(), row.end()), row.end());
-    for (const index_t j : row) {
-      a.indices.push_back(static_cast<std::int32_t>(j));
-      a.values.push_back(number<T>(1.0 / static_cast<double>(3 + (7 * i + 11 * j) % 101),
-                                   0.1 * static_cast<double>((i + j) % 7) - 0.3));
-    }
-    a.pointers.push_back(std::ssize(a.indices));
-  }
-  return a;
-}
-
-std::vector<index_t> no_columns(index_t) { return {}; }
-
-/// Random columns anywhere; every fifth row is empty.
-template <class T>
-CsrMatrix<T> scattered(index_t n) {
-  return with_columns<T>(n, [n](index_t i) {
-    std::vector<index_t> row;
-    std::uint64_t state = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u + 1;
-    for (index_t k = 0; i % 5 != 0 && k < i % 13; ++k) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      row.push_back(static_cast<index_t>(state >> 33) % n);
-    }
-    return row;
-  });
-}
-
-/// A grid, 11 x 13 points a plane.
-template <class T>
-CsrMatrix<T> grid(index_t planes) {
-  const CsrMatrix<double> l = generators::laplacian({planes, 11, 13});
-  CsrMatrix<T> a{l.rows, l.cols, l.pointers, l.indices, {}};
-  for (std::size_t e = 0; e < l.values.size(); ++e)
-    a.values.push_back(number<T>(l.values[e], 0.01 * static_cast<double>(e % 5)));
-  return a;
-}
-
-/// A band, and row `hub` with an entry in every column.
-template <class T>
-CsrMatrix<T> with_hub(index_t n, index_t hub) {
-  return with_columns<T>(n, [=](index_t i) {
-    std::vector<index_t> row{i, std::max<index_t>(i - 1, 0), std::min(i + 2, n - 1)};
-    if (i == hub) row.resize(static_cast<std::size_t>(n)), std::iota(row.begin(), row.end(), 0);
-    return row;
-  });
-}
-
-Context of_rank(const Shared& communicator, RowSlabs slabs, int threads = 1) {
-  Context ctx;
-  ctx.communicator = communicator, ctx.slabs = std::move(slabs), ctx.threads = threads;
-  ctx.determinism = Determinism::gpu_to_gpu;
-  return ctx;
-}
-Context of_one() { return of_rank(self_communicator(), {}); }
-
-void expect(bool holds, const std::string& what) {  // on threads of ranks, where Catch may not check
-  if (!holds) throw Error(Errc::invalid_argument, what);
-}
 
 /// What an operator makes of random blocks, whose rows have gaps between them.
 template <class T>
@@ -122,11 +44,6 @@ Results<T> results_of(const Context& ctx, const Operator<T>& op, index_t q, inde
 }
 
 template <class T>
-bool same_rows(const Matrix<T>& whole, index_t first, const Matrix<T>& part) {
-  return std::equal(part.data(), part.data() + part.rows() * part.cols(), whole.data() + first * whole.cols());
-}
-
-template <class T>
 void expect_rows(const Results<T>& whole, index_t first, const Results<T>& mine) {
   expect(same_rows(whole.product, first, mine.product), "other bits of products");
   expect(same_rows(whole.step_x, first, mine.step_x) && same_rows(whole.step_y, first, mine.step_y),
@@ -134,14 +51,6 @@ void expect_rows(const Results<T>& whole, index_t first, const Results<T>& mine)
   expect(same_rows(whole.steps_x, first, mine.steps_x) && same_rows(whole.steps_y, first, mine.steps_y),
          "other bits of steps");
   expect(same_rows(whole.residual, first, mine.residual), "other bits of residuals");
-}
-
-/// Slabs of units and, as rows are computed alone here, some that begin anywhere.
-std::vector<RowSlabs> distributions_of(index_t n) {
-  std::vector<RowSlabs> all;
-  for (const int ranks : {1, 2, 3, 4, 8}) all.push_back(RowSlabs::of_units(n, ranks));
-  if (n > 3) all.push_back(RowSlabs({0, 0, 1, n / 3, n / 3, n - 1, n, n}));
-  return all;
 }
 
 template <class T, class I = std::int32_t>
