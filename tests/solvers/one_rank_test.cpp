@@ -11,7 +11,7 @@
 using namespace ts;
 using namespace ts::solvers;
 
-TEST_CASE("eigenvalues and singular values on several ranks are refused") {
+TEST_CASE("general eigenvalues and singular values on several ranks are refused") {
   const auto a = Matrix<double>::zeros(20, 20);
   const Operator<double> zero = DenseOperator<double>(a.cview());
   Context ctx;
@@ -23,6 +23,5 @@ TEST_CASE("eigenvalues and singular values on several ranks are refused") {
     CHECK(said.find("has 2") != std::string::npos);
   };
   refused("solve_general", [&] { (void)solve_general<double>(ctx, {zero}, {}); });
-  refused("solve_interval", [&] { (void)solve_interval<double>(ctx, {zero}, {}, {0, 2}); });
   refused("solve_svd", [&] { (void)solve_svd<double>(ctx, {rectangular(a.cview())}, {}); });
 }
