@@ -85,9 +85,11 @@ class PerRowArray {
     stream_.synchronize();
     return values;
   }
+  /// Nothing is left on the device.
   [[nodiscard]] std::vector<T> to_host() && {
     if (space_ == Space::host) return std::move(host_);
-    return static_cast<const PerRowArray&>(*this).to_host();
+    const PerRowArray going(std::move(*this));
+    return going.to_host();
   }
 
  private:
