@@ -81,8 +81,8 @@ double seconds_of_call(const Context& ctx, const std::function<void()>& call) {
   call();
   const double about = max_of_ranks(ctx, time());
   const int calls = std::clamp(static_cast<int>(0.05 / std::max(about, 1e-9)), 20, 2000);
-  std::vector<double> seconds;
-  for (int c = 0; c < calls; ++c) seconds.push_back(time());
+  std::vector<double> seconds(static_cast<std::size_t>(calls));
+  std::generate(seconds.begin(), seconds.end(), time);
   return max_of_ranks(ctx, timing_of(seconds).median);
 }
 

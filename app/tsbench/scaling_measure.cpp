@@ -108,7 +108,7 @@ class Rank {
     const int slab = ctx.communicator->rank();
     Places at;
     at.x = x_.data(), at.y = y_.data(), at.result = result_.data();
-    const auto o = operands_at<T, S>(case_of(c, ctx.slabs.rows(slab)), at);
+    auto o = operands_at<T, S>(case_of(c, ctx.slabs.rows(slab)), at);
     const auto fill_rows = [&](const Strided<const T, S>& a, std::uint64_t first) {
       if (a.empty()) return;
       const std::uint64_t key = first + static_cast<std::uint64_t>(ctx.slabs.begin(slab) * a.cols);
