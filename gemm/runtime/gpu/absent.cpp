@@ -64,6 +64,7 @@ std::uint64_t free_memory(const Stream&) { refuse(); }
 Event::Event(const Stream&) { refuse(); }
 void Event::record(const Stream&) { refuse(); }
 void Event::wait() const { refuse(); }
+void Event::precede(const Stream&) const { refuse(); }
 double Event::seconds_since(const Event&) const { refuse(); }
 Graph::Graph(const Stream&, const std::function<void()>&) { refuse(); }
 void Graph::launch(const Stream&) const { refuse(); }
