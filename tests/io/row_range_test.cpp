@@ -124,9 +124,10 @@ void check_layouts() {
     for (const std::string structure : {"general", "hermitian_lower", "hermitian_upper"})
       check_cuts<T>({file, "/" + layout + structure}, a);
   for (const std::string layout : {"CSC", "DCSC"})
-    for (const auto& [begin, end] : cuts) {
+    for (const auto& cut : cuts) {
+      const auto [begin, end] = cut;
       CAPTURE(layout, begin, end);
-      const auto rows = [&](const char* structure) {
+      const auto rows = [&, begin = cut.first, end = cut.second](const char* structure) {
         return read_rows<T>({file, layout + structure}, begin, end, true);
       };
       CHECK(same(rows("general"), rows_of(turned, begin, end, false)));
