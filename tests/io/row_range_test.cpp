@@ -127,8 +127,8 @@ void check_layouts() {
     for (const auto& cut : cuts) {
       const auto [begin, end] = cut;
       CAPTURE(layout, begin, end);
-      const auto rows = [&, begin = cut.first, end = cut.second](const char* structure) {
-        return read_rows<T>({file, layout + structure}, begin, end, true);
+      const auto rows = [&](const char* structure) {
+        return read_rows<T>({file, layout + structure}, cut.first, cut.second, true);
       };
       CHECK(same(rows("general"), rows_of(turned, begin, end, false)));
       CHECK(same(rows("hermitian_upper"), rows_of(upper_turned, begin, end, false)));
