@@ -32,8 +32,6 @@ void launch_spmm(const Context& ctx, Op op, result_t<T> alpha, const CsrView<T, 
   problem.shifted = shift != result_t<T>{}, problem.determinism = ctx.determinism;
   problem.problem.nonzeros = b.stored, problem.problem.index_bytes = static_cast<int>(sizeof(I));
   problem.op = op, problem.second = cuda::form_of(x), problem.out = cuda::form_of(y), problem.sparse = b.facts;
-  // Parts would depend on how many ranks share the rows.
-  if (ctx.determinism == Determinism::gpu_to_gpu) problem.sparse.parts = 0;
   if (cuda::spmm_by_library<T, I>(ctx, problem, alpha, b, x, beta, y)) return;
   const auto planned = cuda::kept_plan<PlannedSpmm>(problem, ctx.stream.device());
   cuda::SpmmArguments<result_t<T>> arguments{{b.pointers, b.indices, b.values},

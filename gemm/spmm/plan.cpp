@@ -203,7 +203,8 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
     rank += model.behind;
   }
   const SparseFacts& a = problem.sparse;
-  if (a.parts == 0) return {std::move(all.front())};
+  // At gpu_to_gpu parts would depend on how many ranks share the rows.
+  if (a.parts == 0 || problem.determinism == Determinism::gpu_to_gpu) return {std::move(all.front())};
   rank = 1;
   const double seconds = (rows.strided ? 2 : 1) * seconds_of(problem, limits, model.parts_overhead, model.parts_gather);
   // Of one piece, half of what a team has: with fewer registers, more blocks hide what they wait for.

@@ -134,13 +134,7 @@ void CsrRows<T>::meet(const Context& ctx, const std::vector<index_t>& halo) {
     asked += count;
   }
   std::vector<index_t> lists(static_cast<std::size_t>(asked));
-  std::vector<Outgoing> out;
-  std::vector<Incoming> in;
-  const auto piece = [](auto& list, const Message& m) {
-    return std::span(list).subspan(static_cast<std::size_t>(m.begin), static_cast<std::size_t>(m.count));
-  };
-  for (const Message& m : from_) out.push_back({m.rank, std::as_bytes(piece(halo, m))});
-  for (const Message& m : to_) in.push_back({m.rank, std::as_writable_bytes(piece(lists, m))});
+  const auto [out, in] = detail::halo_pieces<index_t>(from_, halo.data(), to_, lists.data(), 1);
   ctx.communicator->begin_exchange(out, in)->wait();
   const index_t first = first_row(ctx);
   for (const index_t row : lists) sent_.push_back(static_cast<std::int32_t>(row - first));
@@ -167,14 +161,8 @@ void CsrRows<T>::in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds,
       results(outer_.rows, cols + gap_of(y));
   const HostView<T> from = copies.view().cols(0, cols), to = results.view().cols(0, cols);
   T* const halo_begins = gap > 0 ? arriving.data() : copies.data() + below * cols;
-  const auto bytes = [cols](T* rows, const Message& m) {
-    return std::as_writable_bytes(std::span(rows + m.begin * cols, static_cast<std::size_t>(m.count * cols)));
-  };
   take_rows<T>(ctx, x, sent_, sent.view());
-  std::vector<Outgoing> out;
-  std::vector<Incoming> in;
-  for (const Message& m : to_) out.push_back({m.rank, bytes(sent.data(), m)});
-  for (const Message& m : from_) in.push_back({m.rank, bytes(halo_begins, m)});
+  const auto [out, in] = detail::halo_pieces<T>(to_, sent.data(), from_, halo_begins, cols);
   const std::unique_ptr<Exchange> exchange = ctx.communicator->begin_exchange(out, in);
   take_rows<T>(ctx, x, outer_rows_, from);
   take_rows<T>(ctx, x, others_, from.rows(outer_.rows, std::ssize(others_)));

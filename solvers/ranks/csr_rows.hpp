@@ -48,7 +48,6 @@ class CsrRows {
   [[nodiscard]] const StepsAhead& ahead() const noexcept { return ahead_; }
 
  private:
-  using Message = HaloMessage;
   void meet(const Context& ctx, const std::vector<index_t>& halo);
   template <class X, class Inner, class Outer>
   void in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds, const Inner& inner, const Outer& outer) const;
@@ -58,7 +57,7 @@ class CsrRows {
   std::vector<std::int32_t> outer_rows_;  ///< of each row of outer_, its number here
   std::vector<std::int32_t> others_;      ///< further rows of X here that outer_ has columns of
   std::vector<std::int32_t> sent_;        ///< rows of X that other ranks ask for
-  std::vector<Message> to_, from_;
+  std::vector<HaloMessage> to_, from_;
   index_t reach_ = -1;  ///< of inner_
   StepsAhead ahead_;
   std::shared_ptr<DeviceCsrRows<T>> there_;  ///< null: there is no device

@@ -5,6 +5,7 @@
 
 #include "tallskinny/gemm/copy/copy_rows.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
+#include "tallskinny/solvers/ranks/halo_detail.hpp"
 
 namespace ts::solvers {
 
@@ -53,15 +54,9 @@ DeviceCsrRows<T>::DeviceCsrRows(const Context& ctx, const HaloParts<T>& parts)
 /// Begins to send rows of sends_ and to receive those of the halo in copies_, which have so many columns.
 template <class T>
 std::unique_ptr<Exchange> DeviceCsrRows<T>::exchange(const Context& ctx, index_t cols) {
-  const auto bytes = [cols](T* rows, const HaloMessage& m) {
-    return std::as_writable_bytes(std::span(rows + m.begin * cols, static_cast<std::size_t>(m.count * cols)));
-  };
   T* const sends = block(sends_, sent_.cols(), cols).data();
   T* const halo = block(copies_, outer_.cols(), cols).data() + own_.cols() * cols;
-  std::vector<Outgoing> out;
-  std::vector<Incoming> in;
-  for (const HaloMessage& m : to_) out.push_back({m.rank, bytes(sends, m)});
-  for (const HaloMessage& m : from_) in.push_back({m.rank, bytes(halo, m)});
+  const auto [out, in] = detail::halo_pieces<T>(to_, sends, from_, halo, cols);
   return ctx.communicator->begin_exchange(beside_, out, in);
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/solvers/ranks/device_csr_rows.hpp"
 #include "tallskinny/solvers/ranks/row_shares.hpp"
 
 namespace ts::solvers::detail {
@@ -46,6 +48,23 @@ std::vector<index_t> halo_of(const SomeRows<T, I>& some, RankShare& share) {
   distinct();
   share.halo = std::ssize(halo);
   return halo;
+}
+
+/// What goes to other ranks and what comes: rows of `cols` elements without gaps, in one block and in another.
+struct HaloPieces {
+  std::vector<Outgoing> out;
+  std::vector<Incoming> in;
+};
+template <class T>
+HaloPieces halo_pieces(std::span<const HaloMessage> to, const T* sent, std::span<const HaloMessage> from, T* arriving,
+                       index_t cols) {
+  const auto piece = [cols](auto* rows, const HaloMessage& m) {
+    return std::span(rows + m.begin * cols, static_cast<std::size_t>(m.count * cols));
+  };
+  HaloPieces pieces;
+  for (const HaloMessage& m : to) pieces.out.push_back({m.rank, std::as_bytes(piece(sent, m))});
+  for (const HaloMessage& m : from) pieces.in.push_back({m.rank, std::as_writable_bytes(piece(arriving, m))});
+  return pieces;
 }
 
 /// Where the columns of each rank begin in an ascending list, and where they all end.

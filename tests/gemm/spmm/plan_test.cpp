@@ -150,6 +150,16 @@ TEST_CASE("parts of a matrix share their rows as the whole does") {
   CHECK(cuda::spmm_policy(problem).split == policy_of(8, 100).split);
 }
 
+TEST_CASE("at level gpu_to_gpu whole rows are summed, however uneven they are") {
+  auto problem = problem_of(8, 16);
+  problem.sparse = {.parts = 500, .splits = 20, .longest = 5000, .uneven = 400};
+  CHECK(cuda::spmm_candidates(problem, cuda::typical_device("sm_90a")).size() > 1);
+  problem.determinism = Determinism::gpu_to_gpu;
+  const auto all = cuda::spmm_candidates(problem, cuda::typical_device("sm_90a"));
+  REQUIRE(all.size() == 1);
+  CHECK(all.front().kernel.family == "spmm_rows");
+}
+
 TEST_CASE("at level gpu_to_gpu the order of sums does not depend on where blocks lie") {
   for (const index_t q : {1, 3, 6, 8, 20, 64})
     for (const DType type : {DType::float64, DType::float32, DType::complex64, DType::complex128})
