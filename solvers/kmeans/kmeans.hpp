@@ -86,6 +86,9 @@ struct KMeansProgress {
   index_t relocated = 0;     ///< empty clusters that were moved so far
   index_t rescored = 0;      ///< rows decided in higher precision in this iteration
   index_t skipped = 0;       ///< rows whose label bounds proved in this iteration
+  index_t headed = 0;        ///< pairs of a row and a centre met in a few leading columns (Pruning); 0: none was
+  index_t shortened = 0;     ///< of these, in all columns in 8 bits
+  index_t met = 0;           ///< and of these, in all columns in float32
   double seconds = 0;        ///< that this iteration took
 };
 

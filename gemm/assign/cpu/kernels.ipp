@@ -304,8 +304,10 @@ void squared_distances(const S* tile, index_t d, const S* candidate, S* out) {
 #if defined(__AVX512VNNI__) || (defined(__AVX2__) && !defined(__AVX512F__))
 #include "tallskinny/gemm/assign/cpu/integers.ipp"
 constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs};
+#include "tallskinny/gemm/assign/cpu/pruning.ipp"
 #else
 constexpr IntegerKernels of_integers;
+constexpr PruningKernels of_heads;
 #endif
 
 template <class S>
@@ -317,8 +319,8 @@ constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
 }  // namespace
 
 extern const AssignKernels kernels;
-const AssignKernels kernels = {score_table<float>(), score_table<double>(), centred,    accumulate, screen,
-                               squared_difference,   squared_distance,      add,        spread,     means,
-                               squared_step,         inertia_term,          of_integers};
+const AssignKernels kernels = {score_table<float>(), score_table<double>(), centred,     accumulate, screen,
+                               squared_difference,   squared_distance,      add,         spread,     means,
+                               squared_step,         inertia_term,          of_integers, of_heads};
 
 }  // namespace ts::assign_cpu::TS_ISA

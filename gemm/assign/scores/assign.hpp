@@ -1,6 +1,7 @@
 // Every row to its nearest centroid, with the centroid sums in the same pass over the rows.
 #pragma once
 
+#include "tallskinny/gemm/assign/scores/pruning.hpp"
 #include "tallskinny/gemm/assign/scores/row_bounds.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
@@ -16,13 +17,17 @@ namespace ts {
 enum class Scores { int16, float32, float64, fast };
 
 struct AssignStats {
-  index_t changed = 0;   ///< rows whose label is not what it was
-  index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores,
-                         ///< or, `settled` on a device, whose labels were not confirmed
-  index_t skipped = 0;   ///< rows left alone because bounds prove their label
+  index_t changed = 0;    ///< rows whose label is not what it was
+  index_t rescored = 0;   ///< rows whose best candidates were closer than the rounding bound of their scores,
+                          ///< or, `settled` on a device, whose labels were not confirmed
+  index_t skipped = 0;    ///< rows left alone because bounds prove their label
+  index_t headed = 0;     ///< pairs of a row and a centroid that a pass with Pruning met in heads
+  index_t shortened = 0;  ///< of these, in all columns in 8 bits
+  index_t met = 0;        ///< and of these, in all columns in float32
 
   AssignStats& operator+=(const AssignStats& other) noexcept {
     changed += other.changed, rescored += other.rescored, skipped += other.skipped;
+    headed += other.headed, shortened += other.shortened, met += other.met;
     return *this;
   }
 };
@@ -39,6 +44,7 @@ struct AssignArguments {
   ClusterSums* sums = nullptr;        ///< k x d, or none
   BoundsOfRows bounds = {};           ///< of rows in host memory, or none
   bool settled = false;               ///< most labels are expected to stay
+  PruningOfRows pruning = {};         ///< of dense rows in host memory, or none; then without bounds
 };
 
 /// labels[i] = argmin_j ||x_i - c_j||, the lowest j among equals, decided as follows: scores

@@ -41,6 +41,8 @@ AssignStats stats_of(const std::vector<Scratch>& scratch) {
 // The arguments were checked. S: double for Scores::float64, float for all others.
 template <class S>
 AssignStats assign_dense(const Context& ctx, const AssignArguments& of);
+/// Those that Pruning leaves, of rows that all of it knows.
+AssignStats assign_pruned(const Context& ctx, const AssignArguments& of);
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const AssignArguments& of);
 /// Every row against every centroid in long double: slow, plain, and what the others are tested against.
