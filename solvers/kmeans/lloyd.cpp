@@ -201,7 +201,7 @@ index_t Lloyd::changed_labels() {
   // Deciding a row again costs about as much as scoring it in float64 does for four, and as float32 adds to
   // integers for eight.
   const index_t looked_at = p_.all_rows() - stats_.skipped;
-  if (scores_ == Scores::int16 && stats_.rescored > looked_at / 8)
+  if ((scores_ == Scores::int8 || scores_ == Scores::int16) && stats_.rescored > looked_at / 8)
     scores_ = Scores::float32;
   else if (scores_ == Scores::float32 && stats_.rescored > looked_at / 4)
     scores_ = Scores::float64;

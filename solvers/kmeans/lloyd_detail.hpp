@@ -16,7 +16,7 @@ struct LloydControl {
   double squared_shift = -1;  ///< converged at or below; negative: only by labels
   bool spherical = false;
   bool bounds = true;
-  Scores scores = Scores::int16;  ///< to begin with
+  Scores scores = Scores::int8;  ///< to begin with
   int run = 0, runs = 1;
   const std::function<bool(const KMeansProgress&)>* on_progress = nullptr;
   const std::function<void(const std::function<KMeansState()>&)>* on_state = nullptr;

@@ -146,25 +146,30 @@ struct RoundedHead {
 /// % 4].
 struct GroupOfHeads {
   const std::uint8_t* quads;
-  const float *half_norms, *radius;
+  const float *half_norms, *scale, *radius;
   std::int32_t first;  ///< number of its first centroid
 };
-/// PruningKernels::rows rows: the least score of row r with centroid m may have is half_norms[m] + scale[r] (start[r] +
-/// sum of products of bytes) - radius[r] radius[m]. Centroids for which that is at most limit[r] survive: their numbers
-/// are appended at end[r], behind which there is room for two groups. least[r]: of the others.
+/// PruningKernels::rows rows. The score of row r and centroid m lies about half_norms[m] + scale[r] scale[m] (start[r] +
+/// sum of products of bytes), by radius[r] radius[m] at most. Centroids whose least score is at most limit[r] survive:
+/// their numbers are appended at end[r], behind which there is room for two groups. least[r]: of the others.
 struct BatchOfHeads {
   const std::int8_t* const* head;
   const std::int32_t* start;
-  const float *scale, *radius, *limit, *floor;
+  const float *scale, *radius, *floor;
   const std::int32_t* place;  ///< of the row in its piece
+  float* limit;
   std::int32_t** end;
   float* least;
+  std::ptrdiff_t to_lower = 0;  ///< `nearest` alone: from the place of a number to that of its least score
 };
 /// None where a processor has no fast products of bytes (AVX-512 VNNI, AVX2). `columns` are multiples of head_columns.
 struct PruningKernels {
   int rows = 0, offset = 0;
   void (*round_head)(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) = nullptr;
   void (*survivors)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
+  /// The same, after limit[r] was lowered to the greatest score that some centroid of the group may have at most, plus
+  /// floor[r]; lists have least scores beside numbers, and least[r] is not set.
+  void (*nearest)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
   /// bounds, in float16, become less by `moved`; bit r of the result: bounds[r] <= upper[r]. head_piece of each.
   std::uint64_t (*move_bounds)(std::uint16_t* bounds, float moved, const float* upper) = nullptr;
   /// bounds[place[r]] = sqrt(floor[r] + 2 least[r]), rounded towards 0, for the first `count` rows of a batch.

@@ -19,6 +19,8 @@ TS_INLINE void add_products_of_bytes(VecI32& acc, VecI32 c, VecI32 x) {
 TS_INLINE Mask at_most(VecF a, VecF b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 TS_INLINE VecF unless(Mask m, VecF a, VecF b) { return _mm512_mask_blend_ps(m, a, b); }
 TS_INLINE float least_of(VecF v) { return _mm512_reduce_min_ps(v); }
+TS_INLINE std::int32_t sum_of(VecI32 v) { return _mm512_reduce_add_epi32(reinterpret_cast<__m512i>(v)); }
+TS_INLINE float sum_of(VecF v) { return _mm512_reduce_add_ps(v); }
 TS_INLINE std::int32_t* append(std::int32_t* list, Mask m, VecI32 numbers) {
   const __m512i kept = _mm512_maskz_compress_epi32(m, reinterpret_cast<__m512i>(numbers));
   store(list, reinterpret_cast<VecI32>(kept));
@@ -51,6 +53,12 @@ TS_INLINE float least_of(VecF v) {
   float least = v[0];
   for (int l = 1; l < lanes<float>; ++l) least = v[l] < least ? v[l] : least;
   return least;
+}
+template <class V>
+TS_INLINE auto sum_of(V v) {
+  auto sum = v[0];
+  for (int l = 1; l < lanes<float>; ++l) sum += v[l];
+  return sum;
 }
 TS_INLINE std::int32_t* append(std::int32_t* list, Mask m, VecI32 numbers) {
   for (; m != 0; m &= m - 1) *list++ = numbers[__builtin_ctz(m)];
@@ -93,7 +101,8 @@ void round_head(const float* x, index_t columns, std::int8_t* head, RoundedHead&
 }
 
 /// For head_rows rows and a group of centroids.
-void survivors(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
+template <bool lowers_limits>
+TS_INLINE void meet_group(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
   constexpr int n = lanes<float>;
   VecI32 acc[head_rows][group_vectors];
 #pragma GCC unroll 8
@@ -118,22 +127,39 @@ void survivors(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns)
   const VecF beyond = broadcast<VecF>(__builtin_inff());
 #pragma GCC unroll 8
   for (int r = 0; r < head_rows; ++r) {
-    const VecF scale = broadcast<VecF>(rows.scale[r]), radius = broadcast<VecF>(-rows.radius[r]),
-               limit = broadcast<VecF>(rows.limit[r]);
-    std::int32_t* list = rows.end[r];
-    VecF least = beyond;
+    const VecF scale = broadcast<VecF>(rows.scale[r]), radius = broadcast<VecF>(-rows.radius[r]);
+    VecF lower[group_vectors], least = beyond;
 #pragma GCC unroll 4
     for (int v = 0; v < group_vectors; ++v) {
-      const VecF near = fma(__builtin_convertvector(acc[r][v], VecF), scale, load<VecF>(c.half_norms + n * v));
-      const VecF lower = fma(load<VecF>(c.radius + n * v), radius, near);
-      const Mask survives = at_most(lower, limit);
+      const VecF product = __builtin_convertvector(acc[r][v], VecF) * scale;
+      const VecF near = fma(product, load<VecF>(c.scale + n * v), load<VecF>(c.half_norms + n * v));
+      const VecF of_centroid = load<VecF>(c.radius + n * v);
+      lower[v] = fma(of_centroid, radius, near);
+      if constexpr (lowers_limits) least = smaller(least, fma(of_centroid, -radius, near));
+    }
+    if constexpr (lowers_limits) {
+      const float most = least_of(least) + rows.floor[r];
+      if (most < rows.limit[r]) rows.limit[r] = most;
+    }
+    const VecF limit = broadcast<VecF>(rows.limit[r]);
+    std::int32_t* list = rows.end[r];
+#pragma GCC unroll 4
+    for (int v = 0; v < group_vectors; ++v) {
+      const Mask survives = at_most(lower[v], limit);
+      if constexpr (lowers_limits)
+        append(list + rows.to_lower, survives, reinterpret_cast<VecI32>(lower[v]));
+      else
+        least = smaller(least, unless(survives, lower[v], beyond));
       list = append(list, survives, number + n * v);
-      least = smaller(least, unless(survives, lower, beyond));
     }
     rows.end[r] = list;
-    rows.least[r] = least_of(least);
+    if constexpr (!lowers_limits) rows.least[r] = least_of(least);
   }
 }
+void survivors(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
+  meet_group<false>(c, rows, columns);
+}
+void nearest(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) { meet_group<true>(c, rows, columns); }
 
 /// Bounds of a piece of rows move towards 0; bit r of the result: row r has upper[r] >= its bound.
 std::uint64_t move_bounds(std::uint16_t* bounds, float moved, const float* upper) {
@@ -162,53 +188,63 @@ void put_bounds(const BatchOfHeads& rows, int count, std::uint16_t* bounds) {
   for (int r = 0; r < count; ++r) bounds[rows.place[r]] = halves[r];
 }
 
-/// products[q] = sum of x_j c_mj for the count numbers m of a list.
+/// products[q] = sum of x_j c_mj for `some` numbers m of a list.
+template <int some>
+TS_INLINE void few_products(const std::int8_t* x, index_t columns, const std::uint8_t* centroids,
+                            const std::int32_t* list, std::int32_t* products) {
+  constexpr int n = vector_bytes;
+  const std::uint8_t* c[some];
+  for (int m = 0; m < some; ++m) c[m] = centroids + list[m] * columns;
+  VecI32 acc[some] = {};
+  for (index_t j = 0; j < columns; j += n) {
+    const VecI32 v = load<VecI32>(x + j);
+#pragma GCC unroll 4
+    for (int m = 0; m < some; ++m) add_products_of_bytes(acc[m], load<VecI32>(c[m] + j), v);
+  }
+#pragma GCC unroll 4
+  for (int m = 0; m < some; ++m) products[m] = sum_of(acc[m]);
+}
+
 void listed_products(const std::int8_t* x, index_t columns, const std::uint8_t* centroids, const std::int32_t* list,
                      index_t count, std::int32_t* products) {
-  constexpr int n = vector_bytes, at_once = 4;
-  for (index_t q = 0; q < count; q += at_once) {
-    const int some = static_cast<int>(count - q < at_once ? count - q : at_once);
-    const std::uint8_t* c[at_once];
-    for (int m = 0; m < at_once; ++m) c[m] = centroids + list[q + (m < some ? m : 0)] * columns;
-    VecI32 acc[at_once] = {};
-    for (index_t j = 0; j < columns; j += n) {
-      const VecI32 v = load<VecI32>(x + j);
+  index_t q = 0;
+  for (; q + 4 <= count; q += 4) few_products<4>(x, columns, centroids, list + q, products + q);
+  for (; q < count; ++q) few_products<1>(x, columns, centroids, list + q, products + q);
+}
+
+/// scores[q] = half_norms[m] + x^T (-c_m) for `some` numbers m of a list, by as many sums for each.
+template <int some, int sums>
+TS_INLINE void few_scores(const float* x, index_t d, const float* centroids, const float* half_norms,
+                          const std::int32_t* list, float* scores) {
+  constexpr int n = lanes<float>;
+  const float* c[some];
 #pragma GCC unroll 4
-      for (int m = 0; m < at_once; ++m) add_products_of_bytes(acc[m], load<VecI32>(c[m] + j), v);
+  for (int m = 0; m < some; ++m) c[m] = centroids + list[m] * d;
+  VecF acc[some][sums] = {};
+  index_t j = 0;
+  for (; j + sums * n <= d; j += sums * n)
+#pragma GCC unroll 4
+    for (int s = 0; s < sums; ++s) {
+      const VecF v = load<VecF>(x + j + s * n);
+#pragma GCC unroll 4
+      for (int m = 0; m < some; ++m) acc[m][s] = fma(v, load<VecF>(c[m] + j + s * n), acc[m][s]);
     }
-    for (int m = 0; m < some; ++m) {
-      std::int32_t sum = 0;
-      for (int l = 0; l < lanes<float>; ++l) sum += acc[m][l];
-      products[q + m] = sum;
-    }
+#pragma GCC unroll 4
+  for (int m = 0; m < some; ++m) {
+    float rest = 0;
+    for (index_t i = j; i < d; ++i) rest += x[i] * c[m][i];
+    VecF all = acc[m][0];
+#pragma GCC unroll 4
+    for (int s = 1; s < sums; ++s) all += acc[m][s];
+    scores[m] = half_norms[list[m]] + (rest + sum_of(all));
   }
 }
 
-/// scores[q] = half_norms[m] + x^T (-c_m) for the count numbers m of a list.
 void listed_scores(const float* x, index_t d, const float* centroids, const float* half_norms, const std::int32_t* list,
                    index_t count, float* scores) {
-  constexpr int n = lanes<float>, at_once = 4;
-  for (index_t q = 0; q < count; q += at_once) {
-    const int some = static_cast<int>(count - q < at_once ? count - q : at_once);
-    const float* c[at_once];
-    for (int m = 0; m < at_once; ++m) c[m] = centroids + list[q + (m < some ? m : 0)] * d;
-    VecF acc[at_once][2] = {};
-    index_t j = 0;
-    for (; j + 2 * n <= d; j += 2 * n)
-#pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) {
-        const VecF v = load<VecF>(x + j + half * n);
-#pragma GCC unroll 4
-        for (int m = 0; m < at_once; ++m) acc[m][half] = fma(v, load<VecF>(c[m] + j + half * n), acc[m][half]);
-      }
-    for (int m = 0; m < some; ++m) {
-      float rest = 0;
-      for (index_t i = j; i < d; ++i) rest += x[i] * c[m][i];
-      const VecF both = acc[m][0] + acc[m][1];
-      for (int l = 0; l < n; ++l) rest += both[l];
-      scores[q + m] = half_norms[list[q + m]] + rest;
-    }
-  }
+  index_t q = 0;
+  for (; q + 4 <= count; q += 4) few_scores<4, 2>(x, d, centroids, half_norms, list + q, scores + q);
+  for (; q < count; ++q) few_scores<1, 4>(x, d, centroids, half_norms, list + q, scores + q);
 }
 
 /// (x_i - shift) scale in float32, and the square of its norm.
@@ -235,5 +271,5 @@ double scaled_row(const Rows& x, index_t i, const Packing<float>& p, double* row
   return sum;
 }
 
-constexpr PruningKernels of_heads = {head_rows,  head_offset,     round_head,    survivors, move_bounds,
-                                     put_bounds, listed_products, listed_scores, scaled_row};
+constexpr PruningKernels of_heads = {head_rows,  head_offset,     round_head, survivors,       nearest,
+                                     move_bounds, put_bounds, listed_products, listed_scores, scaled_row};

@@ -9,12 +9,13 @@
 namespace ts {
 
 /// In which precision the scores that pick candidates are computed. The labels are the same by the first
-/// three: float64 costs twice as much as float32 and leaves fewer rows to decide a second time; int16 costs
+/// four: float64 costs twice as much as float32 and leaves fewer rows to decide a second time; int16 costs
 /// half and leaves more, where rows are dense and the processor has such products (AVX-512 VNNI, AVX2), and
-/// is float32 elsewhere. `fast`: float32, and its best score is taken at its word: no row is decided again,
+/// is float32 elsewhere; int8 costs half of that for 192 columns and more, and is int16 where a trial on some rows
+/// shows that it leaves too much. `fast`: float32, and its best score is taken at its word: no row is decided again,
 /// and a label may be that of a centroid which is farther than another by what rounding explains. On a device
 /// all but the last are one.
-enum class Scores { int16, float32, float64, fast };
+enum class Scores { int8, int16, float32, float64, fast };
 
 struct AssignStats {
   index_t changed = 0;    ///< rows whose label is not what it was

@@ -53,7 +53,7 @@ class DensePass {
                static_cast<S>(length * std::numeric_limits<S>::min()), static_cast<S>(bound(0)),
                static_cast<S>(bound(1) - bound(0))};
     if constexpr (std::is_same_v<S, float>)
-      if (scores == Scores::int16 && kernels.int16.best_two != nullptr &&
+      if ((scores == Scores::int16 || scores == Scores::int8) && kernels.int16.best_two != nullptr &&
           std::min(d, centroids_.k) >= least_for_integers)
         integers_.emplace(centroids_, moments, score_.group);
   }

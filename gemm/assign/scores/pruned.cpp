@@ -1,7 +1,7 @@
 #include <array>
 #include <bit>
 
-#include "tallskinny/gemm/assign/scores/dense_pass.hpp"
+#include "tallskinny/gemm/assign/scores/listed_pass.hpp"
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
 #include "tallskinny/gemm/assign/sums/team.hpp"
 
@@ -10,7 +10,7 @@ namespace ts {
 namespace {
 
 using assign_cpu::BatchOfHeads, assign_cpu::head_group, assign_cpu::head_piece, assign_cpu::no_bound;
-using assign_detail::DensePass, assign_detail::Pass;
+using assign_detail::Bytes, assign_detail::float_above, assign_detail::ListedPass, assign_detail::Pass;
 
 constexpr int most_rows = 8;  ///< PruningKernels::rows
 
@@ -24,11 +24,7 @@ std::uint16_t half_below(float x) {
   return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(x) - 0x38000000U) >> 13);
 }
 
-/// use(r) for the bits that are set.
-template <class Use>
-void for_each_bit(std::uint64_t bits, const Use& use) {
-  for (; bits != 0; bits &= bits - 1) use(std::countr_zero(bits));
-}
+using assign_detail::for_each_bit;
 
 }  // namespace
 
@@ -38,17 +34,17 @@ void for_each_bit(std::uint64_t bits, const Use& use) {
 ///   3. heads of open rows meet those of the groups that concern them: survivors are listed;
 ///   4. survivors are met in all columns, and what that leaves is decided as in any other pass.
 /// Rows without a label, and those with long lists, are met by all centroids.
-class PrunedPass : DensePass<float> {
+class PrunedPass : ListedPass {
  public:
   PrunedPass(const assign_cpu::AssignKernels& kernels, const AssignArguments& of)
-      : DensePass<float>(kernels, of.x, of.moments, of.centroids, Scores::float32),
+      : ListedPass(kernels, of.x, of.moments, of.centroids, Scores::float32),
         of_(*of.pruning.all),
         first_(of.pruning.first),
         longest_(of_.groups_ * head_group <= 2048 ? of_.groups_ * head_group
                                                   : std::max<index_t>(1024, of_.groups_ * head_group / 8)),
         step_(longest_ + 2 * head_group) {}
 
-  struct Scratch : DensePass<float>::Scratch {
+  struct Scratch : ListedPass::Scratch {
     Matrix<float> x;                       ///< of a piece, shifted and scaled
     std::vector<std::int32_t> lists, ids;  ///< longest_ and more for each row; of one row
     std::vector<std::int8_t> bytes;        ///< of these rows
@@ -60,7 +56,7 @@ class PrunedPass : DensePass<float> {
   };
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
-    static_cast<DensePass<float>::Scratch&>(s) = DensePass<float>::scratch();
+    static_cast<ListedPass::Scratch&>(s) = ListedPass::scratch();
     s.x = Matrix<float>(head_piece, of_.whole_columns_);
     std::fill_n(s.x.data(), s.x.rows() * s.x.cols(), 0.0F);
     s.bytes.resize(static_cast<std::size_t>(head_piece * of_.whole_columns_));
@@ -117,21 +113,18 @@ class PrunedPass : DensePass<float> {
     // What rounding to float32 takes from a least score.
     const double slack = 0x1p-20 * (of_.largest_norm_ * (of_.largest_norm_ + norm) + radius * of_.largest_radius_);
     s.radius[at] = static_cast<float>(radius) * above;
-    s.scale[at] = of_.factor_[row] > 0 ? -of_.centroid_unit_ / of_.factor_[row] : 0;
-    s.margin[at] = static_cast<float>(margin) * above;
-    s.limit[at] = static_cast<float>(static_cast<double>(s.own[at]) + margin + slack);
+    s.scale[at] = of_.unit_[row];
+    s.margin[at] = margin;
+    s.limit[at] = static_cast<float>(static_cast<double>(s.own[at]) + static_cast<double>(margin) + slack);
     // A copy of an earlier centroid has an infinite score, as what fills up the last group.
     s.limit[at] = std::min(s.limit[at] + std::abs(s.limit[at]) * 0x1p-22F, std::numeric_limits<float>::max());
     s.floor[at] = static_cast<float>(square * a_little_less - 2 * slack);
     s.floor[at] -= std::abs(s.floor[at]) * 0x1p-22F;
     upper = distance_below(square, s.own[at], s.margin[at]);
-    assign_cpu::RoundedHead all{};
-    kernels_.pruning.round_head(&s.x(r, 0), of_.whole_columns_, s.bytes.data() + r * of_.whole_columns_, all);
-    const double unit = all.factor > 0 ? 1 / static_cast<double>(all.factor) : 0;
-    s.whole_unit[at] = static_cast<float>(unit), s.whole_start[at] = -all.sum * kernels_.pruning.offset;
-    s.whole_norm[at] = static_cast<float>(std::sqrt(static_cast<double>(all.squares) * (1 + 1e-4)) * unit) * above;
-    s.whole_error[at] =
-        static_cast<float>(assign_detail::lost_by(all, norm, of_.whole_columns_) + 0x1p-23 * norm) * above;
+    const Bytes all = assign_detail::round_to_bytes(kernels_.pruning, &s.x(r, 0), of_.whole_columns_, norm,
+                                                    s.bytes.data() + r * of_.whole_columns_);
+    s.whole_unit[at] = static_cast<float>(all.unit), s.whole_start[at] = -all.sum * kernels_.pruning.offset;
+    s.whole_norm[at] = float_above(all.norm), s.whole_error[at] = float_above(all.error + 0x1p-23 * norm);
   }
   /// An upper bound of the distance of a centroid with that score.
   static float distance_below(double square, float score, float margin) {
@@ -147,9 +140,7 @@ class PrunedPass : DensePass<float> {
     for (index_t g = 0; g < of_.groups_ && open != 0; ++g) {
       std::uint64_t concerned = open & kernels_.pruning.move_bounds(bounds(i0, g), 0, upper);
       s.stats.headed += std::popcount(concerned) * static_cast<index_t>(head_group);
-      const assign_cpu::GroupOfHeads group{of_.quads_.data() + g * head_group * of_.columns_,
-                                           of_.half_norms_.data() + g * head_group, of_.radius_.data() + g * head_group,
-                                           static_cast<std::int32_t>(g * head_group)};
+      const assign_cpu::GroupOfHeads group = of_.groups_of_heads_.group(g);
       while (concerned != 0) {
         std::int32_t place[most_rows], start[most_rows];
         const std::int8_t* head[most_rows];
@@ -167,7 +158,7 @@ class PrunedPass : DensePass<float> {
           rows += concerned != 0 ? 1 : 0;
           concerned &= concerned - (concerned != 0 ? 1 : 0);
         }
-        const BatchOfHeads batch{head, start, scale, radius, limit, floor, place, end, least};
+        const BatchOfHeads batch{head, start, scale, radius, floor, place, limit, end, least};
         kernels_.pruning.survivors(group, batch, of_.columns_);
         kernels_.pruning.put_bounds(batch, rows, bounds(i0, g));
         for (int q = 0; q < rows; ++q) {
@@ -237,16 +228,7 @@ class PrunedPass : DensePass<float> {
     kernels_.pruning.listed_scores(&s.x(r, 0), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                    ids, count, scores);
     ids[count] = own, scores[count] = s.own[at], ++count;
-    const index_t best = std::min_element(scores, scores + count) - scores;
-    s.candidates.clear();
-    for (index_t q = 0; q < count; ++q)
-      if (scores[q] - scores[best] <= s.margin[at]) s.candidates.push_back(ids[q]);
-    std::int32_t nearest = ids[best];
-    if (s.candidates.size() > 1 && to.proven) {
-      std::sort(s.candidates.begin(), s.candidates.end());
-      nearest = nearest_candidate(i, s);
-      ++s.stats.rescored;
-    }
+    const std::int32_t nearest = decide_listed(i, ids, count, s.margin[at], to, s);
     for (index_t q = 0; q < count; ++q) {
       if (ids[q] == nearest) {
         upper = distance_below(of_.square_[static_cast<std::size_t>(first_ + i)], scores[q], s.margin[at]);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
@@ -15,15 +14,14 @@ namespace ts {
 namespace {
 
 using assign_cpu::head_group, assign_cpu::head_piece, assign_cpu::no_bound;
+using assign_detail::Bytes, assign_detail::float_above, assign_detail::GroupsOfBytes, assign_detail::weight_for;
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-constexpr index_t block_rows = 512;  ///< whose heads are computed at a time
+constexpr index_t block_rows = 2048;  ///< whose heads are computed at a time
 
 /// More than a few roundings to float32.
 constexpr double a_little_more = 1 + 0x1p-20;
-
-float float_above(double x) { return static_cast<float>(x * (1 + 0x1p-22)) + std::numeric_limits<float>::min(); }
 
 /// ||Q^T Q - I|| in the norm of Frobenius.
 double defect_of(HostView<const double> q) {
@@ -35,12 +33,6 @@ double defect_of(HostView<const double> q) {
       sum += (a == b ? 1 : 2) * product * product;
     }
   return std::sqrt(sum);
-}
-
-/// The weight w > 0 for which (w a, t) and (b / w, s) point the same way, squared: b t / (a s).
-double weight_for(double a, double t, double b, double s) {
-  const double floor = 1e-6 * (a + t + b + s) + 1e-30;
-  return std::max(b, floor) * std::max(t, floor) / (std::max(a, floor) * std::max(s, floor));
 }
 
 /// What norms of a row or centroid are at most, given what was computed.
@@ -59,13 +51,6 @@ struct Norms {
 
 }  // namespace
 
-double assign_detail::lost_by(const assign_cpu::RoundedHead& head, double norm, index_t columns) noexcept {
-  if (head.factor == 0) return norm;
-  // The factor and its products were rounded: 2^-22 of a byte's most each.
-  return (std::sqrt(static_cast<double>(head.lost)) * (1 + 1e-4) + 1e-4 * std::sqrt(static_cast<double>(columns))) /
-         static_cast<double>(head.factor);
-}
-
 bool Pruning::possible(const Context& ctx) { return assign_cpu::select(ctx.simd).pruning.rows > 0; }
 
 Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, index_t k, const ColumnMoments& moments)
@@ -78,7 +63,8 @@ Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, 
       scale_(assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d_), moments)),
       defect_(defect_of(axes)),
       rounding_(static_cast<double>(d_ + 8) * 0x1p-24 * std::sqrt(static_cast<double>(columns_)) + 2 * defect_),
-      axes_(d_, columns_) {
+      axes_(d_, columns_),
+      groups_of_heads_(assign_cpu::select(ctx.simd).pruning, 0, 0) {
   expects(possible(ctx), "pruning: the processor has no instructions for it");
   expects(columns_ >= columns_step && columns_ <= most_columns && columns_ % columns_step == 0 && columns_ <= d_,
           "pruning: axes come in sixteens, not more than there are columns");
@@ -87,7 +73,7 @@ Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, 
     for (index_t a = 0; a < columns_; ++a) axes_(j, a) = static_cast<float>(axes(j, a));
   const index_t pieces = (rows + head_piece - 1) / head_piece;
   bytes_.resize(at(rows * columns_));
-  for (auto* of_row : {&factor_, &head_, &error_, &tail_, &square_}) of_row->resize(at(rows));
+  for (auto* of_row : {&unit_, &head_, &error_, &tail_, &square_}) of_row->resize(at(rows));
   start_.resize(at(rows));
   upper_.assign(at(pieces * head_piece), no_bound);
   bounds_.assign(at(pieces * groups_ * head_piece), 0);
@@ -118,16 +104,13 @@ void Pruning::put(const Context& ctx, index_t first, const Rows& block) {
 }
 
 void Pruning::put_row(const assign_cpu::AssignKernels& kernels, index_t row, const float* head, double square) {
-  assign_cpu::RoundedHead bytes{};
-  kernels.pruning.round_head(head, columns_, bytes_.data() + row * columns_, bytes);
-  const double unit = bytes.factor > 0 ? 1 / static_cast<double>(bytes.factor) : 0;
   double computed = 0;
   for (index_t a = 0; a < columns_; ++a) computed += static_cast<double>(head[a]) * static_cast<double>(head[a]);
-  const Norms norms(std::sqrt(static_cast<double>(bytes.squares) * (1 + 1e-4)) * unit,
-                    assign_detail::lost_by(bytes, std::sqrt(computed), columns_), std::sqrt(computed), square,
-                    rounding_);
+  const Bytes bytes = assign_detail::round_to_bytes(kernels.pruning, head, columns_, std::sqrt(computed),
+                                                    bytes_.data() + row * columns_);
+  const Norms norms(bytes.norm, bytes.error, std::sqrt(computed), square, rounding_);
   const std::size_t to = at(row);
-  factor_[to] = bytes.factor, start_[to] = -bytes.sum * kernels.pruning.offset;
+  unit_[to] = static_cast<float>(bytes.unit), start_[to] = -bytes.sum * kernels.pruning.offset;
   head_[to] = float_above(norms.head), error_[to] = float_above(norms.error), tail_[to] = float_above(norms.tail);
   square_[to] = float_above(square);
 }
@@ -183,13 +166,12 @@ void Pruning::round_whole(const Context& ctx, const assign_cpu::AssignKernels& k
     std::vector<std::int8_t> bytes(at(whole_columns_));
     for (index_t m = begin; m < end; ++m) {
       for (index_t j = 0; j < d_; ++j) row[at(j)] = static_cast<float>(scaled_(m, j));
-      assign_cpu::RoundedHead all{};
-      kernels.pruning.round_head(row.data(), whole_columns_, bytes.data(), all);
+      const double norm = std::sqrt(square[at(m)]);
+      const Bytes all = assign_detail::round_to_bytes(kernels.pruning, row.data(), whole_columns_, norm, bytes.data());
       std::transform(bytes.begin(), bytes.end(), whole_.begin() + m * whole_columns_,
                      [&](std::int8_t byte) { return static_cast<std::uint8_t>(byte + kernels.pruning.offset); });
-      const double norm = std::sqrt(square[at(m)]);
-      whole_unit_[at(m)] = all.factor > 0 ? 1 / all.factor : 0;
-      whole_error_[at(m)] = float_above(assign_detail::lost_by(all, norm, whole_columns_) + 0x1p-23 * norm);
+      whole_unit_[at(m)] = static_cast<float>(all.unit);
+      whole_error_[at(m)] = float_above(all.error + 0x1p-23 * norm);
       whole_norm_[at(m)] = float_above(norm);
     }
   });
@@ -233,30 +215,21 @@ void Pruning::begin_pass(const Context& ctx, HostView<const double> centroids) {
   scaled_ = std::move(scaled);
 
   round_whole(ctx, kernels, square);
-  const int offset = kernels.pruning.offset;
-  const double most = static_cast<double>(offset - 1);
-  float reach = 0x1p-60F;
-  for (index_t q = 0; q < k_ * columns_; ++q) reach = std::max(reach, std::abs(heads.data()[q]));
-  const double factor = most / static_cast<double>(reach);
-  centroid_unit_ = static_cast<float>(1 / factor);
   const std::vector<bool> copy = assign_detail::copies(centroids);
   copies_ = std::find(copy.begin(), copy.end(), true) != copy.end();
-  quads_.assign(at(groups_ * head_group * columns_), static_cast<std::uint8_t>(offset));
-  half_norms_.assign(at(groups_ * head_group), no_bound), radius_.assign(half_norms_.size(), 0);
+  groups_of_heads_ = GroupsOfBytes(kernels.pruning, k_, columns_);
   std::vector<Norms> norms(at(k_), Norms(0, 0, 0, 0, 0));
-  parallel_for(ctx.thread_count(), k_, [&](index_t m) {
-    const index_t place = place_[at(m)];
-    std::uint8_t* quads = quads_.data() + place / head_group * head_group * columns_ + place % head_group * 4;
-    double kept = 0, lost = 0, computed = 0;
-    for (index_t a = 0; a < columns_; ++a) {
-      const auto value = static_cast<double>(heads(m, a));
-      // Half of the way to the next integer at most, whatever rounding does.
-      const double byte = std::nearbyint(std::clamp(value * factor, -most, most)),
-                   back = byte * static_cast<double>(centroid_unit_);
-      quads[a / 4 * head_group * 4 + a % 4] = static_cast<std::uint8_t>(static_cast<int>(byte) + offset);
-      kept += back * back, lost += (value - back) * (value - back), computed += value * value;
+  parallel_ranges(ctx.thread_count(), k_, [&](index_t begin, index_t end) {
+    std::vector<std::int8_t> bytes(at(columns_));
+    for (index_t m = begin; m < end; ++m) {
+      double computed = 0;
+      for (index_t a = 0; a < columns_; ++a)
+        computed += static_cast<double>(heads(m, a)) * static_cast<double>(heads(m, a));
+      const Bytes of =
+          assign_detail::round_to_bytes(kernels.pruning, &heads(m, 0), columns_, std::sqrt(computed), bytes.data());
+      groups_of_heads_.put(kernels.pruning, place_[at(m)], bytes.data(), of.unit);
+      norms[at(m)] = Norms(of.norm, of.error, std::sqrt(computed), square[at(m)], rounding_);
     }
-    norms[at(m)] = Norms(std::sqrt(kept), std::sqrt(lost), std::sqrt(computed), square[at(m)], rounding_);
   });
   double head = 0, error = 0, tail = 0;
   largest_norm_ = 0, largest_radius_ = 0;
@@ -273,8 +246,8 @@ void Pruning::begin_pass(const Context& ctx, HostView<const double> centroids) {
     const double radius =
         std::sqrt(of.error * of.error / of_head_ + both * both / of_error_ + of.tail * of.tail) * a_little_more;
     const std::size_t place = at(place_[at(m)]);
-    radius_[place] = float_above(radius);
-    half_norms_[place] = copy[at(m)] ? no_bound : static_cast<float>(square[at(m)] / 2);
+    groups_of_heads_.radius[place] = float_above(radius);
+    groups_of_heads_.half_norms[place] = copy[at(m)] ? no_bound : static_cast<float>(square[at(m)] / 2);
     largest_radius_ = std::max(largest_radius_, radius);
   }
 }

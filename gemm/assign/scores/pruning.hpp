@@ -5,20 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "tallskinny/gemm/assign/scores/bytes.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts {
-
-namespace assign_cpu {
-struct AssignKernels;
-struct RoundedHead;
-}  // namespace assign_cpu
-namespace assign_detail {
-/// || x - bytes / factor ||, at most, for x of that norm.
-[[nodiscard]] double lost_by(const assign_cpu::RoundedHead& head, double norm, index_t columns) noexcept;
-}  // namespace assign_detail
 
 /// With orthonormal axes Q (d x m) a row x (shifted and scaled, as in assign()) has the head Q^T x, of which h is kept,
 /// in 8 bits; e is what rounding took from the head, and t the tail, what x has beside the axes. For a centroid likewise:
@@ -74,7 +66,7 @@ class Pruning {
   Matrix<float> axes_;   ///< d x m
   // Of each row.
   std::vector<std::int8_t> bytes_;                   ///< h_x factor
-  std::vector<float> factor_;                        ///< 0: h_x = 0
+  std::vector<float> unit_;          ///< 1 / factor
   std::vector<std::int32_t> start_;                  ///< what products with the offset of centroids add, negated
   std::vector<float> head_, error_, tail_, square_;  ///< |h_x|, |e_x|, |t_x|, ||x||^2, at most
   std::vector<float> upper_;                         ///< of the distance to the label; infinite: not known
@@ -83,15 +75,13 @@ class Pruning {
   // Of each centroid.
   std::vector<std::int32_t> number_,
       place_;                               ///< of the centroid at a place, groups of 32 in order; the other way round
-  std::vector<std::uint8_t> quads_;         ///< assign_cpu::GroupOfHeads
-  std::vector<float> half_norms_, radius_;  ///< in the order of places
+  assign_detail::GroupsOfBytes groups_of_heads_;  ///< in the order of places
   std::vector<float> moved_, group_moved_;  ///< of centroids by number; of groups
   Matrix<double> scaled_;                   ///< centroids of the last pass
   /// All columns in bytes: those of centroid m from m whole_columns_ on, in units of its own; |e_c| and ||c||, at most.
   index_t whole_columns_ = 0;
   std::vector<std::uint8_t> whole_;
   std::vector<float> whole_unit_, whole_error_, whole_norm_;
-  float centroid_unit_ = 1;            ///< bytes of centroids times this are h_c
   double of_head_ = 1, of_error_ = 1;  ///< weights of Cauchy and Schwarz, squared
   double largest_norm_ = 0, largest_radius_ = 0;
   bool serves_ = false, copies_ = false, ordered_ = false;
