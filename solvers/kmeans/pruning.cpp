@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -29,16 +30,14 @@ Matrix<float> spread_rows(const KMeansProblem& p, index_t count) {
   return sample;
 }
 
-/// Q with Q R = Z and orthonormal columns, as many as Z has dimensions (Fukaya et al. 2014, "CholeskyQR2").
-Matrix<double> orthonormal(const Context& ctx, Matrix<double> z) {
-  for (int round = 0; round < 2; ++round) {
-    Matrix<double> g(z.cols(), z.cols()), inverse(z.cols(), z.cols()), q(z.rows(), z.cols());
+/// Q with Q R = Z and orthonormal columns, as many as Z has dimensions; to rounding after two rounds (Fukaya et al. 2014,
+/// "CholeskyQR2").
+Matrix<double> orthonormal(const Context& ctx, Matrix<double> z, int rounds) {
+  Matrix<double> g(z.cols(), z.cols());
+  for (int round = 0; round < rounds; ++round) {
     gram(ctx, Op::transpose, 1.0, z.cview(), 0.0, g.view());
     if (!ortho::cholesky(g.view(), 1e-10)) return ortho::pivoted_qr(z.cview(), 1e-6).q;
-    ortho::set_identity(inverse.view());
-    ortho::solve_upper(HostView<const double>(g.cview()), inverse.view());
-    tsmm(ctx, Op::none, 1.0, z.cview(), inverse.cview(), 0.0, q.view());
-    z = std::move(q);
+    trsm(ctx, z.view(), g.cview());
   }
   return z;
 }
@@ -65,7 +64,7 @@ Matrix<double> leading_axes(const KMeansProblem& p, index_t most) {
   for (int step = 0; step < 2; ++step) {
     tsmm(ctx, Op::none, 1.0F, a.cview(), z.cview(), 0.0F, y.view());          // Y = A Z
     tsmttsm(ctx, Op::transpose, 1.0F, a.cview(), y.cview(), 0.0F, z.view());  // Z = A^T Y
-    axes = orthonormal(ctx, converted<double>(z));
+    axes = orthonormal(ctx, converted<double>(z), 1);
     z = converted<float>(axes), y = Matrix<float>(a.rows(), z.cols());
   }
   // Eigenvectors of Q^T A^T A Q turn axes into the order of their variances.
@@ -79,7 +78,7 @@ Matrix<double> leading_axes(const KMeansProblem& p, index_t most) {
   for (index_t i = 0; i < z.cols(); ++i)
     for (index_t j = 0; j < kept; ++j) turn(i, j) = eigen.vectors(i, z.cols() - 1 - j);
   tsmm(ctx, Op::none, 1.0, axes.cview(), turn.cview(), 0.0, turned.view());
-  return orthonormal(ctx, std::move(turned));
+  return orthonormal(ctx, std::move(turned), 2);
 }
 
 double pruned_cost(index_t d, index_t k, index_t columns, double headed, double met) noexcept {
