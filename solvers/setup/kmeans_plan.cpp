@@ -9,6 +9,8 @@ namespace ts::solvers {
 namespace {
 
 constexpr std::uint64_t largest_host_block = std::uint64_t{256} << 20;
+/// A block that is read, labelled and forgotten stays in the last cache meanwhile.
+constexpr std::uint64_t largest_labelled_block = std::uint64_t{8} << 20;
 /// A copy of this size takes a hundred times as long as starting it, and the kernels of a block.
 constexpr std::uint64_t largest_device_block = std::uint64_t{64} << 20;
 constexpr auto listed_bytes = static_cast<std::uint64_t>(listed_row_bytes);
@@ -25,6 +27,7 @@ struct Needs {
   std::uint64_t number = points.type == DType::float64 ? 8 : 4;  ///< bytes of a distance
   bool clustering = !uses.predicts, cosine = o.metric == KMeansMetric::cosine;
   bool iterates = clustering && o.algorithm == KMeansAlgorithm::lloyd;
+  bool once = uses.predicts && points.by_rows && !uses.transforms && !uses.measures && !uses.verifies;
   /// First centres are drawn by distances.
   bool draws = clustering && o.init != KMeansInit::random && o.init != KMeansInit::given;
   /// Bytes of a sample to choose them in.
@@ -48,7 +51,7 @@ Uses host_memory(const Needs& s, bool device) {
   add_if(s.uses.measures || s.uses.results > 1, "measures", 28 * s.n);
   add_if(s.uses.results > 1, "other labels", 4 * s.n * (s.uses.results - 1));
   add_if(s.uses.weighted, "weights", 8 * s.n);
-  add_if(s.cosine, "norms", 8 * s.n);
+  add_if(s.cosine && !s.once, "norms", 8 * s.n);
   add_if(s.draws && !device, "first centres", 8 * s.n + s.sampled);
   return uses;
 }
@@ -94,7 +97,7 @@ std::uint64_t block_of(const std::string& what, Uses& uses, std::uint64_t limit,
 }
 
 void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
-  if (fits(p.host_uses, limit)) return;
+  if (!s.once && fits(p.host_uses, limit)) return;
   const std::string what = "clustering " + s.points.name;
   if (!s.points.by_rows || s.uses.transforms || s.o.algorithm != KMeansAlgorithm::lloyd)
     expect_memory(what +
@@ -103,7 +106,7 @@ void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
                   p.host_uses, limit);
   p.in_host = false;
   p.host_block = block_of(what + " block by block", p.host_uses, limit, s.points,
-                          {StreamedRows::host_buffers, largest_host_block});
+                          {StreamedRows::host_buffers, s.once ? largest_labelled_block : largest_host_block});
 }
 
 /// What the device has, all points or blocks of them.
