@@ -38,7 +38,7 @@ def index_of_tskmeans(rows, path, first, lists, folder):
     start = time.monotonic()
     subprocess.run(["tskmeans", path, "--rows", f"{first}:", "-k", str(lists), "--init", "random", "--max-iter", "10",
                     "--device", "cpu", "--centers-type", "float32", "--centers-out", centers, "--labels-out", labels,
-                    "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # status 3: ten iterations
+                    "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # 3: not converged
     trained = time.monotonic() - start
     start = time.monotonic()
     quantizer = faiss.IndexFlatL2(rows.shape[1])

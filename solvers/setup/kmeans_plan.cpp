@@ -100,10 +100,11 @@ void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
   if (!s.once && fits(p.host_uses, limit)) return;
   const std::string what = "clustering " + s.points.name;
   if (!s.points.by_rows || s.uses.transforms || s.o.algorithm != KMeansAlgorithm::lloyd)
-    expect_memory(what +
-                      " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by `algorithm` "
-                      "lloyd or `predict`, without `transform`)",
-                  p.host_uses, limit);
+    expect_memory(
+        what +
+            " (only dense points in an HDF5 or .npy file, stored by rows, can be read in blocks, by `algorithm` "
+            "lloyd or `predict`, without `transform`)",
+        p.host_uses, limit);
   p.in_host = false;
   p.host_block = block_of(what + " block by block", p.host_uses, limit, s.points,
                           {StreamedRows::host_buffers, s.once ? largest_labelled_block : largest_host_block});

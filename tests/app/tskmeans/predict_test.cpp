@@ -1,3 +1,4 @@
+#include "tallskinny/io/npy_output.hpp"
 #include "tallskinny/tests/app/tskmeans/runs.hpp"
 
 using namespace ts;
@@ -26,6 +27,13 @@ TEST_CASE("points to be labelled pass by once, in blocks, though they fit", "[ts
     CHECK(predicted["cluster_sizes"] == whole["cluster_sizes"]);
     CHECK(io::read_vector(io::parse_location(labels)) == io::read_vector(io::parse_location(found + ":/labels")));
   }
+  io::NpyOutput<float> npy(folder / "x.npy", 100000, 24);
+  const auto points = generators::uniform<float>(100000, 24, 1);
+  npy.add({points.data(), 100000 * 24});
+  npy.commit();
+  const auto from_npy = json_of(tskmeans({folder / "x.npy", "--predict", found, "--json", "-q", "--memory", "5M"}));
+  CHECK(from_npy["streamed"]["passes"] == 1);
+  CHECK(from_npy["inertia"] == whole["inertia"]);
   // Where points are needed again, they are kept if they fit.
   CHECK_FALSE(with({"--verify"}).contains("streamed"));
   CHECK(with({"--verify", "--memory", "5M"})["streamed"]["passes"].get<int>() > 1);
