@@ -9,13 +9,19 @@ namespace ts::solvers {
 namespace {
 
 constexpr std::uint64_t largest_host_block = std::uint64_t{256} << 20;
-/// A block that is read, labelled and forgotten stays in the last cache meanwhile.
-constexpr std::uint64_t largest_labelled_block = std::uint64_t{8} << 20;
 /// A copy of this size takes a hundred times as long as starting it, and the kernels of a block.
 constexpr std::uint64_t largest_device_block = std::uint64_t{64} << 20;
 constexpr auto listed_bytes = static_cast<std::uint64_t>(listed_row_bytes);
 
 using Uses = std::vector<MemoryUse>;
+
+/// A block that is read, labelled and forgotten stays in the last cache meanwhile if it is small; but each thread has
+/// two chunks of it.
+std::uint64_t labelled_block(const PointsShape& points, int threads) {
+  constexpr std::uint64_t small = std::uint64_t{8} << 20;
+  const auto chunk = static_cast<std::uint64_t>(chunk_rows * points.cols * size_of(points.type));
+  return std::min(largest_host_block, std::max(small, 2 * static_cast<std::uint64_t>(threads) * chunk));
+}
 
 /// What a run asks for, in the terms of memory.
 struct Needs {
@@ -106,8 +112,9 @@ void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
             "lloyd or `predict`, without `transform`)",
         p.host_uses, limit);
   p.in_host = false;
-  p.host_block = block_of(what + " block by block", p.host_uses, limit, s.points,
-                          {StreamedRows::host_buffers, s.once ? largest_labelled_block : largest_host_block});
+  p.host_block =
+      block_of(what + " block by block", p.host_uses, limit, s.points,
+               {StreamedRows::host_buffers, s.once ? labelled_block(s.points, s.uses.threads) : largest_host_block});
 }
 
 /// What the device has, all points or blocks of them.

@@ -37,7 +37,7 @@ TEST_CASE("points to be labelled pass by once, in blocks, though they fit", "[ts
   // Where points are needed again, they are kept if they fit.
   CHECK_FALSE(with({"--verify"}).contains("streamed"));
   CHECK(with({"--verify", "--memory", "5M"})["streamed"]["passes"].get<int>() > 1);
-  const auto plan = with({"--dry-run", "--metric", "cosine"});
+  const auto plan = with({"--dry-run", "--metric", "cosine", "--threads", "2"});
   CHECK(plan["memory_bytes"].get<double>() < 2 * (8 << 20) + 100000 * 4 + 50000);
 }
 

@@ -54,6 +54,8 @@ TEST_CASE("points to be labelled once pass by in small blocks, though they fit",
   CHECK(solvers::total_bytes(once.host_uses) < giga / 2);  // labels, and no norms
   CHECK(place({.predicts = true, .verifies = true}).in_host);
   CHECK(place({.predicts = true, .measures = true}).in_host);
+  CHECK(place({.predicts = true, .threads = 32}).host_block == 16 * mega);  // 4096 rows are 256 KiB
+  CHECK(place({.predicts = true, .threads = 4096}).host_block == 256 * mega);
   points.by_rows = false;
   CHECK(place({.predicts = true}).in_host);
 }
