@@ -57,7 +57,7 @@ Uses host_memory(const Needs& s, bool device) {
   add_if(s.uses.measures || s.uses.results > 1, "measures", 28 * s.n);
   add_if(s.uses.results > 1, "other labels", 4 * s.n * (s.uses.results - 1));
   add_if(s.uses.weighted, "weights", 8 * s.n);
-  add_if(s.cosine && !s.once, "norms", 8 * s.n);
+  add_if(s.cosine && (device || !s.once), "norms", 8 * s.n);
   add_if(s.draws && !device, "first centres", 8 * s.n + s.sampled);
   return uses;
 }
