@@ -105,15 +105,16 @@ void check_ranks(const Context& ctx, const RowSource& source) {
 
 void check_finite(const Context& ctx, const RowSource& source) {
   if (source.space() == Space::device) return;  // the moments, which are found next, refuse such numbers
-  agreed(ctx, [&] {
-    source.for_each_block([&](index_t first, const Rows& block) {
-      const auto [row, column] = block.first_not_finite(0, block.rows());
-      if (row >= 0)
-        throw Error(Errc::invalid_argument, "the element in row " + std::to_string(first_row(ctx) + first + row) +
-                                                ", column " + std::to_string(column) +
-                                                " (counted from 0) is NaN or infinite");
-    });
-  });
+  agreed(ctx,
+         [&] { source.for_each_block([&](index_t first, const Rows& block) { check_finite(ctx, first, block); }); });
+}
+
+void check_finite(const Context& ctx, index_t first, const Rows& block) {
+  const auto [row, column] = block.first_not_finite(0, block.rows());
+  if (row >= 0)
+    throw Error(Errc::invalid_argument, "the element in row " + std::to_string(first_row(ctx) + first + row) +
+                                            ", column " + std::to_string(column) +
+                                            " (counted from 0) is NaN or infinite");
 }
 
 bool check_weights(const Context& ctx, index_t rows, std::span<const double> weights) {

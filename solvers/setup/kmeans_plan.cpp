@@ -15,6 +15,14 @@ constexpr auto listed_bytes = static_cast<std::uint64_t>(listed_row_bytes);
 
 using Uses = std::vector<MemoryUse>;
 
+/// A block that is read, labelled and forgotten stays in the last cache meanwhile if it is small; but each thread has
+/// two chunks of it.
+std::uint64_t labelled_block(const PointsShape& points, int threads) {
+  constexpr std::uint64_t small = std::uint64_t{8} << 20;
+  const auto chunk = static_cast<std::uint64_t>(chunk_rows * points.cols * size_of(points.type));
+  return std::min(largest_host_block, std::max(small, 2 * static_cast<std::uint64_t>(threads) * chunk));
+}
+
 /// What a run asks for, in the terms of memory.
 struct Needs {
   const KMeansOptions& o;
@@ -25,6 +33,7 @@ struct Needs {
   std::uint64_t number = points.type == DType::float64 ? 8 : 4;  ///< bytes of a distance
   bool clustering = !uses.predicts, cosine = o.metric == KMeansMetric::cosine;
   bool iterates = clustering && o.algorithm == KMeansAlgorithm::lloyd;
+  bool once = uses.predicts && points.by_rows && !uses.transforms && !uses.measures && !uses.verifies;
   /// First centres are drawn by distances.
   bool draws = clustering && o.init != KMeansInit::random && o.init != KMeansInit::given;
   /// Bytes of a sample to choose them in.
@@ -48,7 +57,7 @@ Uses host_memory(const Needs& s, bool device) {
   add_if(s.uses.measures || s.uses.results > 1, "measures", 28 * s.n);
   add_if(s.uses.results > 1, "other labels", 4 * s.n * (s.uses.results - 1));
   add_if(s.uses.weighted, "weights", 8 * s.n);
-  add_if(s.cosine, "norms", 8 * s.n);
+  add_if(s.cosine && (device || !s.once), "norms", 8 * s.n);
   add_if(s.draws && !device, "first centres", 8 * s.n + s.sampled);
   return uses;
 }
@@ -94,16 +103,18 @@ std::uint64_t block_of(const std::string& what, Uses& uses, std::uint64_t limit,
 }
 
 void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
-  if (fits(p.host_uses, limit)) return;
+  if (!s.once && fits(p.host_uses, limit)) return;
   const std::string what = "clustering " + s.points.name;
   if (!s.points.by_rows || s.uses.transforms || s.o.algorithm != KMeansAlgorithm::lloyd)
-    expect_memory(what +
-                      " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by `algorithm` "
-                      "lloyd or `predict`, without `transform`)",
-                  p.host_uses, limit);
+    expect_memory(
+        what +
+            " (only dense points in an HDF5 or .npy file, stored by rows, can be read in blocks, by `algorithm` "
+            "lloyd or `predict`, without `transform`)",
+        p.host_uses, limit);
   p.in_host = false;
-  p.host_block = block_of(what + " block by block", p.host_uses, limit, s.points,
-                          {StreamedRows::host_buffers, largest_host_block});
+  p.host_block =
+      block_of(what + " block by block", p.host_uses, limit, s.points,
+               {StreamedRows::host_buffers, s.once ? labelled_block(s.points, s.uses.threads) : largest_host_block});
 }
 
 /// What the device has, all points or blocks of them.
