@@ -14,6 +14,7 @@ namespace ts::assign_cpu::TS_ISA {
 namespace {
 
 #define TS_INLINE inline __attribute__((always_inline))
+#define TS_LAMBDA __attribute__((always_inline))
 
 #if defined(__AVX512F__)
 constexpr int vector_bytes = 64, row_vectors = 3, group_size = 8;  // 24 accumulators of 32 registers
@@ -57,6 +58,26 @@ TS_INLINE VecD fma(VecD a, VecD b, VecD c) { return _mm256_fmadd_pd(a, b, c); }
 #else
 TS_INLINE VecF fma(VecF a, VecF b, VecF c) { return a * b + c; }
 TS_INLINE VecD fma(VecD a, VecD b, VecD c) { return a * b + c; }
+#endif
+
+/// The lanes, as bits, in which a < b.
+#if defined(__AVX512F__)
+TS_INLINE std::uint64_t lanes_below(VecF a, VecF b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+TS_INLINE std::uint64_t lanes_below(VecD a, VecD b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+#elif defined(__AVX2__)
+TS_INLINE std::uint64_t lanes_below(VecF a, VecF b) {
+  return static_cast<std::uint64_t>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ)));
+}
+TS_INLINE std::uint64_t lanes_below(VecD a, VecD b) {
+  return static_cast<std::uint64_t>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ)));
+}
+#else
+template <class V>
+TS_INLINE std::uint64_t lanes_below(V a, V b) {
+  std::uint64_t found = 0;
+  for (int l = 0; l < static_cast<int>(sizeof(V) / sizeof(a[0])); ++l) found |= std::uint64_t{a[l] < b[l]} << l;
+  return found;
+}
 #endif
 
 template <class V, class S>
@@ -149,12 +170,12 @@ TS_INLINE void products(const S* tile, const S* centroids, index_t length, Askin
   }
 }
 
-template <class S>
-void best_two(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next, const Out<S>& out) {
+/// take(g, scores) for the scores of a tile and each group of centroids.
+template <class S, class Take>
+TS_INLINE void for_scores(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next,
+                          const Take& take) {
   using V = typename Types<S>::Vec;
-  using I = typename Types<S>::VecIndex;
   const auto [negated, half_norms, groups] = centroids;
-  BestSoFar<S> found[row_vectors];
   Asking asking(next, groups * d);
   for (index_t g = 0; g < groups; ++g) {
     const S* c = negated + g * d * group_size;
@@ -170,14 +191,58 @@ void best_two(const S* tile, index_t d, const GroupedCentroids<S>& centroids, co
       for (int m = 0; m < group_size; ++m)
         for (int r = 0; r < row_vectors; ++r) acc[m][r] += part[m][r];
     }
+    take(g, acc);
+  }
+}
+
+/// The best two of the rows of a tile, to which scores of a group of centroids are added.
+template <class S>
+struct BestOfTile {
+  BestSoFar<S> found[row_vectors];
+
+  TS_INLINE void operator()(index_t g, const typename Types<S>::Vec (&score)[group_size][row_vectors]) {
 #pragma GCC unroll 8
     for (int m = 0; m < group_size; ++m) {
-      const I number = I{} + static_cast<typename Types<S>::Index>(g * group_size + m);
+      const auto number =
+          typename Types<S>::VecIndex{} + static_cast<typename Types<S>::Index>(g * group_size + m);
 #pragma GCC unroll 4
-      for (int r = 0; r < row_vectors; ++r) found[r].take(acc[m][r], number);
+      for (int r = 0; r < row_vectors; ++r) found[r].take(score[m][r], number);
     }
   }
-  store_all<S>(found, out);
+};
+
+/// Which rows of a tile have scores below their limits, for each centroid of a group.
+template <class S>
+struct BelowOfTile {
+  typename Types<S>::Vec limit[row_vectors];
+  std::uint64_t* rows;
+
+  TS_INLINE BelowOfTile(const S* limits, std::uint64_t* out) : rows(out) {
+    for (int r = 0; r < row_vectors; ++r) limit[r] = load<typename Types<S>::Vec>(limits + r * lanes<S>);
+  }
+  TS_INLINE void operator()(index_t g, const typename Types<S>::Vec (&score)[group_size][row_vectors]) const {
+#pragma GCC unroll 8
+    for (int m = 0; m < group_size; ++m) {
+      std::uint64_t found = 0;
+#pragma GCC unroll 4
+      for (int r = 0; r < row_vectors; ++r) found |= lanes_below(score[m][r], limit[r]) << (r * lanes<S>);
+      rows[g * group_size + m] = found;
+    }
+  }
+};
+
+template <class S>
+void best_two(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next, const Out<S>& out) {
+  BestOfTile<S> best;
+  for_scores<S>(tile, d, centroids, next, [&](index_t g, const auto& score) TS_LAMBDA { best(g, score); });
+  store_all<S>(best.found, out);
+}
+
+template <class S>
+void below(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next, const S* limits,
+           std::uint64_t* rows) {
+  const BelowOfTile<S> below_limits(limits, rows);
+  for_scores<S>(tile, d, centroids, next, [&](index_t g, const auto& score) TS_LAMBDA { below_limits(g, score); });
 }
 
 template <class S>
@@ -303,15 +368,15 @@ void squared_distances(const S* tile, index_t d, const S* candidate, S* out) {
 #include "tallskinny/gemm/assign/cpu/sums.ipp"
 #if defined(__AVX512VNNI__) || (defined(__AVX2__) && !defined(__AVX512F__))
 #include "tallskinny/gemm/assign/cpu/integers.ipp"
-constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs};
+constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs, below_of_pairs};
 #else
 constexpr IntegerKernels of_integers;
 #endif
 
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
-  return {tile_rows<S>, group_size, best_two<S>,   best_two_sparse<S>,   lanes<S>,
-          pack<S>,      decide<S>,  row_scores<S>, squared_distances<S>, sum_of_least<S>};
+  return {tile_rows<S>, group_size,    best_two<S>,          below<S>, best_two_sparse<S>, lanes<S>, pack<S>,
+          decide<S>,    row_scores<S>, squared_distances<S>, sum_of_least<S>};
 }
 
 }  // namespace

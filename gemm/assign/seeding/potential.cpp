@@ -5,6 +5,7 @@
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/seeding/candidate_distances.hpp"
+#include "tallskinny/gemm/assign/seeding/choose.hpp"
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -41,18 +42,22 @@ void for_chunks(const Context& ctx, const Rows& x, const SeedingUnit& unit, Host
   });
 }
 
-/// The nearest candidate of each row. Where float32 leaves many rows undecided, as with a few rows far from
-/// all others, it does so all along: the first rows tell.
+/// The nearest candidate of each row. Where scores leave many rows undecided, as those of float32 do with a few rows
+/// far from all others, they do so all along: the first rows tell.
 std::vector<std::int32_t> nearest_of(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                                      HostView<const double> candidates) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(x.rows()), -1);
   const PerRow<std::int32_t> all(labels);
-  const auto assign_rows = [&](index_t first, index_t count, Scores scores) {
-    return assign(ctx, {x.block(first, count), moments, candidates, scores, all.part(first, count)});
-  };
-  const index_t tried = std::min(x.rows(), 4 * chunk_rows);
-  const bool undecided = assign_rows(0, tried, Scores::float32).rescored > tried / 4;
-  assign_rows(tried, x.rows() - tried, undecided ? Scores::float64 : Scores::float32);
+  index_t first = 0;
+  for (const Scores scores : {Scores::int16, Scores::float32, Scores::float64}) {
+    const auto assign_next = [&](index_t count) {
+      const index_t from = first;
+      first += count;
+      return assign(ctx, {x.block(from, count), moments, candidates, scores, all.part(from, count)}).rescored;
+    };
+    const index_t tried = std::min(x.rows() - first, 4 * chunk_rows);
+    if (scores == Scores::float64 || assign_next(tried) <= tried / 4) assign_next(x.rows() - first);
+  }
   return labels;
 }
 
@@ -159,7 +164,8 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
 }
 
 bool can_choose(const Context& ctx, const Rows& x, const Choosing& how) {
-  if (!x.on_device() || how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX) return false;
+  if (!x.on_device()) return !x.sparse();
+  if (how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX) return false;
   const cuda::DeviceInfo& device = ctx.stream.device();
   const index_t row_bytes = (x.cols() + 4) * static_cast<index_t>(sizeof(double));
   const cuda::KernelPlan plan = cuda::seed_choose_plan(true, how.trials, x.rows(), row_bytes, device);
@@ -172,7 +178,8 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   expects(can_choose(ctx, x, how), "choose_rows() cannot choose among these rows");
   assign_detail::expect_per_row(x, squared, "squared distances");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
-  return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);
+  return x.on_device() ? assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how)
+                       : assign_detail::choose_rows<S>(ctx, x, unit, squared, weights, how);
 }
 
 std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {
@@ -206,11 +213,13 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   expects(out.size == std::ssize(numbers) * x.cols() && out.space == x.space(),
           "gathered rows need room for each of them, in the same memory");
   if (x.on_device()) return assign_device::gather_rows<S>(ctx, x, numbers, out);
-  std::vector<double> row(static_cast<std::size_t>(x.cols()));
-  for (std::size_t q = 0; q < numbers.size(); ++q) {
-    x.load(numbers[q], row.data());
-    std::copy(row.begin(), row.end(), out.data + static_cast<index_t>(q) * x.cols());
-  }
+  parallel_ranges(team_for(ctx, std::ssize(numbers)), std::ssize(numbers), [&](index_t begin, index_t end) {
+    std::vector<double> row(static_cast<std::size_t>(x.cols()));
+    for (index_t q = begin; q < end; ++q) {
+      x.load(numbers[static_cast<std::size_t>(q)], row.data());
+      std::copy(row.begin(), row.end(), out.data + q * x.cols());
+    }
+  });
 }
 
 TS_INSTANTIATE_POTENTIAL(float)
