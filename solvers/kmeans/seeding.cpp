@@ -80,13 +80,6 @@ index_t choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, co
   return have;
 }
 
-/// These numbers as `count` rows.
-template <class T>
-Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t cols) {
-  if (values.space == Space::host) return Rows(HostView<const T>(values.data, count, cols));
-  return {ctx.stream, DeviceView<const T>::unchecked(values.data, count, cols, cols)};
-}
-
 /// A few rows that stand for all: each row is among them with probability q = min(1, factor w D^2) and weighs
 /// w / q, so that potentials of the sample, be it with further centres, are on average those of all rows
 /// (Horvitz, Thompson 1952), and draws from it are draws by w D^2.

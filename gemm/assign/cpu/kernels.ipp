@@ -203,8 +203,7 @@ struct BestOfTile {
   TS_INLINE void operator()(index_t g, const typename Types<S>::Vec (&score)[group_size][row_vectors]) {
 #pragma GCC unroll 8
     for (int m = 0; m < group_size; ++m) {
-      const auto number =
-          typename Types<S>::VecIndex{} + static_cast<typename Types<S>::Index>(g * group_size + m);
+      const auto number = typename Types<S>::VecIndex{} + static_cast<typename Types<S>::Index>(g * group_size + m);
 #pragma GCC unroll 4
       for (int r = 0; r < row_vectors; ++r) found[r].take(score[m][r], number);
     }
@@ -375,7 +374,7 @@ constexpr IntegerKernels of_integers;
 
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
-  return {tile_rows<S>, group_size,    best_two<S>,          below<S>, best_two_sparse<S>, lanes<S>, pack<S>,
+  return {tile_rows<S>, group_size,    best_two<S>,          below<S>,       best_two_sparse<S>, lanes<S>, pack<S>,
           decide<S>,    row_scores<S>, squared_distances<S>, sum_of_least<S>};
 }
 

@@ -44,7 +44,9 @@ class Chooser {
   }
 
  private:
-  [[nodiscard]] double weight(index_t i) const { return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] double weight(index_t i) const {
+    return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)];
+  }
   [[nodiscard]] double squared(index_t i) const { return static_cast<double>(squared_[static_cast<std::size_t>(i)]); }
 
   /// w D^2 of all rows up to each, and of all.

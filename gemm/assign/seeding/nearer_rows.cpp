@@ -119,11 +119,12 @@ class Search {
     for (std::size_t r = 0; r < s.limits.size(); ++r) {
       const auto norm = static_cast<double>(s.norms[r]);
       const double slack = static_cast<double>(m.slack), least = static_cast<double>(m.least);
-      const double margin = static_cast<double>(m.constant) + static_cast<double>(m.by_norm) * std::sqrt(norm * slack + least);
+      const double margin =
+          static_cast<double>(m.constant) + static_cast<double>(m.by_norm) * std::sqrt(norm * slack + least);
       const double kept = static_cast<double>(squared_[static_cast<std::size_t>(s.rows[r])]) * to_squared;
       const double fewest = norm * (2 - slack) - least, limit = (kept - fewest) / 2 + margin;
       const double above = limit + up * (kept + norm + margin);
-      s.limits[r] = static_cast<index_t>(r) >= count                     ? -std::numeric_limits<K>::infinity()
+      s.limits[r] = static_cast<index_t>(r) >= count                 ? -std::numeric_limits<K>::infinity()
                     : s.norms[r] <= largest_squared && above <= most ? static_cast<K>(above)
                                                                      : std::numeric_limits<K>::infinity();
     }

@@ -23,7 +23,8 @@ struct NearerRows {
 
   [[nodiscard]] std::span<const NearerRow<S>> of(index_t candidate) const {
     const auto q = static_cast<std::size_t>(candidate);
-    return std::span(all).subspan(static_cast<std::size_t>(begin[q]), static_cast<std::size_t>(begin[q + 1] - begin[q]));
+    return std::span(all).subspan(static_cast<std::size_t>(begin[q]),
+                                  static_cast<std::size_t>(begin[q + 1] - begin[q]));
   }
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <utility>
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/seeding/candidate_distances.hpp"
@@ -127,19 +129,31 @@ template <class S>
 std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
                                std::span<const SeedingDraw> draws) {
   if (squared.space == Space::device) return assign_device::draw_rows<S>(ctx, squared, weights, draws);
+  // Draws from one chunk share a walk through it.
+  std::vector<std::size_t> order(draws.size()), firsts;
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t p, std::size_t q) {
+    return std::pair(draws[p].first, draws[p].rest) < std::pair(draws[q].first, draws[q].rest);
+  });
+  for (std::size_t q = 0; q < order.size(); ++q)
+    if (q == 0 || draws[order[q]].first != draws[order[q - 1]].first) firsts.push_back(q);
+  firsts.push_back(order.size());
   std::vector<index_t> rows(draws.size());
-  parallel_for(team_for(ctx, std::ssize(draws) * chunk_rows), std::ssize(draws), [&](index_t q) {
-    const SeedingDraw& draw = draws[static_cast<std::size_t>(q)];
-    double rest = draw.rest;
-    index_t last = draw.first;  // rounding may carry past the end: then the last row that can be drawn is
-    for (index_t i = draw.first; i < std::min(squared.size, draw.first + chunk_rows); ++i) {
+  const index_t walks = std::ssize(firsts) - 1;
+  parallel_for(team_for(ctx, walks * chunk_rows), walks, [&](index_t w) {
+    std::size_t next = firsts[static_cast<std::size_t>(w)];
+    const std::size_t end = firsts[static_cast<std::size_t>(w) + 1];
+    const index_t first = draws[order[next]].first;
+    double through = 0;
+    index_t last = first;  // rounding may carry past the end: then the last row that can be drawn is
+    for (index_t i = first; i < std::min(squared.size, first + chunk_rows) && next < end; ++i) {
       const double value = weight_of(weights, i) * static_cast<double>(squared.data[i]);
       if (value <= 0) continue;
       last = i;
-      rest -= value;
-      if (rest < 0) break;
+      through += value;
+      for (; next < end && draws[order[next]].rest < through; ++next) rows[order[next]] = i;
     }
-    rows[static_cast<std::size_t>(q)] = last;
+    for (; next < end; ++next) rows[order[next]] = last;
   });
   return rows;
 }
