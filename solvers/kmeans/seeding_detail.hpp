@@ -14,7 +14,7 @@ using Chosen = std::function<void(index_t)>;
 /// Centres are chosen from a sample until there are this many times as many.
 inline constexpr index_t seeding_growth = 32;
 /// Rows of a sample for each centre that is chosen from it, at least.
-inline constexpr index_t seeding_rows_for_each = 4;
+inline constexpr index_t seeding_rows_for_each = 16;
 /// Draws for each of k centres, the best of which is taken.
 [[nodiscard]] inline index_t seeding_trials(index_t k) {
   return 2 + static_cast<index_t>(std::log(static_cast<double>(k)));
