@@ -151,8 +151,9 @@ bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
   for (std::uint64_t round = 0; size > 0 && have < p.k && potential.total() > 0; ++round) {
     CandidateSample<S> sample(p, potential, Random(seed, stream + samples + round % 128), size);
     const bool all = std::isinf(size);
-    const index_t most = static_cast<index_t>(size / seeding_rows_for_each);
-    const index_t until = all ? p.k : std::min({p.k, seeding_growth * have, have + most}), before = have;
+    const index_t before = have;
+    const index_t until =
+        all ? p.k : std::min({p.k, seeding_growth * have, have + static_cast<index_t>(size / seeding_rows_for_each)});
     have = choose(sample.problem(), sample.potential(), true, random, have, until,
                   all ? 0 : stale * sample.potential().total(), centers, chosen);
     if (have == p.k) return true;
