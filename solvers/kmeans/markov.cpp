@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
@@ -132,16 +133,20 @@ class Chains {
   void draw(index_t end) {
     first_number_ = static_cast<std::uint64_t>((begin_ - 1) * length_);
     drawn_ = from_.draw(first_number_, (end - begin_) * length_, drawing_);
-    rows_ = Matrix<double>(std::ssize(drawn_.rows), p_.cols());
-    p_.load_rows(drawn_.rows, rows_.view());
+    const index_t count = std::ssize(drawn_.rows), d = p_.cols();
+    if (rows_.rows() < count) rows_ = Matrix<double>(count, d);
+    p_.load_rows(drawn_.rows, rows_.view().rows(0, count));
     const std::vector<S> far = from_.squared(drawn_.rows);
     if (begin_ == 1) {
       squared_ = far;
       return;
     }
-    const index_t count = rows_.rows(), d = p_.cols();
-    const auto there = p_.beside_rows(std::vector<double>(rows_.data(), rows_.data() + count * d));
-    const Rows rows = rows_of<double>(p_.ctx, there.view(), count, d);
+    Rows rows(rows_.cview().rows(0, count));
+    PerRowArray<double> there;
+    if (p_.source.space() == Space::device) {
+      there = p_.beside_rows(std::vector<double>(rows_.data(), rows_.data() + count * d));
+      rows = rows_of<double>(p_.ctx, std::as_const(there).view(), count, d);
+    }
     squared_ = lowered(p_, rows, far, centers_.cview().rows(1, begin_ - 1));
   }
 
@@ -187,7 +192,7 @@ class Chains {
   index_t have_ = 1, begin_ = 1, begin_small_ = 1;  ///< centres now, before this batch, before the part that is met
   std::uint64_t first_number_ = 0;                  ///< of the proposals
   typename Proposals<S>::Drawn drawn_;
-  Matrix<double> rows_;     ///< proposals
+  Matrix<double> rows_;     ///< of the proposals, the first ones
   std::vector<S> squared_;  ///< D^2 of these to the first begin_small_ centres, from where chains go on
 };
 

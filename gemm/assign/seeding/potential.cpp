@@ -25,6 +25,10 @@ int team_for(const Context& ctx, index_t rows) noexcept {
   return static_cast<int>(std::clamp<index_t>(rows / (8 * chunk_rows), 1, ctx.thread_count()));
 }
 
+int gathering_team(const Context& ctx, index_t rows, index_t cols) noexcept {
+  return assign_detail::team_size(ctx, rows, static_cast<double>(cols));
+}
+
 double weight_of(PerRow<const double> weights, index_t i) noexcept { return weights.empty() ? 1.0 : weights.data[i]; }
 
 /// work(chunk, first row, rows of it, distances, scratch) for every chunk of rows in host memory.
@@ -219,7 +223,8 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   expects(std::all_of(numbers.begin(), numbers.end(), [&](index_t i) { return i >= 0 && i < x.rows(); }),
           "a row to gather is outside of the matrix");
   if (x.on_device()) return assign_device::gather_rows(ctx, x, numbers, out);
-  for (index_t q = 0; q < out.rows(); ++q) x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld());
+  parallel_for(gathering_team(ctx, out.rows(), x.cols()), out.rows(),
+               [&](index_t q) { x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld()); });
 }
 
 template <class S>
@@ -227,13 +232,14 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   expects(out.size == std::ssize(numbers) * x.cols() && out.space == x.space(),
           "gathered rows need room for each of them, in the same memory");
   if (x.on_device()) return assign_device::gather_rows<S>(ctx, x, numbers, out);
-  parallel_ranges(team_for(ctx, std::ssize(numbers)), std::ssize(numbers), [&](index_t begin, index_t end) {
-    std::vector<double> row(static_cast<std::size_t>(x.cols()));
-    for (index_t q = begin; q < end; ++q) {
-      x.load(numbers[static_cast<std::size_t>(q)], row.data());
-      std::copy(row.begin(), row.end(), out.data + q * x.cols());
-    }
-  });
+  parallel_ranges(gathering_team(ctx, std::ssize(numbers), x.cols()), std::ssize(numbers),
+                  [&](index_t begin, index_t end) {
+                    std::vector<double> row(static_cast<std::size_t>(x.cols()));
+                    for (index_t q = begin; q < end; ++q) {
+                      x.load(numbers[static_cast<std::size_t>(q)], row.data());
+                      std::copy(row.begin(), row.end(), out.data + q * x.cols());
+                    }
+                  });
 }
 
 TS_INSTANTIATE_POTENTIAL(float)
