@@ -98,6 +98,9 @@ struct ScoreKernels {
   /// For the rows of a tile.
   void (*best_two)(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next,
                    const BestTwo<S, Index>& out) = nullptr;
+  /// rows[g * group + m], for each centroid: the rows r of a tile, as bits 2^r, whose scores are below limits[r].
+  void (*below)(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next, const S* limits,
+                std::uint64_t* rows) = nullptr;
   /// For one sparse row; scores is room for `padded` numbers.
   void (*best_two_sparse)(const SparseRow<S>& row, const TransposedCentroids<S>& centroids, S* scores,
                           const BestTwo<S, Index>& out) = nullptr;
@@ -130,6 +133,9 @@ struct IntegerKernels {
   /// As best_two; the products of integer_block columns are added up modulo 2^32.
   void (*best_two)(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
                    const BestTwo<float, std::int32_t>& out) = nullptr;
+  /// As ScoreKernels::below, of the same scores.
+  void (*below)(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
+                const float* limits, std::uint64_t* rows) = nullptr;
 };
 
 /// Centroids that are met together, and rows whose bounds lie side by side (scores/pruning.hpp).

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <type_traits>
 
 #include "tallskinny/gemm/assign/exact/squared_distance.hpp"
+#include "tallskinny/gemm/assign/scores/grouped_scores.hpp"
 #include "tallskinny/gemm/assign/scores/host_pass.hpp"
-#include "tallskinny/gemm/assign/scores/integer_scores.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts::assign_detail {
@@ -16,7 +15,6 @@ namespace ts::assign_detail {
 using assign_cpu::AssignKernels;
 
 inline constexpr index_t least_clusters_to_tighten = 256;
-inline constexpr index_t least_for_integers = 8;              // columns and centroids
 inline constexpr index_t least_pieces = 64, most_tiles = 32;  // of many rows; of a piece
 
 template <class S>
@@ -30,33 +28,8 @@ class DensePass {
         score_(assign_cpu::score_kernels<S>(kernels)),
         x_(x),
         piece_tiles_(std::clamp<index_t>(x.rows() / (score_.rows * least_pieces), 1, most_tiles)),
-        centroids_(centroids, moments),
-        shift_(moments, centroids_.scale, score_.lanes),
-        groups_((centroids_.k + score_.group - 1) / score_.group),
-        grouped_(groups_ * score_.group, centroids_.d),
-        grouped_half_norms_(static_cast<std::size_t>(groups_ * score_.group), std::numeric_limits<S>::infinity()) {
-    std::fill_n(grouped_.data(), grouped_.rows() * grouped_.cols(), S{0});
-    const index_t d = centroids_.d;
-    for (index_t m = 0; m < centroids_.k; ++m) {
-      const index_t first = (m / score_.group) * score_.group * d + m % score_.group;
-      for (index_t j = 0; j < d; ++j)
-        grouped_.data()[first + j * score_.group] = centroids_.negated[static_cast<std::size_t>(m * d + j)];
-    }
-    std::copy(centroids_.half_norms.begin(), centroids_.half_norms.end(), grouped_half_norms_.begin());
-    // The longer chain of additions of the two kernels that compute scores.
-    const double length = static_cast<double>(d), lanes = static_cast<double>(score_.lanes);
-    const double by_blocks = std::min<double>(length, assign_cpu::block) + length / assign_cpu::block + 1;
-    const double terms = std::max(by_blocks, length / (2 * lanes) + 3 * lanes + 4);
-    // The bound is affine in the norm of a row; a little more covers that the margin is computed in S.
-    const auto bound = [&](double norm) { return 2.02 * score_bound<S>(terms, norm, centroids_.largest_norm, d); };
-    margin_ = {static_cast<S>(1 + 4 * (length + 4) * std::numeric_limits<S>::epsilon()),
-               static_cast<S>(length * std::numeric_limits<S>::min()), static_cast<S>(bound(0)),
-               static_cast<S>(bound(1) - bound(0))};
-    if constexpr (std::is_same_v<S, float>)
-      if ((scores == Scores::int16 || scores == Scores::int8) && kernels.int16.best_two != nullptr &&
-          std::min(d, centroids_.k) >= least_for_integers)
-        integers_.emplace(centroids_, moments, score_.group);
-  }
+        grouped_(kernels, centroids, moments, scores),
+        shift_(moments, centroids_.scale, score_.lanes) {}
 
   /// What a thread needs for itself.
   struct Scratch {
@@ -170,7 +143,7 @@ class DensePass {
     }
     if (!by_integers) {
       score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
-      score_.best_two(s.tile.data(), centroids_.d, {grouped_.data(), grouped_half_norms_.data(), groups_}, next,
+      score_.best_two(s.tile.data(), centroids_.d, grouped_.view(), next,
                       {s.best.data(), s.second.data(), s.which.data()});
       decide(margin_, nullptr);
     }
@@ -210,8 +183,7 @@ class DensePass {
     const IntegerScores& of = *integers_;
     kernels_.int16.pack(x_, s.packed.data(), shift_.packing, of.row_scale, s.row.data(), s.tile.data(), s.pairs.data(),
                         s.norms.data());
-    kernels_.int16.best_two(s.pairs.data(), of.pairs,
-                            {of.grouped.data(), of.scales.data(), of.half_norms.data(), groups_}, next,
+    kernels_.int16.best_two(s.pairs.data(), of.pairs, grouped_.pairs(), next,
                             {s.best.data(), s.second.data(), s.which.data()});
     for (std::size_t r = 0; r < s.norms.size(); ++r)
       if (!(s.norms[r] <= of.largest_squared)) s.second[r] = s.best[r];
@@ -290,13 +262,11 @@ class DensePass {
   const assign_cpu::ScoreKernels<S, Index>& score_;
   const Rows& x_;
   index_t piece_tiles_;
-  Scored<S> centroids_;
+  GroupedScores<S> grouped_;
+  const Scored<S>& centroids_ = grouped_.centroids;
+  const assign_cpu::ScoreMargin<S>& margin_ = grouped_.margin;
+  const std::optional<IntegerScores>& integers_ = grouped_.integers;
   PackedShift<S> shift_;
-  index_t groups_;
-  Matrix<S> grouped_;
-  std::vector<S> grouped_half_norms_;
-  assign_cpu::ScoreMargin<S> margin_;
-  std::optional<IntegerScores> integers_;
 };
 
 }  // namespace ts::assign_detail

@@ -66,7 +66,7 @@ class Pruning {
   Matrix<float> axes_;   ///< d x m
   // Of each row.
   std::vector<std::int8_t> bytes_;                   ///< h_x factor
-  std::vector<float> unit_;          ///< 1 / factor
+  std::vector<float> unit_;                          ///< 1 / factor
   std::vector<std::int32_t> start_;                  ///< what products with the offset of centroids add, negated
   std::vector<float> head_, error_, tail_, square_;  ///< |h_x|, |e_x|, |t_x|, ||x||^2, at most
   std::vector<float> upper_;                         ///< of the distance to the label; infinite: not known
@@ -74,10 +74,10 @@ class Pruning {
   double typical_head_ = 0, typical_error_ = 0, typical_tail_ = 0;
   // Of each centroid.
   std::vector<std::int32_t> number_,
-      place_;                               ///< of the centroid at a place, groups of 32 in order; the other way round
+      place_;  ///< of the centroid at a place, groups of 32 in order; the other way round
   assign_detail::GroupsOfBytes groups_of_heads_;  ///< in the order of places
-  std::vector<float> moved_, group_moved_;  ///< of centroids by number; of groups
-  Matrix<double> scaled_;                   ///< centroids of the last pass
+  std::vector<float> moved_, group_moved_;        ///< of centroids by number; of groups
+  Matrix<double> scaled_;                         ///< centroids of the last pass
   /// All columns in bytes: those of centroid m from m whole_columns_ on, in units of its own; |e_c| and ||c||, at most.
   index_t whole_columns_ = 0;
   std::vector<std::uint8_t> whole_;
