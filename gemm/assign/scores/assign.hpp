@@ -20,9 +20,10 @@ struct AssignStats {
   index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores,
                          ///< or, `settled` on a device, whose labels were not confirmed
   index_t skipped = 0;   ///< rows left alone because bounds prove their label
+  index_t kept = 0;      ///< where heads choose centroids on a device, pairs of a row and a centroid that are left
 
   AssignStats& operator+=(const AssignStats& other) noexcept {
-    changed += other.changed, rescored += other.rescored, skipped += other.skipped;
+    changed += other.changed, rescored += other.rescored, skipped += other.skipped, kept += other.kept;
     return *this;
   }
 };
