@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/solvers/kmeans/axes.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
@@ -62,6 +63,9 @@ std::vector<FarRow> farthest_of_ranks(const KMeansProblem& p, std::span<const do
   return rows;
 }
 
+/// Means of rows have shorter tails than first centres, which are rows; and axes cost as much as some passes.
+constexpr int heads_from = 2, least_passes_with_heads = 8;
+
 }  // namespace
 
 Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydControl& control)
@@ -90,6 +94,7 @@ void Lloyd::begin_pass() {
   pass_began_ = Clock::now();
   const index_t changed = stats_.changed;
   stats_ = {};
+  if (run_.n_iter >= heads_from && !asked_for_heads_) use_heads();
   if (!control_.bounds) return;
   begin_pruning(changed);
   if (pruning_) return clusters_.begin_pass(*pruning_);
@@ -141,6 +146,17 @@ void Lloyd::end_pass() {
   if (!stop_after(changed)) return;
   // Equal labels give equal sums, and those equal centres, bit for bit: only then do they belong together.
   phase_ = run_.stop == KMeansStop::labels_unchanged && !moved ? Phase::done : Phase::label;
+}
+
+void Lloyd::use_heads() {
+  asked_for_heads_ = true;
+  if (p_.source.space() != Space::device || !p_.source.in_memory() || p_.distributed() || control_.spherical ||
+      control_.max_iter - run_.n_iter < least_passes_with_heads)
+    return;
+  p_.for_each_block_here([&](index_t, const Rows& block) {
+    const index_t most = block.rows() == p_.rows() ? clusters_.heads_columns(block) : 0;
+    if (most > 0) clusters_.use_heads(block, leading_axes(p_, most).cview());
+  });
 }
 
 bool Lloyd::stop_after(index_t changed) {

@@ -84,6 +84,8 @@ class Lloyd {
   using Clock = std::chrono::steady_clock;
   enum class Phase { iterate, label, done };
 
+  /// Lets later passes choose centroids by heads, where that pays.
+  void use_heads();
   [[nodiscard]] bool stop_after(index_t changed);
   [[nodiscard]] KMeansProgress progress(index_t changed);
   [[nodiscard]] KMeansState state() const;
@@ -108,6 +110,7 @@ class Lloyd {
   Phase phase_ = Phase::iterate;
   AssignStats stats_, here_;  ///< of the last pass, of all ranks and here
   bool can_prune_;
+  bool asked_for_heads_ = false;
   bool settled_ = false;  ///< few labels changed in the last pass
   Clock::time_point pass_began_;
   double squared_shift_ = 0, second_moment_ = -1;

@@ -8,11 +8,6 @@
 
 namespace ts::solvers::kmeans_detail {
 
-/// Orthonormal directions (d x m, m <= most) in which the rows here vary most, by falling variance: the leading
-/// eigenvectors of the Gram matrix of a sample, by two steps of subspace iteration from a random block (Halko,
-/// Martinsson, Tropp 2011, algorithm 4.4). Fewer than `most` where the sample has no more dimensions.
-[[nodiscard]] Matrix<double> leading_axes(const KMeansProblem& problem, index_t most);
-
 /// What a pass costs with heads of some width, in products of 16-bit integers a row; without: as a whole.
 struct PruningPlan {
   index_t columns = 0;  ///< 0: a pass without costs less

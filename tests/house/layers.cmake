@@ -97,8 +97,7 @@ floors(gemm
   "cpu device"
   "library"
   "copy tsmttsm tsmm project spmm trsm norms random"
-  "assign"
-  "tsm2r")
+  "tsm2r assign")
 floors(gemm/assign
   "rows"
   "cpu"

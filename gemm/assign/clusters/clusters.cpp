@@ -49,6 +49,14 @@ AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> 
   return there_->assign(x, scores, labels, weights, move, settled, bounded);
 }
 
+index_t Clusters::heads_columns(const Rows& x) const { return there_ ? there_->heads_columns(x) : 0; }
+
+void Clusters::use_heads(const Rows& x, HostView<const double> axes) {
+  expects(there_ != nullptr && axes.rows() == x.cols(),
+          "clusters: heads serve rows on a device, and have their columns");
+  there_->use_heads(x, axes);
+}
+
 void Clusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights) {
   expects(there_ != nullptr, "clusters: only passes on a device are rehearsed");
   there_->rehearse(x, scores, labels, weights);

@@ -24,7 +24,7 @@ struct AssignStats {
   index_t skipped = 0;    ///< rows left alone because bounds prove their label
   index_t headed = 0;     ///< pairs of a row and a centroid that a pass with Pruning met in heads
   index_t shortened = 0;  ///< of these, in all columns in 8 bits
-  index_t met = 0;        ///< and of these, in all columns in float32
+  index_t met = 0;        ///< and of these, in all columns in float32; on a device, in all columns
 
   AssignStats& operator+=(const AssignStats& other) noexcept {
     changed += other.changed, rescored += other.rescored, skipped += other.skipped;
