@@ -155,7 +155,9 @@ void Lloyd::use_heads() {
     return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
     const index_t most = block.rows() == p_.rows() ? clusters_.heads_columns(block) : 0;
-    if (most > 0) clusters_.use_heads(block, leading_axes(p_, most).cview());
+    if (most == 0) return;
+    const Matrix<double> axes = leading_axes(p_, most);
+    if (axes.cols() == most) clusters_.use_heads(block, axes.cview());  // kernels take whole stages of columns
   });
 }
 
