@@ -8,6 +8,7 @@
 
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
@@ -118,8 +119,10 @@ void KMeansProblem::load_rows_here(std::span<const index_t> numbers, HostView<do
   constexpr std::size_t few = 64;  // single rows of a file cost less than a pass over all
   const bool gathered = source.in_memory() ? source.space() == Space::device : numbers.size() > few;
   if (!gathered) {
-    for (std::size_t q = 0; q < numbers.size(); ++q)
-      load_here(numbers[q], out.data() + static_cast<index_t>(q) * out.ld());
+    constexpr index_t worth_a_thread = 1 << 18;  // numbers
+    const index_t team = source.in_memory() ? 1 + std::ssize(numbers) * cols() / worth_a_thread : 1;
+    parallel_for(static_cast<int>(std::min<index_t>(team, ctx.thread_count())), std::ssize(numbers),
+                 [&](index_t q) { load_here(numbers[at(q)], out.data() + q * out.ld()); });
     return;
   }
   for_each_block_here([&](index_t first, const Rows& block) {

@@ -116,7 +116,7 @@ index_t sum_of_ranks(const Context& ctx, index_t here);
 AssignStats sum_of_ranks(const Context& ctx, const AssignStats& here);
 
 [[nodiscard]] constexpr Scores scores_of(KMeansPrecision precision) noexcept {
-  return precision == KMeansPrecision::exact ? Scores::int16 : Scores::fast;
+  return precision == KMeansPrecision::exact ? Scores::int8 : Scores::fast;
 }
 
 /// What becomes of means: on the sphere they keep their direction, or stay where they were if they have none.

@@ -96,8 +96,8 @@ floors(gemm
   "plan"
   "cpu device"
   "library"
-  "copy tsmttsm tsmm project spmm trsm norms random assign"
-  "tsm2r")
+  "copy tsmttsm tsmm project spmm trsm norms random"
+  "tsm2r assign")
 floors(gemm/assign
   "rows"
   "cpu"

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/clusters/launch.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -8,6 +9,7 @@
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/assign/sums/add_rows.hpp"
 #include "tallskinny/gemm/assign/sums/plan.hpp"
+#include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 
 namespace ts::assign_device {
 
@@ -64,18 +66,38 @@ AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int
   using Pass = ActiveSet::Pass;
   stale_ = stale_ || move_sums;
   if (bounded && !active_) active_.emplace(ActiveSet::cost_of(d_, size_of(x.type())));
-  const Pass pass =
-      bounded && scores != Scores::fast ? active_->next(settled, last_, drift_, spread_.scale) : Pass::every_row;
+  const bool heads = heads_ && scores != Scores::fast && heads_->serve(x, spread_.scale);
+  const Pass pass = bounded && scores != Scores::fast
+                        ? active_->next(settled, last_, drift_, spread_.scale, heads ? Heads::cost : 1)
+                        : Pass::every_row;
   if (pass == Pass::with_margin) {
     if (before_.rows() == 0) before_ = DeviceMatrix<double>(ctx_.stream, k_, d_);
     cuda::copy_bytes(ctx_.stream, before_.data(), current(), static_cast<std::size_t>(k_ * d_) * sizeof(double));
     drift_ = 0;
   }
   const PlacedCentroids centroids = placed(move_sums);
-  const AssignStats stats = pass_over(
-      ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass, active_ ? &*active_ : nullptr});
+  const bool chooses = heads && pass == Pass::every_row;
+  const auto began = std::chrono::steady_clock::now();
+  const AssignStats stats = pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass,
+                                             active_ ? &*active_ : nullptr, chooses ? &*heads_ : nullptr});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (chooses)
+    heads_->passed(stats.met, seconds, seconds_without_heads_);
+  else if (pass == Pass::every_row)
+    seconds_without_heads_ = std::min(seconds_without_heads_, seconds);
   if (bounded) active_->passed(pass, x.rows(), stats.changed, last_);
   return stats;
+}
+
+index_t DeviceClusters::heads_columns(const Rows& x) const {
+  const index_t m =
+      cuda::heads_columns({.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)},
+                          ctx_.stream.device());
+  return m > 0 && 2 * Heads::bytes(x.rows(), d_, m, k_) <= cuda::free_memory(ctx_.stream) ? m : 0;
+}
+
+void DeviceClusters::use_heads(const Rows& x, HostView<const double> axes) {
+  heads_.emplace(ctx_, x, moments_, axes, k_, spread_.scale);
 }
 
 void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights) {

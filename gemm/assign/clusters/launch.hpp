@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -24,6 +25,9 @@ class DeviceClusters {
   /// @param bounded the rows are those of every such pass before, with labels as these left them.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
                      bool move_sums, bool settled, bool bounded);
+  [[nodiscard]] index_t heads_columns(const Rows& x) const;
+  /// Passes over these rows, all of which get labels by the first of them, may choose centroids by heads.
+  void use_heads(const Rows& x, HostView<const double> axes);
   /// One pass of every kind, for a Context that rehearses.
   void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights);
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
@@ -61,6 +65,8 @@ class DeviceClusters {
   std::vector<ClusterNews> news_;
   bool stale_ = false;  ///< sums have changed since news_
   Spread spread_;
+  std::optional<Heads> heads_;
+  double seconds_without_heads_ = std::numeric_limits<double>::infinity();  ///< of a pass over all rows and centroids
   std::optional<ActiveSet> active_;
   DeviceMatrix<double> before_;  ///< k x d: where centroids were in the last pass with a margin
   Steps last_;                   ///< of the last move

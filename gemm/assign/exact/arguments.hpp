@@ -11,9 +11,18 @@ struct CentroidsArgument {
   double shrink, factor;  ///< rows are multiplied by shrink, differences by factor
 };
 
-/// The only two centroids that can be the nearest of a row; negative if there may be more.
+/// The only two centroids that can be the nearest of a row; negative if there may be more: any, or below -1, those that
+/// are chosen for the tile of rows -2 - first.
 struct alignas(8) Pair {
   int first, second;
+};
+
+/// Of each tile of rows the centroids that may be nearest (scores/kernels/heads_lists.cuh): numbers, `stride` apart,
+/// in so many chunks, which end with `none`. Kernels with scores are then told centroids and origins one by one, and
+/// behind the last those of `none`, which must not be chosen.
+struct ChosenArgument {
+  const int *numbers = nullptr, *counts = nullptr;
+  int stride = 0, none = 0;
 };
 
 /// What a pass counts.
@@ -22,7 +31,8 @@ struct PassCounts {
       rescored,                ///< that were scored again
       moved,                   ///< that are listed as moves
       of_two,                  ///< of which scores of all rows leave two centroids
-      copies;                  ///< centroids that are copies of earlier ones
+      copies,                  ///< centroids that are copies of earlier ones
+      kept;                    ///< pairs of a row and a centroid that heads leave
 };
 
 }  // namespace ts::cuda

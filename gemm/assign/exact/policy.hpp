@@ -15,6 +15,7 @@ struct DecideArguments {
   int* labels;
   SumsArgument sums;
   PassCounts* counts;
+  ChosenArgument chosen;
 };
 
 /// exact/kernels/assign_decide.cuh

@@ -18,7 +18,7 @@ double ActiveSet::cost_of(index_t cols, std::size_t element) noexcept {
   return std::max(least_cost, 1.25 * (std::max(row, sector) + sector + lists) / streamed);
 }
 
-ActiveSet::Pass ActiveSet::next(bool settled, const Steps& last, double drift, double scale) {
+ActiveSet::Pass ActiveSet::next(bool settled, const Steps& last, double drift, double scale, double cost) {
   // Drift is the root of rounded sums of squares, some of which may have vanished.
   constexpr double rounding = 1 + 0x1p-30, vanished = 0x1p-300;
   if (hold_ && scale == scale_ && drift * rounding + vanished < static_cast<double>(margin_)) return Pass::active_rows;
@@ -26,7 +26,7 @@ ActiveSet::Pass ActiveSet::next(bool settled, const Steps& last, double drift, d
   parts_.clear();
   if (!settled || !std::isfinite(last.most) || last.most == 0 || density_ < 0) return Pass::every_row;
   const double margin = std::min(std::sqrt(last.most / (cost_ * density_)), most_steps * last.most);
-  if (!(last.most / margin + cost_ * density_ * margin < worth)) return Pass::every_row;
+  if (!(last.most / margin + cost_ * density_ * margin < worth * cost)) return Pass::every_row;
   margin_ = static_cast<float>(margin), scale_ = scale;
   hold_ = true;
   return Pass::with_margin;

@@ -42,7 +42,8 @@ class ActiveSet {
   /// moved by `last` since the pass before and by `drift` since the last one with margin. Margin is such that
   /// passes with and without it take least: with a share `density` margin of all rows active and s = last.most,
   /// a pass takes  s / margin + cost density margin  of one over all rows.
-  [[nodiscard]] Pass next(bool settled, const Steps& last, double drift, double scale);
+  /// @param cost of a pass over every row without margin, where that is less than with it.
+  [[nodiscard]] Pass next(bool settled, const Steps& last, double drift, double scale, double cost = 1);
   [[nodiscard]] float margin() const noexcept { return margin_; }
 
   /// In a pass with margin, of the next part of its n rows: those that are active, and whether margin says

@@ -43,6 +43,7 @@ struct ScoresArguments {
   Margin margin;
   SumsArgument sums;
   PassCounts* counts;
+  ChosenArgument chosen;
 };
 
 }  // namespace ts::cuda

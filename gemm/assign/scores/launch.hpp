@@ -3,6 +3,7 @@
 
 #include "tallskinny/gemm/assign/scores/active_set.hpp"
 #include "tallskinny/gemm/assign/scores/assign.hpp"
+#include "tallskinny/gemm/assign/scores/heads.hpp"
 #include "tallskinny/gemm/assign/scores/origin.hpp"
 #include "tallskinny/gemm/assign/sums/launch.hpp"
 
@@ -28,6 +29,7 @@ struct DevicePass {
   bool settled = false;              ///< most rows keep their labels
   ActiveSet::Pass over = ActiveSet::Pass::every_row;
   ActiveSet* active = nullptr;  ///< for any other pass than over every row
+  Heads* heads = nullptr;       ///< choose centroids first, for a pass over every row, all of which have labels
   ClusterSums* into = nullptr;  ///< sums in host memory to which changes are added; then centroids have none
 };
 AssignStats pass_over(const Context& ctx, const DevicePass& pass);

@@ -30,6 +30,7 @@ struct PassPlan {
   bool fast, adds;
   cuda::AssignProblem problem;
   cuda::AssignPlans plans;
+  bool chooses;      ///< of the centroids, by heads
   bool as_are;       ///< rows are taken as they are
   bool pairs_first;  ///< scores of all rows leave pairs of centroids
   bool pairs_again;  ///< scores of listed rows do
@@ -45,6 +46,7 @@ struct PassPlan {
         adds(pass.into != nullptr || pass.centroids.sums.words != nullptr),
         problem(problem_of(pass)),
         plans(cuda::assign_plans(problem, ctx.stream.device())),
+        chooses(pass.heads != nullptr && choose(ctx)),
         as_are(plans.scores && plans.scores->as_are),
         pairs_first(plans.scores && plans.scores->pairs && pass.over == Over::every_row),
         pairs_again(plans.again && plans.again->pairs),
@@ -54,6 +56,12 @@ struct PassPlan {
   [[nodiscard]] index_t words(bool own_sums) const noexcept { return counters + (own_sums ? sum_words(k, d) : 0); }
 
  private:
+  /// The kernel for chosen centroids in place of the one for all, if there is one.
+  bool choose(const Context& ctx) {
+    auto chosen = cuda::assign_chosen_plan(problem, plans, ctx.stream.device());
+    if (chosen) plans.scores = std::move(chosen);
+    return chosen.has_value();
+  }
   static cuda::AssignProblem problem_of(const DevicePass& pass) {
     const double scale = pass.centroids.spread.scale;
     const bool fast = pass.scores == Scores::fast, margin = pass.over != Over::every_row;
@@ -61,7 +69,7 @@ struct PassPlan {
             .k = pass.centroids.sums.clusters,
             .wide = needs_wide(pass.moments, pass.x.type(), scale),
             .as_are = as_they_are(pass.moments, pass.x.type(), scale),
-            .settled = (pass.settled || margin) && !fast,
+            .settled = (pass.settled || margin) && !fast && pass.heads == nullptr,
             .fast = fast,
             .margin = margin};
   }
@@ -150,6 +158,8 @@ class RunningPass {
   void score() {
     if (pass_.over == Over::active_rows)
       open_ = pass_.active->of_part(part_);
+    else if (plan_.chooses)
+      score_chosen();
     else if (plan_.plans.scores)
       score_by(*plan_.plans.scores, {}, memory_.marks, plan_.plans.confirms);
   }
@@ -160,6 +170,7 @@ class RunningPass {
     const cuda::AssignPlans& plans = plan_.plans;
     if (plan_.pairs_first && !plan_.fast) decide(gather(m.pair_marks, &m.counts->of_two), nullptr, true);
     if (plans.scores && !plan_.fast && pass_.over != Over::active_rows) open_ = gather(m.marks, &m.counts->rescored);
+    if (plan_.chooses && !plans.again) return decide(open_, nullptr, true);  // from the lists
     if (plans.again) score_by(*plans.again, open_, m.listed_marks, false);
     if (!plans.scores || !plan_.fast) decide(open_, plans.again ? m.listed_marks : nullptr, plan_.pairs_again);
   }
@@ -171,6 +182,7 @@ class RunningPass {
     AssignStats stats;
     stats.changed = static_cast<index_t>(counts.changed);
     stats.rescored = static_cast<index_t>(counts.rescored + counts.of_two);
+    stats.met = static_cast<index_t>(counts.kept);
     if (pass_.over == Over::with_margin) pass_.active->keep(ctx_, plan_.n, m.list, stats.rescored, counts.copies == 0);
     if (pass_.over == Over::active_rows) {
       stats.rescored = pass_.active->count_of_part(part_);
@@ -193,29 +205,46 @@ class RunningPass {
             static_cast<float>(plan_.origin.unit)};
   }
 
+  /// As score() of all rows, with the centroids that may be nearest.
+  void score_chosen() {
+    const PassPlan& p = plan_;
+    const PassMemory& m = memory_;
+    const std::size_t marks = static_cast<std::size_t>(cuda::AssignProblem::mark_words(p.n)) * sizeof(std::uint32_t);
+    cuda::fill_bytes(ctx_.stream, m.marks, 0, marks), cuda::fill_bytes(ctx_.stream, m.pair_marks, 0, marks);
+    const ChosenCentroids chosen = pass_.heads->choose(
+        ctx_, {p.plans, *p.plans.scores, pass_.centroids.rows, pass_.centroids.sums.shift, m.half_norms, m.origins,
+               m.largest, p.scale, static_cast<float>(1.33 * p.origin.value), pass_.labels, &m.counts->kept});
+    cuda::ScoresArguments a = arguments(*p.plans.scores, chosen.rows, m.marks, false);
+    a.centroids = chosen.centroids, a.origins = chosen.origins, a.chosen = chosen_ = chosen.lists;
+    cuda::launch(ctx_, p.plans.scores->kernel, a);
+  }
   void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided, bool confirms) {
+    cuda::launch(ctx_, by.kernel, arguments(by, selection, undecided, confirms));
+  }
+  [[nodiscard]] cuda::ScoresArguments arguments(const cuda::ScorePlan& by, const cuda::Selection& selection,
+                                                std::uint32_t* undecided, bool confirms) const {
     const PassPlan& p = plan_;
     const PassMemory& m = memory_;
     const bool signs = confirms && !by.as_are;  // centroids have columns with their origins
     const float* const origins = by.as_are ? m.plain_origins : signs ? m.half_norms : m.origins;
-    cuda::launch(ctx_, by.kernel,
-                 cuda::ScoresArguments{rows_,
-                                       selection,
-                                       signs ? m.confirming : m.negated,
-                                       origins,
-                                       signs ? 1.0F : static_cast<float>((by.as_are ? 1 : 0x1p-23) / p.origin.unit),
-                                       static_cast<float>(p.origin.reach * 1.001),
-                                       one,
-                                       p.origin.open(p.d),
-                                       m.largest,
-                                       pass_.centroids.sums.shift,
-                                       p.scale,
-                                       pass_.labels.data,
-                                       undecided,
-                                       {m.pairs, m.pair_marks},
-                                       margin(),
-                                       to_,
-                                       m.counts});
+    return {rows_,
+            selection,
+            signs ? m.confirming : m.negated,
+            origins,
+            signs ? 1.0F : static_cast<float>((by.as_are ? 1 : 0x1p-23) / p.origin.unit),
+            static_cast<float>(p.origin.reach * 1.001),
+            one,
+            p.origin.open(p.d),
+            m.largest,
+            pass_.centroids.sums.shift,
+            p.scale,
+            pass_.labels.data,
+            undecided,
+            {m.pairs, m.pair_marks},
+            margin(),
+            to_,
+            m.counts,
+            {}};
   }
   cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
     const index_t words = cuda::AssignProblem::mark_words(plan_.n);
@@ -237,9 +266,9 @@ class RunningPass {
     cuda::KernelPlan plan =
         cuda::warps_plan("assign_decide", cuda::DecidePolicy{pass_.x.type()}, p.n, ctx_.stream.device());
     plan.budget.shared_bytes = cuda::DecidePolicy::shared_bytes;
-    cuda::launch_with<cuda::DecidePolicy>(
-        ctx_, plan,
-        {rows_, c, selection, undecided, with_pairs ? memory_.pairs : nullptr, pass_.labels.data, to_, memory_.counts});
+    cuda::launch_with<cuda::DecidePolicy>(ctx_, plan,
+                                          {rows_, c, selection, undecided, with_pairs ? memory_.pairs : nullptr,
+                                           pass_.labels.data, to_, memory_.counts, chosen_});
   }
 
   const Context& ctx_;
@@ -249,6 +278,7 @@ class RunningPass {
   PassMemory memory_;
   cuda::RowsArgument rows_;
   cuda::SumsArgument to_;
+  cuda::ChosenArgument chosen_;
   cuda::Selection open_;  ///< rows that scores left open; every row if there were none
 };
 
@@ -260,6 +290,7 @@ AssignStats run(const Context& ctx, DevicePass pass, std::size_t part) {
     pass.over = Over::every_row;
     return run(ctx, pass, part);
   }
+  if (plan.chooses) pass.heads->turn(ctx, pass.centroids.rows);
   RunningPass running(ctx, pass, plan, part);
   running.prepare();
   running.score();
@@ -276,7 +307,7 @@ AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
     const Rows block = pass.x.block(i, rows);
     all += run(ctx,
                {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows), pass.weights.part(i, rows),
-                pass.unit, pass.settled, pass.over, pass.active, pass.into},
+                pass.unit, pass.settled, pass.over, pass.active, pass.heads, pass.into},
                static_cast<std::size_t>(i / most_listed_rows));
   }
   return all;

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/scores/heads_plan.hpp"
 #include "tallskinny/gemm/assign/scores/policy.hpp"
 #include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
 #include "tallskinny/gemm/device/tall_operand.hpp"
@@ -163,20 +164,21 @@ index_t most_held_steps(const GroupsPolicy& policy, bool margin) {
 /// assign/scores/kernels/assign_groups.cuh with as many warpgroups as find memory; none where not even one
 /// does.
 std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
-                                            const DeviceInfo& device) {
+                                            const DeviceInfo& device, bool chosen = false) {
   constexpr index_t least_stages = 3;
   constexpr index_t wanted_ring = 64 << 10;        // bytes: for less of it rows go into registers, then groups go
   const index_t most_groups = parts == 1 ? 3 : 2;  // sums stage by stage need twice the registers
   const index_t most_steps = parts == 1 ? 4 : 2;   // sums of more lose more
   auto policy = policy_for<GroupsPolicy>(p);
   policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded), policy.chunk = as_int(plans.chunk);
-  policy.parts = as_int(parts);
+  policy.parts = as_int(parts), policy.chosen = chosen;
   const auto bytes_left = [&](index_t held) {
     policy.held = as_int(held);
     return device.shared_bytes_per_block - policy.shared_bytes();
   };
   for (policy.groups = as_int(most_groups); policy.groups > 0; --policy.groups)
-    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > 0; stage_steps /= 2) {
+    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > (chosen ? 1 : 0);
+         stage_steps /= 2) {
       policy.stage_steps = as_int(stage_steps), policy.stages = 0;
       const bool holds = parts == 1 && plans.padded > plans.chunk && bytes_left(0) < wanted_ring;
       const index_t held = holds ? std::min(plans.steps, most_held_steps(policy, p.margin)) : 0;
@@ -257,6 +259,12 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   }
   if (plans.again) plans.again->kernel.grid = grid_of(INT32_MAX, device.multiprocessors);
   return plans;
+}
+
+std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& p, const AssignPlans& plans,
+                                            const DeviceInfo& device) {
+  if (device.capability() != 90 || plans.chunk != 128 || p.margin || p.fast) return std::nullopt;
+  return assign_groups_plan(p, 1, plans, device, true);
 }
 
 KernelPlan assign_prepare_plan(const AssignProblem& p, const AssignPlans& plans) {

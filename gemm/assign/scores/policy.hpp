@@ -132,6 +132,7 @@ struct GroupsPolicy {
   int parts = 1;          ///< of each number
   int ahead = 0;          ///< bytes of the next rows that are fetched into the caches
   bool confirms = false;  ///< only whether rows keep their labels is found, which takes producer warps
+  bool chosen = false;    ///< of each tile of rows only those centroids that are listed for it
   bool wide = false;      ///< x - shift in float64
   int vector = 1;         ///< elements of one load
   int alignment = 8;      ///< of it
@@ -146,7 +147,7 @@ struct GroupsPolicy {
   static constexpr int known_bytes = 16;  ///< what producer warps tell of a row beside its columns
   [[nodiscard]] constexpr int threads() const { return 32 * warps; }
   [[nodiscard]] constexpr int registers() const { return 65536 / threads() / blocks / 8 * 8; }
-  [[nodiscard]] constexpr int producer_registers() const { return producers > 0 ? 72 : 24; }
+  [[nodiscard]] constexpr int producer_registers() const { return producers > 0 ? 72 : chosen ? 64 : 24; }
   [[nodiscard]] constexpr int clusters() const { return centroids; }
   [[nodiscard]] static constexpr int warp_rows() { return 16; }
   [[nodiscard]] constexpr int consumers() const { return 4 * groups; }
@@ -169,7 +170,10 @@ struct GroupsPolicy {
     return known_at() + (tells() ? turns() * groups * group_rows * known_bytes : 0);
   }
   [[nodiscard]] constexpr int shifts_at() const { return origins_at() + 4 * near_origins(); }
-  [[nodiscard]] constexpr int barriers_at() const { return shifts_at() + 16 * all_steps() * shift_bytes(wide); }
+  /// Of origins of chunks that are under way.
+  [[nodiscard]] constexpr int slots() const { return chosen ? most_stages + 1 : 0; }
+  [[nodiscard]] constexpr int slots_at() const { return shifts_at() + 16 * all_steps() * shift_bytes(wide); }
+  [[nodiscard]] constexpr int barriers_at() const { return slots_at() + 4 * slots() * chunk; }
   [[nodiscard]] constexpr int shared_bytes() const {
     return barriers_at() + 8 * (2 * most_stages + (producers > 0 ? 2 * turns() * groups : 0));
   }
@@ -178,7 +182,7 @@ struct GroupsPolicy {
     each("type", p.type), each("d", p.d), each("steps", p.steps), each("centroids", p.centroids),
         each("chunk", p.chunk), each("groups", p.groups), each("producers", p.producers), each("stages", p.stages),
         each("stage_steps", p.stage_steps), each("held", p.held), each("parts", p.parts), each("ahead", p.ahead),
-        each("confirms", p.confirms);
+        each("confirms", p.confirms), each("chosen", p.chosen);
     tell_common(p, each);
   }
   friend bool operator==(const GroupsPolicy&, const GroupsPolicy&) = default;

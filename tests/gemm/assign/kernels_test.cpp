@@ -4,6 +4,7 @@
 
 #include "tallskinny/gemm/assign/exact/policy.hpp"
 #include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/scores/heads_plan.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
 #include "tallskinny/gemm/assign/scores/policy.hpp"
 #include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
@@ -128,6 +129,30 @@ void add_fast_and_confirmed(std::vector<cuda::KernelPlan>& plans, DType type, co
   }
 }
 
+/// Centroids chosen by heads.
+void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  const int size = static_cast<int>(size_of(type));
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{128, 8192}, {768, 4096}, {1024, 16384}, {201, 6000}}) {
+    const cuda::AssignProblem p{{type, 1 << 21, d, true, std::min(16, cuda::common_power(d * size, 16))}, k};
+    const index_t axes = cuda::heads_columns(p, device);
+    if (device.capability() != 90) {
+      CHECK(axes == 0);
+      continue;
+    }
+    CHECK(axes % 64 == 48);
+    const cuda::AssignPlans found = cuda::assign_plans(p, device);
+    const auto chosen = cuda::assign_chosen_plan(p, found, device);
+    plans.push_back(chosen->kernel);
+    plans.push_back(cuda::heads_limits_plan(p.rows, axes, found.steps, device));
+    plans.push_back(cuda::heads_tiles_plan(p.rows.n, axes, device));
+    plans.push_back(cuda::heads_lists_plan(p.rows.n / cuda::tile_rows(*chosen), device));
+    plans.push_back(cuda::heads_rows_plan(type, p.rows.n, device));
+    plans.push_back(cuda::heads_centroids_plan(k));
+  }
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{512, 1000}, {64, 100000}})
+    CHECK(cuda::heads_columns({{type, 1 << 21, d}, k}, device) == 0);
+}
+
 /// What a type needs once: decisions, moments, distances, seeding.
 void add_once(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   plans.push_back(cuda::warps_plan("assign_decide", cuda::DecidePolicy{type}, 1000, device));
@@ -163,6 +188,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
       add_fast_and_confirmed(plans, type, device);
     }
     if (device.capability() == 90) add_producers(plans, type, device);
+    if (type == DType::float16 || type == DType::float32) add_heads(plans, type, device);
     add_once(plans, type, device);
     add_sums(plans, type, device);
   }

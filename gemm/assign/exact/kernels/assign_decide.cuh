@@ -9,7 +9,11 @@ constexpr int many = 256;  // centroids
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     assign_decide(ts::cuda::DecideArguments a) {
-  const auto& [x, c, selection, undecided, pairs, labels, sums, counts] = a;
+  const auto& [x, c, selection, undecided, pairs, labels, sums, counts, chosen] = a;
+  const auto choice = [&](int tile) {
+    return tile < 0 ? Choice{nullptr, c.count}
+                    : Choice{chosen.numbers + static_cast<int64>(tile) * chosen.stride, 128 * chosen.counts[tile]};
+  };
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int64 count = count_of(selection, x);
   uint64 changed = 0;
@@ -37,7 +41,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if (c.count <= many) {
       for (uint32 left = others; left != 0; left &= left - 1) {
         const int turn = __ffs(left) - 1;
-        const int found = exact_label<Team<false>>(c, x, __shfl_sync(everyone, row, turn), lane, 32);
+        const int tile = -2 - __shfl_sync(everyone, pair.first, turn);
+        const int found = exact_label<Team<false>>(c, x, __shfl_sync(everyone, row, turn), choice(tile), lane, 32);
         if (lane == turn) label = found;
       }
     } else {
@@ -47,8 +52,9 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
       for (int w = 0; w < warps; ++w)
         for (uint32 left = wanted[w]; left != 0; left &= left - 1) {
           const int turn = __ffs(left) - 1;
-          const int found = exact_label<Team<true>>(c, x, row_at(selection, begin + w + turn * stride),
-                                                    Team<true>::rank(), Team<true>::size);
+          const int64 i = row_at(selection, begin + w + turn * stride);
+          const int tile = pairs == nullptr ? -1 : -2 - pairs[i].first;
+          const int found = exact_label<Team<true>>(c, x, i, choice(tile), Team<true>::rank(), Team<true>::size);
           if (warp == w && lane == turn) label = found;
         }
       __syncthreads();

@@ -70,17 +70,27 @@ struct Team {
   }
 };
 
-/// A thread of the team takes the centroids first, first + stride ...
+/// Centroids to choose from: all, or those of a list, which may have numbers of none.
+struct Choice {
+  const int* numbers;
+  int count;
+  __device__ __forceinline__ int at(int place) const { return numbers == nullptr ? place : numbers[place]; }
+};
+
+/// A thread of the team takes the places first, first + stride ... of those to choose from.
 template <class Together>
-__device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, int first, int stride) {
+__device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, int64 i, const Choice& of, int first,
+                                           int stride) {
   const double infinity = __longlong_as_double(0x7ff0000000000000ll);
   constexpr int none = 0x7fffffff;
   Nearest near = {infinity, infinity, none};
-  for (int m = first; m < c.count; m += stride) {
-    if (c.half_norms[m] >= never) continue;
+  const auto real = [&](int m) { return m < c.count && c.half_norms[m] < never; };
+  for (int place = first; place < of.count; place += stride) {
+    const int m = of.at(place);
+    if (!real(m)) continue;
     const double found = distance(c, x, i, m);
     near.second = fmin(near.second, fmax(near.best, found));
-    if (found < near.best) near.best = found, near.which = m;
+    if (found < near.best || (found == near.best && m < near.which)) near.best = found, near.which = m;
   }
   near = Together::together(near, [](const Nearest& a, const Nearest& b) {
     const bool other = b.best < a.best || (b.best == a.best && b.which < a.which);
@@ -91,8 +101,9 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   if (near.second > limit) return near.which;
 
   Twofold least = {infinity, 0};
-  for (int m = first; m < c.count; m += stride) {
-    if (c.half_norms[m] >= never || distance(c, x, i, m) > limit) continue;
+  for (int place = first; place < of.count; place += stride) {
+    const int m = of.at(place);
+    if (!real(m) || distance(c, x, i, m) > limit) continue;
     const Twofold found = twofold_distance(c, x, i, m);
     if (least.high == infinity || minus(found, least) < 0) least = found;
   }
@@ -102,8 +113,9 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   // What differs by less than rounding may have done is equal.
   const double tie = __dmul_rn(__dmul_rn(c.cols + 3, 0x1p-100), least.high);
   int which = none;
-  for (int m = first; m < c.count && which == none; m += stride) {
-    if (c.half_norms[m] >= never || distance(c, x, i, m) > limit) continue;
+  for (int place = first; place < of.count; place += stride) {
+    const int m = of.at(place);
+    if (m >= which || !real(m) || distance(c, x, i, m) > limit) continue;
     if (minus(twofold_distance(c, x, i, m), least) <= tie) which = m;
   }
   return Together::together(which, [](int a, int b) { return min(a, b); });
@@ -139,7 +151,7 @@ __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Row
   for (; left != 0; left &= left - 1) {
     const int turn = __ffs(left) - 1;
     const int one = __shfl_sync(everyone, pair.first, turn), other = __shfl_sync(everyone, pair.second, turn);
-    const int found = exact_label<Team<false>>(c, x, __shfl_sync(everyone, i, turn),
+    const int found = exact_label<Team<false>>(c, x, __shfl_sync(everyone, i, turn), {nullptr, c.count},
                                                lane == 0   ? one
                                                : lane == 1 ? other
                                                            : c.count,

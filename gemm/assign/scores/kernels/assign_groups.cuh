@@ -153,7 +153,7 @@ __device__ __forceinline__ void take_chunk(const float (&product)[4 * blocks_of_
     const float2* const from = reinterpret_cast<const float2*>(origins + first) + threadIdx.x % 4;
 #pragma unroll
     for (int b = 0; b < blocks_of_8; ++b) {
-      const float2 origin = origins_here > 0 ? from[4 * b] : __ldg(from + 4 * b);
+      const float2 origin = policy.chosen || origins_here > 0 ? from[4 * b] : __ldg(from + 4 * b);
 #pragma unroll
       for (int s = 0; s < slots; ++s)
         found.add(s, key_of(origin.x + product[4 * b + 2 * s], places, 2 * b),
@@ -169,18 +169,27 @@ __device__ __forceinline__ void group_barrier() {
   asm volatile("bar.sync %0, 128;" ::"r"(1 + static_cast<int>(threadIdx.x) / 128) : "memory");
 }
 
+/// The chunks that a tile of rows meets, and of centroids that are chosen the slot of the next one's origins.
+struct Chunks {
+  int count = chunks, slot = 0;
+};
+
 /// What all chunks tell of a warp's rows, whose parts begin at `left`.
 __device__ __forceinline__ void score_chunks(Row (&row)[slots], Below (&below)[slots],
                                              const uint32 (&held)[held_steps][4], const unsigned char* left,
-                                             const Arguments& a, const Shared& shared,
-                                             RingPosition<policy.stages>& at) {
+                                             const Arguments& a, const Shared& shared, RingPosition<policy.stages>& at,
+                                             Chunks& of) {
   const uint64 lefts = wgmma_descriptor(left, group_rows);
 #pragma unroll 1
-  for (int c = 0; c < chunks; ++c) {
+  for (int c = 0; c < of.count; ++c) {
     float product[4 * blocks_of_8];
     multiply_chunk(product, held, lefts, shared, at);
-    take_chunk(product, origins_here > 0 ? shared.origins() : a.origins, c * policy.chunk, a.one << index_bits, below,
-               row);
+    const int first = c * policy.chunk;
+    const float* const origins = policy.chosen      ? shared.slot(of.slot) - first
+                                 : origins_here > 0 ? shared.origins()
+                                                    : a.origins;
+    take_chunk(product, origins, first, a.one << index_bits, below, row);
+    if constexpr (policy.chosen) of.slot = slot_after(of.slot);
   }
 }
 
@@ -190,6 +199,16 @@ __device__ __forceinline__ void settle_own(Settle& settle, const Arguments& a, c
   const Row all = collect(row, 0);
   const float open = open_within(bound, all, a.per_unit, a.margin);
   const bool certain = all.second - all.best > open, of_two = !policy.margin && all.third - all.best > open;
+  if constexpr (policy.chosen) {
+    const int* const numbers = a.chosen.numbers + first / block_rows * a.chosen.stride;
+    const int label = mine >= 0 ? numbers[all.label] : 0, other = mine >= 0 ? numbers[all.other] : 0;
+    if (mine >= 0)
+      a.pairs.of_row[mine] = of_two ? Pair{label, other} : Pair{-2 - static_cast<int>(first / block_rows), -1};
+    if (mine >= 0 && !certain)
+      atomicOr((of_two ? a.pairs.marks : a.undecided) + mine / 32, 1u << mine % 32);  // by rows, not positions
+    settle.move(mine, before, label, mine >= 0 && certain && label != before);
+    return;
+  }
   if (!policy.margin && mine >= 0) a.pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, -1};
   if constexpr (policy.parts == 1 && !policy.margin) {
     settle.mark<16>(a.pairs.marks, first, mine >= 0 && of_two && !certain);
@@ -205,6 +224,7 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
   const int lane = threadIdx.x % 32;
   Settle settle{a.x, a.selection, a.sums, a.labels, a.undecided, nullptr};
   RingPosition<policy.stages> at;
+  Chunks of;
   unsigned char* const left = shared.left(warp / 4, 0);
   for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride) {
     const int64 first = block + warp * 16;
@@ -212,13 +232,14 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
     const int before = settle.before(mine);
     Row row[slots];
     Below unused[slots] = {};
+    if constexpr (policy.chosen) of.count = a.chosen.counts[block / block_rows];
     uint32 held[held_steps][4];
     // It also tells the compiler that warps are whole, as below.
     group_barrier();
     load_own(held, row, a.x, mine, left + 256 * (warp % 4), shared.shifts(), a.scale);
     fetch_ahead(a.x, lane < 16 ? settle.row(first + tiles.stride + lane, tiles.count) : -1);
     group_barrier();
-    score_chunks(row, unused, held, left, a, shared, at);
+    score_chunks(row, unused, held, left, a, shared, at, of);
     if (first < tiles.count) settle_own(settle, a, bound, row, first, mine, before);
   }
   settle.end(a.counts);
@@ -242,7 +263,8 @@ __device__ __forceinline__ void score_produced_rows(const Arguments& a, const Sh
       load_fragment(held[step], left + 2 * step * (16 * group_rows), warp % 4);
     Below below[slots] = {};
     Row row[slots] = {{3e30f, 3e30f}, {3e30f, 3e30f}};
-    score_chunks(row, below, held, left, a, shared, at);
+    Chunks of;
+    score_chunks(row, below, held, left, a, shared, at, of);
     const int64 mine = lane < 16 ? settle.row(first + lane, tiles.count) : -1;
     int before = -1, label = -1;  // nothing moves
     bool certain;
@@ -278,7 +300,10 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     // Lanes part only in warps that end here: behind such a branch all shuffles would have a second way, for warps
     // that are not whole.
     if (warp == consumers + policy.producers) {
-      if (threadIdx.x % 32 == 0) fill_ring(shared, a.centroids, tiles);
+      if constexpr (policy.chosen)
+        fill_chosen(shared, a, tiles);
+      else if (threadIdx.x % 32 == 0)
+        fill_ring(shared, a.centroids, tiles);
       return;
     }
     if constexpr (produced) produce_rows(a, shared, bound, warp - consumers, tiles);

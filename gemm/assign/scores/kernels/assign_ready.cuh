@@ -167,7 +167,8 @@ __device__ __forceinline__ void fetch_ahead(const Rows& x, int64 row) {
   constexpr uint32 bytes = policy.ahead;
   if (!policy.ahead || row < 0) return;
   const char* const from = reinterpret_cast<const char*>(row_of(x, row));
-  if (policy.alignment == 16 && bytes % 16 == 0)
+  // The copy engine is slow at rows that lie anywhere.
+  if (!policy.chosen && policy.alignment == 16 && bytes % 16 == 0)
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "n"(bytes / 16 * 16) : "memory");
   else
     for (uint32 at = 0; at < bytes; at += 128) asm volatile("prefetch.global.L2 [%0];" ::"l"(from + at));

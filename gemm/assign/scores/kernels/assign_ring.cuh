@@ -38,6 +38,10 @@ struct Shared {
     return reinterpret_cast<Known*>(memory + policy.known_at()) + (2 * group + turn) * group_rows;
   }
   __device__ __forceinline__ float* origins() const { return reinterpret_cast<float*>(memory + policy.origins_at()); }
+  /// Origins of the centroids of a chunk that are chosen.
+  __device__ __forceinline__ float* slot(int number) const {
+    return reinterpret_cast<float*>(memory + policy.slots_at()) + number * policy.chunk;
+  }
   __device__ __forceinline__ Shift* shifts() const { return reinterpret_cast<Shift*>(memory + policy.shifts_at()); }
 
   /// By all threads, before the first of them uses any of it.
@@ -48,7 +52,8 @@ struct Shared {
       for (int m = threadIdx.x; m < origins_here; m += policy.threads()) origins()[m] = a.origins[m];
     if (threadIdx.x == 0) {
       for (int stage = 0; stage < policy.stages; ++stage)
-        barrier_init(stage_full(stage), 1), barrier_init(stage_empty(stage), consumers * warp_arrivals);
+        barrier_init(stage_full(stage), policy.chosen ? 32 : 1),
+            barrier_init(stage_empty(stage), consumers * warp_arrivals);
       if constexpr (produced)
         for (int number = 0; number < 4 * groups; ++number)
           barrier_init(barrier(2 * policy.stages + number), 4 * warp_arrivals);
@@ -82,4 +87,75 @@ __device__ __forceinline__ void fill_ring(const Shared& shared, const void* frag
           bulk_load(shared.memory + at.stage * stage_bytes + part * right_part, from + part * steps * right_step,
                     right_part, shared.stage_full(at.stage));
       }
+}
+
+/// The next of the slots.
+__device__ __forceinline__ int slot_after(int slot) { return slot + 1 < policy.slots() ? slot + 1 : 0; }
+
+/// Waits until at most Stages that were committed are under way.
+template <int Stages>
+__device__ __forceinline__ void copies_wait_but() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Stages) : "memory");
+}
+
+/// A warp brings the chunks of centroids that are chosen for each tile of rows, two eights of columns of 16 centroids
+/// at a time: whole sectors, and 8 lanes meet in few banks. It waits for its copies itself, a few stages later. A slot
+/// of origins is free: the stages of the chunk behind the one that was there were given back, since there are more
+/// slots than stages. Places of no centroid are filled with zeros: if all blocks read one row for them, the cache
+/// would answer them one after the other.
+__device__ __forceinline__ void fill_chosen(const Shared& shared, const Arguments& a, const RowTiles& tiles) {
+  constexpr int rows = policy.chunk / 16, row_pieces = 2 * steps, pieces = 2 * stage_steps, behind = policy.stages / 2;
+  static_assert(!policy.chosen || policy.chunk == 128);
+  const int lane = threadIdx.x % 32;
+  const auto* const eights = static_cast<const uint4*>(a.centroids);
+  RingPosition<policy.stages> at, next;  // next: to be told
+  uint32 filled = 0;
+  int slot = 0, under_way = 0;
+  const auto tell = [&] {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    barrier_arrive(shared.stage_full(next.stage));
+    next.advance(), --under_way;
+  };
+  for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride) {
+    const int64 tile = block / block_rows;
+    const int* numbers = a.chosen.numbers + tile * a.chosen.stride;
+    const int count = a.chosen.counts[tile];
+    for (int c = 0; c < count; ++c, numbers += policy.chunk, slot = slot_after(slot)) {
+      int mine[rows / 2];
+      uint32 from[rows], real = 0;
+#pragma unroll
+      for (int i = 0; i < rows / 2; ++i) mine[i] = numbers[32 * i + lane];
+#pragma unroll
+      for (int i = 0; i < rows; ++i) {
+        const int number = __shfl_sync(everyone, mine[i / 2], i % 2 * 16 + lane / 2);
+        from[i] = static_cast<uint32>(number) * row_pieces + lane % 2;
+        if (number != a.chosen.none) real |= 1u << i;
+      }
+#pragma unroll 1
+      for (int stage = 0; stage < stages_of_chunk; ++stage, at.advance()) {
+        if (filled == policy.stages)
+          barrier_wait(shared.stage_empty(at.stage), at.parity ^ 1);
+        else
+          ++filled;
+        if (stage == 0)
+#pragma unroll
+          for (int i = 0; i < rows / 2; ++i) copy_async<4>(shared.slot(slot) + 32 * i + lane, a.origins + mine[i], 4);
+        unsigned char* const to =
+            shared.memory + at.stage * stage_bytes + lane % 2 * (16 * policy.chunk) + lane / 2 * 16;
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+          for (int piece = 0; piece < pieces; piece += 2)
+            copy_async<16>(to + piece * (16 * policy.chunk) + i * 256, eights + (from[i] + stage * pieces + piece),
+                           real >> i & 1 ? 16 : 0);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        if (++under_way > behind) {
+          copies_wait_but<behind>();
+          tell();
+        }
+      }
+    }
+    wait_for_copies();
+    while (under_way > 0) tell();
+  }
 }

@@ -1,0 +1,75 @@
+// Heads of rows on a device: which centroids may be the nearest one, from a few columns of all.
+#pragma once
+
+#include <memory>
+
+#include "tallskinny/gemm/assign/rows/launch.hpp"
+#include "tallskinny/gemm/assign/scores/heads_plan.hpp"
+#include "tallskinny/gemm/assign/scores/heads_policy.hpp"
+#include "tallskinny/gemm/assign/scores/policy.hpp"
+#include "tallskinny/gemm/assign/sums/moments.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+
+namespace ts::assign_device {
+
+/// What a pass has ready when it asks for chosen centroids.
+struct HeadsPass {
+  const cuda::AssignPlans& plans;
+  const cuda::ScorePlan& chosen;
+  const double *centroids, *shift;  ///< k x d; of d columns
+  const float *half_norms, *origins;
+  const cuda::Largest* largest;
+  double scale;
+  float beyond;  ///< the origin of what must not be chosen
+  PerRow<const std::int32_t> labels;
+  cuda::word64* kept;
+};
+
+/// What the kernel that scores chosen centroids is told.
+struct ChosenCentroids {
+  cuda::Selection rows;  ///< all, those of a cluster together
+  const void* centroids;
+  const float* origins;
+  cuda::ChosenArgument lists;
+};
+
+/// Rows and centroids, shifted and scaled, are turned into m orthonormal axes, best those along which rows differ
+/// most. Heads, what is along the axes, are rounded to float16; norms bound all else, so that products of heads tell
+/// for most centroids that they are farther than the one of the row's label. Rows are taken in the order of their
+/// labels, and a tile of rows is scored with the centroids that may be nearest for one of them. Labels are those of a
+/// pass over all centroids, and their proof, too. Source: the bounds of partial distances (Cheng et al. 1984), with
+/// the rest by Cauchy and Schwarz. Memory: bytes().
+class Heads {
+ public:
+  /// @param axes d x m, orthonormal to rounding; m = heads_columns(). @param scale of scores, in all passes.
+  /// x, of k clusters, stays where it is. @throws Error(out_of_memory).
+  Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> axes, index_t k,
+        double scale);
+  static constexpr double cost = 0.4;  ///< of a pass, about, in those of passes over all centroids
+  [[nodiscard]] static std::uint64_t bytes(index_t n, index_t d, index_t m, index_t k) noexcept;
+
+  /// Whether a pass over these rows, all of which have labels, should choose centroids.
+  [[nodiscard]] bool serve(const Rows& x, double scale) noexcept;
+  /// Turns the centroids (k x d), with the stream's workspace, before choose(). Asynchronous.
+  void turn(const Context& ctx, const double* centroids);
+  /// The centroids of the pass. Asynchronous.
+  [[nodiscard]] ChosenCentroids choose(const Context& ctx, const HeadsPass& pass);
+  /// After a pass that kept so many pairs of a row and a centroid, and took so long, where one over all centroids took
+  /// `seconds_without`: where that was many, or long, the next 1, 2, 4 ... passes do without. The time of the first
+  /// pass, which loads kernels, does not count.
+  void passed(index_t kept, double seconds, double seconds_without) noexcept;
+
+ private:
+  Rows x_;
+  index_t n_, d_, k_, m_, padded_;
+  double scale_;
+  DeviceMatrix<double> axes_, shift_, turned_;  ///< d x m; shift Q; centroids Q
+  cuda::Memory heads_, norms_;                  ///< of rows
+  cuda::Memory places_, order_, list_, limits_, signs_, numbers_, counts_;
+  cuda::Memory by_rows_, origins_, chunks_;  ///< of centroids
+  index_t tile_ = 0;                         ///< rows of one
+  bool loaded_ = false;
+  int rest_ = 0, pause_ = 1;  ///< passes to come without, and how many the next time
+};
+
+}  // namespace ts::assign_device

@@ -1,0 +1,24 @@
+// The kernels of heads: pure functions of shapes and device.
+#pragma once
+
+#include <optional>
+
+#include "tallskinny/gemm/assign/scores/plan.hpp"
+
+namespace ts::cuda {
+
+/// How many axes heads should have for k centroids of d columns; 0 where heads do not pay, or no kernel can take them.
+[[nodiscard]] index_t heads_columns(const AssignProblem& problem, const DeviceInfo& device);
+/// What scores the centroids that heads leave; none where no kernel can. `plans` are those of the pass without.
+[[nodiscard]] std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& problem, const AssignPlans& plans,
+                                                          const DeviceInfo& device);
+/// Rows of a tile of that kernel.
+[[nodiscard]] index_t tile_rows(const ScorePlan& chosen);
+
+[[nodiscard]] KernelPlan heads_rows_plan(DType type, index_t rows, const DeviceInfo& device);
+[[nodiscard]] KernelPlan heads_centroids_plan(index_t k);
+[[nodiscard]] KernelPlan heads_limits_plan(const RowsForm& rows, index_t axes, index_t steps, const DeviceInfo& device);
+[[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, index_t axes, const DeviceInfo& device);
+[[nodiscard]] KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device);
+
+}  // namespace ts::cuda

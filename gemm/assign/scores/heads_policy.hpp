@@ -1,0 +1,163 @@
+// What specialises the kernels that find which centroids may be nearest by the heads of rows, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/assign/scores/policy.hpp"
+
+namespace ts::cuda {
+
+/// Centroids of a chunk; rows whose signs are put together; columns of the step that holds limits.
+inline constexpr int heads_chunk = 128, heads_rows = 16, limit_columns = 16;
+
+/// Norms of a row, shifted and scaled, rounded up: of its head in float16, of what rounding leaves of the head, of
+/// what is orthogonal to the axes, and of all of it.
+struct alignas(16) HeadNorms {
+  float head, rest, tail, all;
+};
+
+struct HeadsRowsArguments {
+  RowsArgument x;
+  const float* turned;       ///< x Q, of as many rows
+  const double* shift;       ///< of each of d columns
+  const float* moved_shift;  ///< shift Q scale
+  double scale;
+  float error;       ///< of an element of `turned`, at most so much of the norms of the row and the shift
+  float shift_norm;  ///< ||shift|| scale
+  int d, m;
+  void* heads;  ///< rows x m in float16
+  HeadNorms* norms;
+};
+
+/// scores/kernels/heads_rows.cuh, a warp a row
+struct HeadsRowsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
+  static constexpr char name[] = "ts::cuda::HeadsRowsPolicy";
+  using Arguments = HeadsRowsArguments;
+
+  DType type = DType::float32;
+
+  static constexpr int threads = 256, blocks_at_once = 4;
+
+  static constexpr void members(auto& p, auto each) { each("type", p.type); }
+  friend bool operator==(const HeadsRowsPolicy&, const HeadsRowsPolicy&) = default;
+};
+
+struct HeadsCentroidsArguments {
+  const double *centroids, *turned;   ///< k x d; k x m: centroids Q
+  const double *shift, *moved_shift;  ///< of d columns; shift Q
+  const float *half_norms, *origins;  ///< of `padded` centroids, as assign_prepare.cuh leaves them
+  double scale;
+  int count, d, m, steps, padded;  ///< steps: of 16 columns of a row in `by_rows`
+  float beyond;                    ///< the origin of what must not be chosen
+  void* by_rows;                   ///< -c in float16, count + 1 rows, of which the last are zeros
+  float* own_origins;              ///< count + 1
+  void* chunks;                    ///< -h and the columns of limits in float16, chunk by chunk
+};
+
+/// scores/kernels/heads_centroids.cuh, a warp a centroid
+struct HeadsCentroidsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
+  static constexpr char name[] = "ts::cuda::HeadsCentroidsPolicy";
+  using Arguments = HeadsCentroidsArguments;
+
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const HeadsCentroidsPolicy&, const HeadsCentroidsPolicy&) = default;
+};
+
+struct HeadsLimitsArguments {
+  RowsArgument x;
+  const unsigned* order;  ///< of rows, those of a cluster together
+  const int* labels;
+  const void* by_rows;
+  const float* half_norms;
+  const Largest* largest;
+  const double* shift;
+  double scale;
+  const HeadNorms* norms;
+  void* limits;   ///< in this order, limit_columns in float16
+  index_t* list;  ///< the order, as selections have it
+  word64* listed;
+};
+
+/// scores/kernels/heads_limits.cuh, a warp 32 rows
+struct HeadsLimitsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
+  static constexpr char name[] = "ts::cuda::HeadsLimitsPolicy";
+  using Arguments = HeadsLimitsArguments;
+
+  DType type = DType::float32;
+  int d = 1;          ///< columns
+  int steps = 1;      ///< of 16 columns of a row in `by_rows`
+  int all_steps = 1;  ///< of heads and limits
+  int vector = 1;     ///< elements of one load
+  int alignment = 4;  ///< of it
+
+  static constexpr int threads = 256, blocks_at_once = 4;
+  static constexpr bool wide = false, margin = false;
+  static constexpr int parts = 1;
+
+  static constexpr void members(auto& p, auto each) {
+    each("type", p.type), each("d", p.d), each("steps", p.steps), each("all_steps", p.all_steps),
+        each("vector", p.vector), each("alignment", p.alignment);
+  }
+  friend bool operator==(const HeadsLimitsPolicy&, const HeadsLimitsPolicy&) = default;
+};
+
+struct HeadsTilesArguments {
+  const void *heads, *limits, *chunks;
+  const unsigned* order;
+  index_t count;
+  int chunk_count;
+  unsigned* signs;  ///< of heads_rows rows and a chunk: four words
+};
+
+/// scores/kernels/heads_tiles.cuh (sm_90a)
+struct HeadsTilesPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
+  static constexpr char name[] = "ts::cuda::HeadsTilesPolicy";
+  using Arguments = HeadsTilesArguments;
+
+  int steps = 4;   ///< of 16 columns: of heads, and one of limits; whole stages
+  int groups = 3;  ///< warpgroups that multiply
+  int stages = 3;  ///< of the ring
+
+  static constexpr DType type = DType::float16;
+  static constexpr int blocks_at_once = 1, stage_steps = 4, group_rows = 64, step_bytes = 32, most_stages = 8;
+  static constexpr int stage_bytes = stage_steps * step_bytes * heads_chunk;
+  [[nodiscard]] constexpr int threads() const { return 128 * groups + 32; }
+  [[nodiscard]] constexpr int left_bytes() const { return steps * step_bytes * group_rows; }
+  [[nodiscard]] constexpr int left_at() const { return stages * stage_bytes; }
+  [[nodiscard]] constexpr int barriers_at() const { return left_at() + groups * left_bytes(); }
+  [[nodiscard]] constexpr int shared_bytes() const { return barriers_at() + 16 * most_stages; }
+  [[nodiscard]] constexpr int registers() const { return 65536 / threads() / 8 * 8; }
+
+  static constexpr void members(auto& p, auto each) {
+    each("steps", p.steps), each("groups", p.groups), each("stages", p.stages);
+  }
+  friend bool operator==(const HeadsTilesPolicy&, const HeadsTilesPolicy&) = default;
+};
+
+struct HeadsListsArguments {
+  const unsigned* signs;
+  index_t parts;  ///< of heads_rows rows, of all tiles
+  int chunk_count, tile_parts, centroids, stride;
+  int *numbers, *counts;  ///< of each tile, `stride` apart: centroids that may be nearest; chunks of them
+  word64* kept;           ///< of all tiles, centroids times rows
+};
+
+/// scores/kernels/heads_lists.cuh, a warp a tile
+struct HeadsListsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
+  static constexpr char name[] = "ts::cuda::HeadsListsPolicy";
+  using Arguments = HeadsListsArguments;
+
+  static constexpr DType type = DType::float16;
+  static constexpr int threads = 256, blocks_at_once = 4;
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const HeadsListsPolicy&, const HeadsListsPolicy&) = default;
+};
+
+}  // namespace ts::cuda

@@ -1,0 +1,65 @@
+// Centroids made ready for heads_tiles.cuh and for scores of those that it leaves, a warp a centroid: negated in
+// float16, row by row, with the origins of their scores; and chunk by chunk, the eights of columns of all its
+// centroids, their negated heads and a step of columns for limits:
+//   o1 o2 o3 -1 -1 -1 -A -B -C   (float16 parts of the origin ||c||^2 / 2, and norms rounded up)
+// A is what rounding leaves of the head, B both, and C the tail; what float64 loses is made up for by 2^-30.
+#include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/heads_norms.cuh"
+
+constexpr unsigned everyone = 0xffffffffu, sign = 0x8000;
+constexpr int warps = policy.threads / 32, chunk = ts::cuda::heads_chunk;
+constexpr float never = 1e30f, far = 60000;
+
+__device__ __forceinline__ double sum_of_warp(double x) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(everyone, x, step);
+  return x;
+}
+__device__ __forceinline__ unsigned short half_of(double x) {
+  return static_cast<unsigned short>(halves(static_cast<float>(x), 0));
+}
+__device__ __forceinline__ double number_of(unsigned short bits) { return widen(Half{bits}); }
+
+extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
+    heads_centroids(ts::cuda::HeadsCentroidsArguments a) {
+  const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int most = a.padded > a.count ? a.padded : a.count + 1;
+  if (m >= most) return;
+  const bool counts = m < a.count && a.half_norms[m] < never;
+  const int64 row = m;
+  double all = 0;
+  for (int j = lane; j < 16 * a.steps; j += 32) {
+    const double c = counts && j < a.d ? (a.centroids[row * a.d + j] - a.shift[j]) * a.scale : 0;
+    all += c * c;
+    if (m <= a.count) static_cast<unsigned short*>(a.by_rows)[row * 16 * a.steps + j] = half_of(-c);
+  }
+  double turned = 0, head = 0, rest = 0;
+  const auto at = [&](int j) {
+    return static_cast<int64>(m / chunk) * chunk * (a.m + ts::cuda::limit_columns) + (j / 8 * chunk + m % chunk) * 8 +
+           j % 8;
+  };
+  auto* const chunks = static_cast<unsigned short*>(a.chunks);
+  for (int j = lane; j < a.m; j += 32) {
+    const double y = counts ? (a.turned[row * a.m + j] - a.moved_shift[j]) * a.scale : 0;
+    const unsigned short bits = half_of(-y);
+    const double h = number_of(bits);
+    turned += y * y, head += h * h, rest += (y + h) * (y + h);
+    if (m < a.padded) chunks[at(j)] = bits;
+  }
+  all = sum_of_warp(all), turned = sum_of_warp(turned), head = sum_of_warp(head), rest = sum_of_warp(rest);
+  if (lane == 0 && m <= a.count) a.own_origins[m] = m < a.count ? a.origins[m] : a.beyond;
+  if (lane >= ts::cuda::limit_columns || m >= a.padded) return;
+  constexpr double up = 1 + 0x1p-20;
+  const double tail = all - turned + 0x1p-30 * all, left = sqrt(rest) * up + 0x1p-30 * sqrt(all);
+  double origin = counts ? all / 2 : far;
+  unsigned short bits = 0;
+  for (int part = 0; part < 3; ++part) {
+    const unsigned short next = half_of(origin);
+    if (lane == part) bits = next;
+    origin -= number_of(next);
+  }
+  if (lane >= 3 && lane < 6) bits = half_of(-1);
+  const double norm = lane == 6 ? left : lane == 7 ? sqrt(head) * up + left : sqrt(tail > 0 ? tail : 0) * up;
+  if (lane >= 6 && lane < 9) bits = half_up(static_cast<float>(norm) * (1 + 0x1p-20f)) | sign;
+  chunks[at(a.m + lane)] = bits;
+}

@@ -1,0 +1,135 @@
+// Which centroids may be nearest for some of 16 rows: products of heads by tensor instructions of warpgroups (sm_90a),
+// whose last step adds and takes away what heads_limits.cuh and heads_centroids.cuh say, so that signs tell. A group
+// has 64 rows, which it copies itself, and takes chunks of 128 centroids from a ring that one more warp fills. Operands
+// lie as wgmma.cuh says. A lane has rows g and g + 8 of its warp's 16, and columns 2t, 2t + 1 of each eight: bit 2b + e
+// of word t stands for column 8b + 2t + e of the chunk.
+#include "tallskinny/gemm/device/wgmma.cuh"
+
+constexpr unsigned everyone = 0xffffffffu;
+constexpr int chunk = ts::cuda::heads_chunk, blocks_of_8 = chunk / 8, stage_steps = policy.stage_steps;
+constexpr int stages_of_chunk = policy.steps / stage_steps, groups = policy.groups, group_rows = policy.group_rows;
+constexpr int left_step = policy.step_bytes * group_rows, right_step = policy.step_bytes * chunk;
+static_assert(policy.steps % stage_steps == 0);
+
+struct Shared {
+  unsigned char* memory;
+  __device__ __forceinline__ uint64* full(int stage) const {
+    return reinterpret_cast<uint64*>(memory + policy.barriers_at()) + stage;
+  }
+  __device__ __forceinline__ uint64* empty(int stage) const { return full(policy.most_stages + stage); }
+};
+
+/// One thread brings all chunks for each tile of rows.
+__device__ __forceinline__ void fill_ring(const ts::cuda::HeadsTilesArguments& a, const Shared& shared) {
+  RingPosition<policy.stages> at;
+  uint32 filled = 0;
+  for (int64 block = blockIdx.x; block * (groups * group_rows) < a.count; block += gridDim.x)
+    for (int part = 0; part < a.chunk_count * stages_of_chunk; ++part, at.advance()) {
+      if (filled == policy.stages)
+        barrier_wait(shared.empty(at.stage), at.parity ^ 1);
+      else
+        ++filled;
+      barrier_arrive_expecting(shared.full(at.stage), policy.stage_bytes);
+      bulk_load(shared.memory + at.stage * policy.stage_bytes,
+                static_cast<const unsigned char*>(a.chunks) + static_cast<int64>(part) * policy.stage_bytes,
+                policy.stage_bytes, shared.full(at.stage));
+    }
+}
+
+/// A warp's 16 rows from position `first` on, four eights of eight rows at a time; zeros behind the last.
+__device__ __forceinline__ void load_rows(const ts::cuda::HeadsTilesArguments& a, unsigned char* left, int64 first) {
+  constexpr int m = 16 * (policy.steps - 1);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int64 position = first + 8 * half + lane / 4;
+    const int valid = position < a.count ? 16 : 0;
+    const int64 real = position < a.count ? position : 0;
+    const auto* const head = static_cast<const unsigned short*>(a.heads) + a.order[real] * static_cast<int64>(m);
+    const auto* const limit = static_cast<const unsigned short*>(a.limits) + real * ts::cuda::limit_columns;
+    unsigned char* const to = left + (16 * warp + 8 * half + lane / 4) * 16;
+#pragma unroll
+    for (int begin = 0; begin < 2 * policy.steps; begin += 4) {
+      const int piece = begin + lane % 4;
+      copy_async<16>(to + piece * (16 * group_rows), piece < m / 8 ? head + 8 * piece : limit + 8 * (piece - m / 8),
+                     valid);
+    }
+  }
+}
+
+/// product = the group's rows times the next chunk in the ring.
+__device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8], uint64 lefts, const Shared& shared,
+                                               RingPosition<policy.stages>& at) {
+  const int lane = threadIdx.x % 32;
+  const uint64 rights = wgmma_descriptor(shared.memory, chunk);  // bytes add to it in sixteens
+  int previous = 0;
+#pragma unroll 1
+  for (int stage = 0; stage < stages_of_chunk; ++stage, at.advance()) {
+    barrier_wait(shared.full(at.stage), at.parity);
+    const uint64 right = rights + at.stage * (policy.stage_bytes / 16);
+    const uint64 left = lefts + stage * (stage_steps * left_step / 16);
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < stage_steps; ++step)
+      Wgmma<blocks_of_8>::template multiply_f16<0>(product, left + step * (left_step / 16),
+                                                   right + step * (right_step / 16), stage + step);
+    wgmma_commit();
+    if (stage > 0) {
+      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+      if (arrives_for_warp(lane)) barrier_arrive(shared.empty(previous));
+    }
+    previous = at.stage;
+  }
+  wgmma_wait();
+  if (arrives_for_warp(lane)) barrier_arrive(shared.empty(previous));
+#pragma unroll
+  for (int i = 0; i < 4 * blocks_of_8; ++i) asm volatile("" : "+f"(product[i])::"memory");
+}
+
+/// The signs of both rows of a lane, and of all lanes of its columns.
+__device__ __forceinline__ uint32 signs_of(const float (&product)[4 * blocks_of_8]) {
+  uint32 word = 0;
+#pragma unroll
+  for (int b = blocks_of_8 - 1; b >= 0; --b)
+#pragma unroll
+    for (int e = 1; e >= 0; --e)
+      word = __funnelshift_l(__float_as_uint(product[4 * b + e]) | __float_as_uint(product[4 * b + 2 + e]), word, 1);
+#pragma unroll
+  for (int step = 4; step < 32; step *= 2) word |= __shfl_xor_sync(everyone, word, step);
+  return word;
+}
+
+extern "C" __global__ void __launch_bounds__(policy.threads(), 1) heads_tiles(ts::cuda::HeadsTilesArguments a) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  const Shared shared{memory};
+  if (threadIdx.x == 0) {
+    for (int stage = 0; stage < policy.stages; ++stage)
+      barrier_init(shared.full(stage), 1), barrier_init(shared.empty(stage), 4 * groups * warp_arrivals);
+    barrier_init_fence();
+  }
+  __syncthreads();
+  const int warp = __shfl_sync(everyone, threadIdx.x / 32, 0), lane = threadIdx.x % 32, group = warp / 4;
+  if (warp == 4 * groups) {
+    if (lane == 0) fill_ring(a, shared);
+    return;
+  }
+  unsigned char* const left = memory + policy.left_at() + group * policy.left_bytes();
+  const uint64 lefts = wgmma_descriptor(left, group_rows);
+  RingPosition<policy.stages> at;
+  for (int64 block = blockIdx.x; block * (groups * group_rows) < a.count; block += gridDim.x) {
+    const int64 first = block * (groups * group_rows) + 16 * warp;
+    load_rows(a, left, first);
+    wait_for_copies();
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory");
+#pragma unroll 1
+    for (int c = 0; c < a.chunk_count; ++c) {
+      float product[4 * blocks_of_8];
+      multiply_chunk(product, lefts, shared, at);
+      const uint32 word = signs_of(product);
+      if (lane < 4 && first < a.count) a.signs[(first / ts::cuda::heads_rows * a.chunk_count + c) * 4 + lane] = word;
+    }
+    // All warps of the group have multiplied the rows before they are written over.
+    asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory");
+  }
+}

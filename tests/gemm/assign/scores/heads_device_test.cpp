@@ -1,0 +1,139 @@
+// Centroids chosen by heads of rows: the bits of passes over all centroids.
+#include <cmath>
+#include <vector>
+
+#include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/gemm/assign/clusters/clusters.hpp"
+#include "tallskinny/gemm/core/convert.hpp"
+#include "tallskinny/gemm/core/philox.hpp"
+#include "tallskinny/tests/support/device.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+
+namespace {
+
+struct Case {
+  index_t n, d, k, m = 48;
+  double offset = 0, factor = 1;
+  int levels = 0;       ///< different values of an element: few of them make ties; 0: any
+  bool copies = false;  ///< every fifth row is a copy of the one before, and so is a first centroid
+  bool zeros = false;   ///< every seventh row is zero
+  double outlying = 0;  ///< every hundredth row is so many times longer
+  bool weighted = false;
+  index_t gap = 0;        ///< elements between rows
+  bool turned = true;     ///< axes are those of the data, or others
+  double most_left = -1;  ///< of the last pass; negative: not asked
+};
+
+/// Rows of directions that differ less along later axes, which a reflection mixes, in groups.
+template <class T>
+Matrix<T> rows_of(const Case& c) {
+  Matrix<T> x(c.n, c.d + c.gap);
+  std::vector<double> row(static_cast<std::size_t>(c.d));
+  const double mixed = 2.0 / static_cast<double>(c.d);
+  for (index_t i = 0; i < c.n; ++i) {
+    const index_t source = c.copies && i % 5 == 4 ? i - 1 : i;
+    const Philox own{5, static_cast<std::uint64_t>(source)}, group{6, static_cast<std::uint64_t>(source % 97)};
+    double norm = 0, sum = 0;
+    for (index_t j = 0; j < c.d; ++j) {
+      const auto at = static_cast<std::uint64_t>(j);
+      const double v =
+          (group.uniform(at) - 0.5 + 0.8 * (own.uniform(at) - 0.5)) / std::sqrt(static_cast<double>(j + 1));
+      row[at] = v, norm += v * v, sum += v;
+    }
+    for (index_t j = 0; j < c.d; ++j) {
+      double v = (row[static_cast<std::size_t>(j)] - mixed * sum) / std::sqrt(norm);
+      if (c.levels > 0) v = std::floor(v * c.levels) / c.levels;
+      if (c.zeros && source % 7 == 3) v = 0;
+      if (c.outlying > 0 && source % 100 == 50) v *= c.outlying;
+      x(i, j) = narrowed<T>(c.offset + c.factor * v);
+    }
+    for (index_t j = c.d; j < c.d + c.gap; ++j) x(i, j) = narrowed<T>(std::nan(""));
+  }
+  return x;
+}
+
+/// The axes of such rows, or coordinates.
+Matrix<double> axes_of(const Case& c) {
+  Matrix<double> axes(c.d, c.m);
+  for (index_t i = 0; i < c.d; ++i)
+    for (index_t j = 0; j < c.m; ++j) axes(i, j) = (i == j ? 1 : 0) - (c.turned ? 2.0 / static_cast<double>(c.d) : 0);
+  return axes;
+}
+
+std::vector<double> numbers_of(const Clusters& clusters) {
+  const ClusterSums sums = clusters.sums();
+  std::vector<double> numbers;
+  for (index_t m = 0; m < sums.clusters(); ++m) {
+    numbers.push_back(static_cast<double>(sums.count(m)));
+    numbers.push_back(sums.weight(clusters.unit(), m));
+    for (index_t j = 0; j < sums.cols(); ++j) {
+      const Twofold sum = sums.exact_sum(clusters.unit(), m, j);
+      numbers.push_back(sum.hi), numbers.push_back(sum.lo);
+    }
+  }
+  return numbers;
+}
+
+template <class T>
+void check(const Case& c) {
+  INFO("n " << c.n << " d " << c.d << " k " << c.k << " m " << c.m << " type " << static_cast<int>(dtype_of<T>)
+            << " offset " << c.offset << " levels " << c.levels << " outlying " << c.outlying);
+  const Matrix<T> here = rows_of<T>(c);
+  Context ctx;
+  ctx.stream = test::device_stream();
+  DeviceMatrix<T> there(ctx.stream, c.n, c.d + c.gap);
+  copy(ctx.stream, there.view(), here.cview());
+  ctx.stream.synchronize();
+  const Rows x(ctx.stream, DeviceView<const T>(there.data(), c.n, c.d, c.d + c.gap));
+  const auto moments = column_moments(ctx, x);
+  const FixedPoint unit(moments.reach, c.weighted ? 2 : 1, c.n);
+  Matrix<double> first(c.k, c.d);
+  for (index_t m = 0; m < c.k; ++m) x.load(m * (c.n / c.k), first.data() + m * c.d);
+  if (c.copies)
+    for (index_t j = 0; j < c.d; ++j) first(3, j) = first(1, j);
+  std::vector<double> weights;
+  if (c.weighted)
+    for (index_t i = 0; i < c.n; ++i) weights.push_back(static_cast<double>(i % 5) / 4);
+  const PerRowArray<double> weigh(ctx, Space::device, weights);
+  const auto none = [&] { return PerRowArray<std::int32_t>(ctx, Space::device, c.n, 0xff); };
+  Clusters plain(ctx, Space::device, moments, unit, Matrix<double>::copy_of(first.cview())),
+      choosing(ctx, Space::device, moments, unit, std::move(first));
+  auto labels = none(), chosen = none();
+  index_t left = 0, chosen_passes = 0;
+  for (int step = 0; step < 6; ++step) {
+    INFO("step " << step);
+    const AssignStats all = plain.assign(x, Scores::float32, labels.view(), weigh.view(), Clusters::Sums::move);
+    const AssignStats few = choosing.assign(x, Scores::float32, chosen.view(), weigh.view(), Clusters::Sums::move);
+    CHECK(few.changed == all.changed);
+    CHECK(chosen.to_host() == labels.to_host());
+    CHECK(numbers_of(choosing) == numbers_of(plain));
+    CHECK(all.met == 0);
+    chosen_passes += few.met > 0 ? 1 : 0;
+    left = few.met;
+    CHECK(choosing.move_to_means().squared_shift == plain.move_to_means().squared_shift);
+    if (step == 0) choosing.use_heads(x, axes_of(c).cview());
+  }
+  CHECK(chosen_passes >= 2);
+  if (c.most_left >= 0) CHECK(static_cast<double>(left) < c.most_left * static_cast<double>(c.n * c.k));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("centroids chosen by heads give the labels and sums of all", "[assign][heads][sanitize][gpu]", float,
+                   float16) {
+  check<TestType>({5000, 256, 300, 48, 0, 1, 0, false, false, 0, false, 0, true, 0.9});
+  check<TestType>({777, 512, 129, 112});
+  check<TestType>({1000, 136, 700, 48, 0, 1, 0, false, true});
+}
+
+TEMPLATE_TEST_CASE("heads of rows that repeat, vanish, weigh, are far or lie apart", "[assign][heads][gpu]", float,
+                   float16) {
+  check<TestType>({3001, 201, 257, 48, 0, 1, 6, true, true});
+  check<TestType>({3001, 201, 257, 112, 0.5, 1, 0, true, true, 0, true, 3});
+  check<TestType>({2000, 264, 300, 48, 0, 1, 0, true, false, 30});
+  check<TestType>({2000, 264, 300, 48, 0, 100, 8, false, false, 0, false, 0, false});
+  check<TestType>({4099, 768, 260, 240});
+  check<TestType>({4099, 1024, 200, 176, 3, 0.01});
+}
