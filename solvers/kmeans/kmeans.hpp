@@ -41,7 +41,7 @@ enum class KMeansInit {
 };
 
 /// Rows of the samples on which k-means++ chooses centres: 16 for each centre and 2^14 at least, but fewer, 2^14 at
-/// least, where all candidates together meet them in more products than four iterations have. `rows`: there are no more
+/// least, where all candidates together meet them in more products than 2.5 iterations have. `rows`: there are no more
 /// of them. 0: they are too wide, and all of them are read twice for each centre.
 [[nodiscard]] index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept;
 

@@ -332,7 +332,7 @@ namespace ts::solvers {
 index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept {
   constexpr index_t least = index_t{1} << 14, for_each_centre = 16;
   // All candidates meet the sample: as many products as this many iterations have.
-  constexpr double most_iterations = 4;
+  constexpr double most_iterations = 2.5;
   const auto affordable =
       static_cast<index_t>(most_iterations * static_cast<double>(rows / kmeans_detail::seeding_trials(clusters)));
   const index_t size = std::min(rows, std::max(least, std::min(for_each_centre * clusters, affordable)));

@@ -36,8 +36,10 @@ struct Needs {
   bool once = uses.predicts && points.by_rows && !uses.transforms && !uses.measures && !uses.verifies;
   /// First centres are drawn by distances.
   bool draws = clustering && o.init != KMeansInit::random && o.init != KMeansInit::given;
-  /// Bytes of a sample to choose them in.
-  std::uint64_t sampled = number * d * static_cast<std::uint64_t>(seeding_sample(points.rows, points.cols, o.clusters));
+  /// Points to choose them among: of k-means|| those that it keeps, about 5 x k / 2.
+  index_t candidates = o.init == KMeansInit::parallel ? std::min<index_t>(points.rows, 4 * o.clusters)
+                                                      : seeding_sample(points.rows, points.cols, o.clusters);
+  std::uint64_t sampled = number * d * static_cast<std::uint64_t>(candidates);  ///< bytes of these
   std::uint64_t unit_bytes = cosine ? 8 * d : 0;  ///< of a point's own copy of unit length on a device
 };
 
