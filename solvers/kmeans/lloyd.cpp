@@ -73,7 +73,8 @@ Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydCo
           problem.beside_rows(std::vector<index_t>(problem.directionless.begin(), problem.directionless.end()))),
       bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
       bounds_that_pay_(static_cast<double>(problem.k) * static_cast<double>(problem.cols())),
-      scores_(control.scores) {}
+      scores_(control.scores),
+      phase_(control.max_iter > 0 ? Phase::iterate : Phase::label) {}
 
 Lloyd::Lloyd(const KMeansProblem& problem, const KMeansState& state, const LloydControl& control)
     : Lloyd(problem, Matrix<double>::copy_of(state.centers.cview()), control) {
@@ -125,7 +126,7 @@ bool Lloyd::stop_after(index_t changed) {
   bool goes_on = true;
   if (changed == 0)
     run_.stop = KMeansStop::labels_unchanged, goes_on = false;
-  else if (squared_shift_ <= control_.squared_shift)
+  else if (control_.is_enough(squared_shift_, changed))
     run_.stop = KMeansStop::tolerance, goes_on = false;
   else if (run_.n_iter >= control_.max_iter)
     goes_on = false;

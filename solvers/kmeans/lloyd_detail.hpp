@@ -12,6 +12,7 @@ namespace ts::solvers::kmeans_detail {
 struct LloydControl {
   int max_iter = 300;
   double squared_shift = -1;  ///< converged at or below; negative: only by labels
+  index_t changed = 0;        ///< labels that may change in an iteration that has converged
   bool spherical = false;
   bool bounds = true;
   Scores scores = Scores::int16;  ///< to begin with
@@ -19,6 +20,9 @@ struct LloydControl {
   const std::function<bool(const KMeansProgress&)>* on_progress = nullptr;
   const std::function<void(const std::function<KMeansState()>&)>* on_state = nullptr;
 
+  [[nodiscard]] bool is_enough(double shift, index_t labels) const {
+    return shift <= squared_shift || labels <= changed;
+  }
   [[nodiscard]] bool is_watched() const { return on_progress != nullptr && *on_progress; }
   /// After so many iterations.
   [[nodiscard]] KMeansProgress progress(index_t clusters, int iteration) const {
@@ -99,7 +103,7 @@ class Lloyd {
   RowBounds bounds_;
   BoundsThatPay bounds_that_pay_;
   Scores scores_;
-  Phase phase_ = Phase::iterate;
+  Phase phase_;
   AssignStats stats_;
   bool settled_ = false;  ///< few labels changed in the last pass
   Clock::time_point pass_began_;

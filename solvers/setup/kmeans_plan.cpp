@@ -24,7 +24,11 @@ struct Needs {
   std::uint64_t clusters = static_cast<std::uint64_t>(o.clusters), kd = clusters * d;
   std::uint64_t number = points.type == DType::float64 ? 8 : 4;  ///< bytes of a distance
   bool clustering = !uses.predicts, cosine = o.metric == KMeansMetric::cosine;
-  bool iterates = clustering && o.algorithm == KMeansAlgorithm::lloyd;
+  bool two_level = o.algorithm == KMeansAlgorithm::two_level;
+  /// Points that are iterated over: of a sample, these lie beside all.
+  std::uint64_t sample = o.sample > 0 && o.sample <= (points.rows - 1) / o.clusters ? static_cast<std::uint64_t>(o.sample) * clusters : 0;
+  std::uint64_t iterated = sample > 0 ? sample : n;
+  bool iterates = clustering && (o.algorithm == KMeansAlgorithm::lloyd || two_level);
   /// First centres are drawn by distances.
   bool draws = clustering && o.init != KMeansInit::random && o.init != KMeansInit::given;
   /// Bytes of a sample to choose them in.
