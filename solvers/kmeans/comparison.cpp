@@ -24,7 +24,7 @@ struct Size {
   bool others = false;  ///< as many other rows judge the centres, too
 };
 
-Size size_of(const KMeansOptions& o, index_t n) {
+Size size_of(const KMeansOptions& o, index_t n) noexcept {
   constexpr index_t part = 8, rows_of_cluster = 10, most_clusters = 1 << 12;
   if (n <= few_rows) return {n, o.clusters};
   if (o.algorithm == KMeansAlgorithm::two_level && !takes_sample(o, n, o.clusters)) {
@@ -62,14 +62,22 @@ bool is_quick(const KMeansOptions& o, index_t rows) noexcept {
          (o.algorithm == KMeansAlgorithm::lloyd && o.tolerance == KMeansTolerance::changed);
 }
 
+index_t compared_rows(const KMeansOptions& o, index_t rows) noexcept {
+  if (rows < 1 || o.clusters < 1 || o.clusters > rows || !is_quick(o, rows)) return 0;
+  const Size size = size_of(o, rows);
+  return size.others ? 2 * size.rows : size.rows;
+}
+
 KMeansComparison compare_with_exact(const Context& ctx, const RowSource& rows, const KMeansOptions& o) {
   const Stopwatch watch;
   const Directions normal(ctx, rows, o.weights, o.metric);  // rows without one weigh nothing
   KMeansProblem p{ctx, rows, {}, normal.weights_or(o.weights)};
   p.weighted_elsewhere = normal.all_zero_rows > 0 || any_rank(ctx, !o.weights.empty());
+  const index_t drawn = compared_rows(o, p.all_rows());
+  if (drawn == 0) return {};
   const Size size = size_of(o, p.all_rows());
   std::vector<index_t> numbers, others;
-  for (const index_t i : drawn_rows(p, Random(o.seed, compared), size.others ? 2 * size.rows : size.rows))
+  for (const index_t i : drawn_rows(p, Random(o.seed, compared), drawn))
     (size.others && others.size() < numbers.size() ? others : numbers).push_back(i);
   KMeansComparison found{.rows = std::ssize(numbers), .clusters = std::min(size.clusters, std::ssize(numbers))};
   const Sample sample(p, numbers);

@@ -8,9 +8,12 @@ namespace ts::solvers {
 /// Whether these options find centres sooner than Lloyd's iteration over all `rows` until it converges.
 [[nodiscard]] bool is_quick(const KMeansOptions& options, index_t rows) noexcept;
 
+/// Rows that compare_with_exact() copies; 0 for what is not quick.
+[[nodiscard]] index_t compared_rows(const KMeansOptions& options, index_t rows) noexcept;
+
 /// The same points clustered twice.
 struct KMeansComparison {
-  index_t rows = 0, clusters = 0;         ///< 0: the run was interrupted
+  index_t rows = 0, clusters = 0;         ///< 0: interrupted, or there is no quick mode
   double inertia = 0, exact_inertia = 0;  ///< of the quick mode, and of Lloyd's iteration over all these rows
   double seconds = 0;                     ///< that both took
 
