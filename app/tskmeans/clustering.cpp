@@ -203,6 +203,11 @@ Start start_of(const ProgramOptions& o, index_t cols) {
     throw Error(Errc::invalid_argument, "--init " + o.init +
                                             ": expected k-means++, k-means||, afk-mc2, random or a file "
                                             "with centres, and there is no such file");
+  if (o.kmeans.algorithm == solvers::KMeansAlgorithm::bisecting ||
+      o.kmeans.algorithm == solvers::KMeansAlgorithm::two_level)
+    throw Error(Errc::invalid_argument, "--init " + o.init + ": --algorithm " + name_of(o.kmeans.algorithm) +
+                                            " chooses its first centres itself; give k-means++, k-means||, afk-mc2 or "
+                                            "random, by which it does so");
   start.centers = read_centers(o.init, cols, o.read);
   if (o.clusters.size() > 1)
     throw Error(Errc::invalid_argument,
