@@ -116,7 +116,11 @@ void cluster(const Job& job, Outcome& out) {
     out.resumed = true;
     console.note("going on from " + from.name());
   }
-  const PassLimit limit = limit_of_passes(job, out.points.bytes);
+  PassLimit limit = limit_of_passes(job, out.points.bytes);
+  if (const index_t n = all_rows(job.ctx, rows.rows()); takes_sample(options, n, start.k)) {
+    const double share = static_cast<double>(options.sample * start.k) / static_cast<double>(n);
+    limit = {.bytes = limit.bytes * share};  // in memory, which may be of several types
+  }
   std::optional<IterationLog> log;
   solvers::agreed(job.ctx, [&] {
     log.emplace(job.ctx.communicator->rank() == 0 ? o.log : "", limit, options.resume,

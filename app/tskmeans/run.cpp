@@ -124,7 +124,7 @@ index_t most_passes(const ProgramOptions& o, index_t n, index_t k) {
   constexpr index_t before = 3;  // of two levels, and for all labels
   const bool two_level = o.kmeans.algorithm == solvers::KMeansAlgorithm::two_level;
   const index_t passes = two_level ? o.kmeans.refine + before : o.kmeans.max_iter;
-  if (o.kmeans.sample == 0 || o.kmeans.sample >= n / k) return passes;
+  if (!solvers::takes_sample(o.kmeans, n, k)) return passes;
   return before + passes * o.kmeans.sample / (n / k);
 }
 

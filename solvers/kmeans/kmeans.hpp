@@ -145,6 +145,11 @@ struct KMeansOptions {
   const KMeansState* resume = nullptr;
 };
 
+/// Whether there are more than KMeansOptions::sample rows for each of k >= 1 clusters.
+[[nodiscard]] constexpr bool takes_sample(const KMeansOptions& o, index_t rows, index_t k) noexcept {
+  return o.sample > 0 && o.sample <= (rows - 1) / k;
+}
+
 /// Labels, centres and inertia belong together at every stop: each label is the nearest of these centres (but
 /// for KMeansAlgorithm::balanced, and nearly so for KMeansPrecision::fast).
 struct KMeansResult {

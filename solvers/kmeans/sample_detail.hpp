@@ -41,9 +41,6 @@ class Sample {
 /// Ascending, the same for any number of threads and ranks.
 std::vector<index_t> drawn_rows(const KMeansProblem& problem, const Random& random, index_t count);
 
-[[nodiscard]] constexpr bool takes_sample(const KMeansOptions& o, index_t n, index_t k) noexcept {
-  return o.sample > 0 && o.sample <= (n - 1) / k;
-}
 /// all: kmeans() of `count` rows, then one pass over all.
 KMeansResult kmeans_of_sample(const KMeansProblem& problem, const KMeansOptions& options, index_t count);
 

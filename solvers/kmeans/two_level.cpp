@@ -12,14 +12,14 @@ constexpr std::uint64_t levels = 201;    // a stream of the restart
 constexpr index_t rows_of_coarse = 256;  // in the sample, for each coarse cluster
 
 /// Shares of k centres by size: one for each cluster that has rows, then one after the other to where most rows share
-/// one. Where there are more clusters than centres, the smallest have none.
+/// one, as long as there are more rows than centres.
 std::vector<index_t> shares_of(std::span<const index_t> sizes, index_t k) {
   std::vector<index_t> shares(sizes.size());
   std::vector<std::pair<double, index_t>> heap;  // rows of a centre, the most on top
   for (std::size_t q = 0; q < sizes.size(); ++q)
     if (sizes[q] > 0) heap.emplace_back(static_cast<double>(sizes[q]), -static_cast<index_t>(q)), shares[q] = 1, --k;
   std::make_heap(heap.begin(), heap.end());
-  for (; k > 0; --k) {
+  for (; k > 0 && heap.front().first > 1; --k) {
     std::pop_heap(heap.begin(), heap.end());
     const std::size_t q = at(-heap.back().second);
     heap.back().first = static_cast<double>(sizes[q]) / static_cast<double>(++shares[q]);
@@ -66,6 +66,7 @@ Matrix<double> two_level_centers(const KMeansProblem& p, const KMeansOptions& op
     std::copy_n(fine.data(), shares[q] * p.cols(), centers.data() + have * p.cols());
     have += shares[q];
   }
+  for (; have < p.k; ++have) std::copy_n(centers.data(), p.cols(), centers.data() + have * p.cols());  // too few rows
   return centers;
 }
 

@@ -27,9 +27,9 @@ struct Needs {
   std::uint64_t number = points.type == DType::float64 ? 8 : 4;  ///< bytes of a distance
   bool clustering = !uses.predicts, cosine = o.metric == KMeansMetric::cosine;
   bool two_level = o.algorithm == KMeansAlgorithm::two_level;
+  bool on_sample = clustering && takes_sample(o, points.rows, std::max<index_t>(1, o.clusters));
   /// Points of a sample that lies beside all, and those that are iterated over.
-  std::uint64_t sample = static_cast<std::uint64_t>(o.sample) * clusters;
-  bool on_sample = clustering && sample > 0 && sample < n;
+  std::uint64_t sample = on_sample ? static_cast<std::uint64_t>(o.sample) * clusters : 0;
   std::uint64_t iterated = on_sample ? sample : n;
   std::uint64_t copied = points.sparse
                              ? 12 * static_cast<std::uint64_t>(points.nonzeros) / std::max<std::uint64_t>(1, n)
@@ -50,8 +50,9 @@ Uses copies(const Needs& s) {
   // Four times the mean of coarse clusters.
   if (s.clustering && s.two_level)
     uses.push_back({"points of a cluster",
-                    std::min(s.iterated, 4 * static_cast<std::uint64_t>(static_cast<double>(s.iterated) /
-                                                                        std::sqrt(static_cast<double>(s.clusters)))) *
+                    std::min(s.iterated, 4 * static_cast<std::uint64_t>(
+                                                 static_cast<double>(s.iterated) /
+                                                 std::sqrt(std::max(1.0, static_cast<double>(s.clusters))))) *
                         (s.copied + 12)});
   const index_t compared = s.clustering ? compared_rows(s.o, s.points.rows) : 0;
   if (compared > 0) uses.push_back({"comparison", static_cast<std::uint64_t>(compared) * (s.copied + 24)});

@@ -69,6 +69,9 @@ TEST_CASE("two levels of any number of clusters, sparse, by angle, with weights"
   KMeansOptions o = two_level(10);
   o.weights = weights;
   check_consistent(Rows(x.view()), solvers::kmeans({}, Rows(x.view()), o), weights);
+  KMeansOptions many = o;
+  many.clusters = 60;  // more than rows that weigh something
+  CHECK(solvers::kmeans({}, Rows(x.view()), many).inertia == 0);
   o.metric = KMeansMetric::cosine;
   const KMeansResult sphere = solvers::kmeans({}, Rows(x.view()), o);
   CHECK(verify({}, Rows(x.view()), sphere.centers.view(), sphere.labels, KMeansMetric::cosine) == 0);
