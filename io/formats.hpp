@@ -1,10 +1,15 @@
 // The file formats that are not HDF5, each with the same two calls.
 #pragma once
 
+#include <functional>
+
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/parts.hpp"
 
 namespace ts::io {
+
+/// Rows `rows` of a file into `out`, contiguous; with `finite` looks for NaN and Inf.
+using ReadRows = std::function<void(RowRange rows, bool finite, void* out)>;
 
 /// Matrix Market, plain or gzip-compressed.
 [[nodiscard]] Description describe_matrix_market(const Location& where, const ReadOptions& options);
@@ -25,6 +30,8 @@ namespace ts::io {
 /// NumPy's .npy.
 [[nodiscard]] Description describe_npy(const Location& where, const ReadOptions& options);
 [[nodiscard]] MatrixFile read_npy(const Location& where, const ReadOptions& options);
+/// Rows of one that is stored by rows.
+[[nodiscard]] ReadRows npy_rows(const Location& where);
 
 /// Shape, type and memory of a dense matrix read from one of these files as rows x cols, before --transpose.
 void set_dense(Description& d, index_t rows, index_t cols, DType type, const ReadOptions& options);

@@ -5,9 +5,14 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
+#include <span>
+#include <system_error>
 
 #include "tallskinny/gemm/core/by_type.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/read_parts.hpp"
@@ -140,34 +145,67 @@ void widen(const NpyHeader& h, const unsigned char* in, std::size_t count, doubl
   }
 }
 
-/// Lines of `length` elements, in stored order.
+/// An .npy file that is open.
+struct NpyFile {
+  explicit NpyFile(std::filesystem::path name) : file(std::move(name)) {}
+
+  std::filesystem::path file;
+  NpyHeader header = parse_npy_header(file);
+  FileBytes bytes{file};
+
+  void read(std::uint64_t offset, std::span<std::byte> out) const {
+    std::size_t got = 0;
+    try {
+      got = bytes.read(offset, out);
+    } catch (const std::system_error& error) {
+      refuse(file, "cannot be read: " + error.code().message());
+    }
+    if (got < out.size()) refuse(file, "could not be read to its end");
+  }
+};
+
+/// `count` elements from element `first` on, in stored order.
 template <class T>
-Matrix<T> read_elements(std::ifstream& in, const std::filesystem::path& file, const NpyHeader& h, RowRange lines,
-                        index_t length) {
-  Matrix<T> a(lines.count(), length);
-  const auto count = static_cast<std::size_t>(lines.count() * length);
-  in.seekg(static_cast<std::streamoff>(h.start) + lines.begin * length * h.bytes);
-  const auto read = [&](void* out, std::size_t bytes) {
-    if (!in.read(static_cast<char*>(out), static_cast<std::streamsize>(bytes)))
-      refuse(file, "could not be read to its end");
-  };
+void read_elements(const NpyFile& npy, index_t first, index_t count, T* out) {
+  const NpyHeader& h = npy.header;
+  std::uint64_t offset = h.start + static_cast<std::uint64_t>(first * h.bytes);
+  const auto size = static_cast<std::size_t>(count);
   const std::size_t part = static_cast<std::size_t>(h.kind == 'c' ? h.bytes / 2 : h.bytes);
   if (h.kind == 'f' || h.kind == 'c' || h.kind == 'V') {
-    read(a.data(), count * sizeof(T));
-    if (h.swapped) swap_bytes(reinterpret_cast<unsigned char*>(a.data()), count * sizeof(T) / part, part);
-    return a;
+    npy.read(offset, std::as_writable_bytes(std::span(out, size)));
+    if (h.swapped) swap_bytes(reinterpret_cast<unsigned char*>(out), size * sizeof(T) / part, part);
+    return;
   }
   if constexpr (std::is_same_v<T, double>) {
     constexpr std::size_t block = 65536;
-    std::vector<unsigned char> raw(std::min(block, count) * part);
-    for (std::size_t begin = 0; begin < count; begin += block) {
-      const std::size_t n = std::min(block, count - begin);
-      read(raw.data(), n * part);
+    std::vector<unsigned char> raw(std::min(block, size) * part);
+    for (std::size_t begin = 0; begin < size; begin += block) {
+      const std::size_t n = std::min(block, size - begin);
+      npy.read(offset + begin * part, std::as_writable_bytes(std::span(raw).first(n * part)));
       if (h.swapped) swap_bytes(raw.data(), n, part);
-      widen(h, raw.data(), n, a.data() + begin);
+      widen(h, raw.data(), n, out + begin);
     }
   }
-  return a;
+}
+
+/// Lines of `length` elements, each of several threads a part of them. The failure of the first lines is the one that
+/// is told.
+template <class T>
+void read_lines(const NpyFile& npy, RowRange lines, index_t length, bool finite, T* out) {
+  constexpr index_t slab_bytes = index_t{4} << 20, most_threads = 8;
+  const index_t line_bytes = std::max<index_t>(1, length * static_cast<index_t>(sizeof(T)));
+  const index_t slab = std::max<index_t>(1, slab_bytes / line_bytes);
+  const index_t most = std::min<index_t>(most_threads, default_threads());
+  const index_t team = std::clamp<index_t>(lines.count() / (2 * slab), 1, most);
+  parallel_ranges(static_cast<int>(team), lines.count(), [&](index_t first, index_t last) {
+    for (index_t begin = first; begin < last; begin += slab) {
+      const index_t count = std::min(slab, last - begin);
+      T* const to = out + begin * length;
+      read_elements(npy, (lines.begin + begin) * length, count * length, to);
+      if (finite)
+        check_finite(HostView<const T>::unchecked(to, count, length, length), lines.begin + begin, npy.file.string());
+    }
+  });
 }
 
 Description description_of(const NpyHeader& h, const Location& where, const ReadOptions& options) {
@@ -185,26 +223,29 @@ Description description_of(const NpyHeader& h, const Location& where, const Read
 
 /// Rows of what is stored by columns: of each column a part.
 template <class T>
-Matrix<T> read_parts_of_columns(std::ifstream& in, const std::filesystem::path& file, const NpyHeader& h,
-                                RowRange range) {
-  Matrix<T> a(range.count(), h.cols);
-  for (index_t j = 0; j < h.cols; ++j) {
-    const auto part = read_elements<T>(in, file, h, {j * h.rows + range.begin, j * h.rows + range.end}, 1);
-    for (index_t i = 0; i < part.rows(); ++i) a(i, j) = part(i, 0);
+Matrix<T> read_parts_of_columns(const NpyFile& npy, RowRange range) {
+  Matrix<T> a(range.count(), npy.header.cols);
+  std::vector<T> part(static_cast<std::size_t>(range.count()));
+  for (index_t j = 0; j < a.cols(); ++j) {
+    read_elements(npy, j * npy.header.rows + range.begin, range.count(), part.data());
+    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = part[static_cast<std::size_t>(i)];
   }
   return a;
 }
 
 template <class T>
-DenseMatrix read_as(const NpyHeader& h, const Location& where, ReadOptions options) {
-  const std::string name = where.file.string();
-  std::ifstream in(where.file, std::ios::binary);
+DenseMatrix read_as(const NpyFile& npy, ReadOptions options) {
+  const NpyHeader& h = npy.header;
+  const std::string name = npy.file.string();
   if (h.by_columns && !options.transpose)
-    return finished(read_parts_of_columns<T>(in, where.file, h, row_range(h.rows, options)), options, name);
+    return finished(read_parts_of_columns<T>(npy, row_range(h.rows, options)), options, name);
   // The lines of the file are rows; of one stored by columns those of the transposed matrix, which is asked for.
   options.transpose = options.transpose && !h.by_columns;
   const auto& [lines, length] = h.by_columns ? std::pair(h.cols, h.rows) : std::pair(h.rows, h.cols);
-  return finished(read_elements<T>(in, where.file, h, rows_in_file(lines, options), length), options, name);
+  const RowRange range = rows_in_file(lines, options);
+  Matrix<T> a(range.count(), length);
+  read_lines(npy, range, length, false, a.data());
+  return finished(std::move(a), options, name);
 }
 
 }  // namespace
@@ -214,7 +255,8 @@ Description describe_npy(const Location& where, const ReadOptions& options) {
 }
 
 MatrixFile read_npy(const Location& where, const ReadOptions& options) {
-  const NpyHeader h = parse_npy_header(where.file);
+  const NpyFile npy(where.file);
+  const NpyHeader& h = npy.header;
   MatrixFile result{description_of(h, where, options), {}};
   const Description& d = result.description;
   const RowRange range = row_range(d.rows, options);
@@ -223,8 +265,16 @@ MatrixFile read_npy(const Location& where, const ReadOptions& options) {
   require_memory(whole ? d.peak_bytes : sum({bytes_of_rows(d, range, {}), beside}), options.memory_limit,
                  where.file.string());
   result.matrix = by_type(result.description.type,
-                          [&]<class T>(std::type_identity<T>) -> DenseMatrix { return read_as<T>(h, where, options); });
+                          [&]<class T>(std::type_identity<T>) -> DenseMatrix { return read_as<T>(npy, options); });
   return result;
+}
+
+ReadRows npy_rows(const Location& where) {
+  return [npy = std::make_shared<const NpyFile>(where.file)](RowRange rows, bool finite, void* out) {
+    by_type(type_of(npy->header), [&]<class T>(std::type_identity<T>) {
+      read_lines(*npy, rows, npy->header.cols, finite, static_cast<T*>(out));
+    });
+  };
 }
 
 }  // namespace ts::io

@@ -1,4 +1,4 @@
-// Rows of a dense matrix in an HDF5 file, again and again, into memory of the caller.
+// Rows of a dense matrix in an HDF5 or .npy file, again and again, into memory of the caller.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace ts::io {
 
 class RowReader {
  public:
-  /// Whether a matrix can be read so: dense, in HDF5, stored by rows, in elements of one list.
+  /// Whether a matrix can be read so: dense, in HDF5 or .npy, stored by rows, in elements of one list.
   [[nodiscard]] static bool reads(const Description& matrix, const ReadOptions& options);
 
   /// Opens the file, which must be one that reads() accepts. @throws Error(bad_input) as read_matrix.
@@ -19,7 +19,7 @@ class RowReader {
   /// rows: those that the options choose.
   [[nodiscard]] const Description& description() const noexcept;
   /// Rows first .. first + count - 1 of those, contiguous, as description().type; several threads read what
-  /// HDF5 need not convert. One call at a time.
+  /// HDF5 need not convert, and .npy. One call at a time.
   /// @throws Error(bad_input) for what cannot be read and, with `finite`, for the first NaN or Inf.
   void read(index_t first, index_t count, bool finite, void* out) const;
 

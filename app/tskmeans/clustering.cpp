@@ -9,6 +9,7 @@
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/iteration_log.hpp"
+#include "tallskinny/app/tskmeans/outputs.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 
@@ -152,28 +153,39 @@ void cluster(const Job& job, Outcome& out) {
   out.iterations = log->all();
 }
 
-solvers::KMeansResult predict(const Job& job) {
-  auto predicted = solvers::predict(job.ctx, job.points->to_iterate(), job.start.centers.view(), job.o.kmeans.metric,
-                                    job.weights, job.o.kmeans.precision);
-  solvers::KMeansResult r;
+/// Labels for `centers`, and what follows from them; other members of `r` stay.
+void label_by(const Job& job, Matrix<double> centers, solvers::KMeansResult& r) {
+  auto predicted = solvers::predict(job.ctx, job.points->to_iterate(), centers.view(), job.o.kmeans.metric, job.weights,
+                                    job.o.kmeans.precision);
   r.labels = std::move(predicted.labels);
   r.inertia = predicted.inertia;
   r.sizes = std::move(predicted.sizes);
-  r.rescored = predicted.rescored;
+  r.rescored += predicted.rescored;
   r.zero_rows = predicted.zero_rows;
-  r.centers = Matrix<double>::copy_of(job.start.centers.cview());
-  r.stop = KMeansStop::labels_unchanged;
-  for (const index_t size : r.sizes) r.distinct += size > 0 ? 1 : 0;
-  return r;
+  r.centers = std::move(centers);
+  r.distinct = std::count_if(r.sizes.begin(), r.sizes.end(), [](index_t size) { return size > 0; });
+}
+
+/// Of what was found, the centres as files will hold them, and labels anew.
+void round_found(const Job& job, Outcome& out) {
+  job.console.progress(-1, "labels for centres in " + std::string(ts::name_of(job.o.centers_type)));
+  Matrix<double> centers = std::move(out.found.centers);
+  round_centers(centers, job.o.centers_type);
+  label_by(job, std::move(centers), out.found);
 }
 
 void find_and_measure(const Job& job, Outcome& out) {
   const ProgramOptions& o = job.o;
   const solvers::RowSource& rows = job.points->here();
-  if (out.predicted)
-    out.found = predict(job);
-  else
+  const bool rounded = o.centers_type != DType::float64;
+  if (out.predicted) {
+    const app::EndsOnSignal there_is_no_part_of_it;
+    out.found.stop = KMeansStop::labels_unchanged;
+    label_by(job, Matrix<double>::copy_of(job.start.centers.cview()), out.found);
+  } else {
     cluster(job, out);
+    if (rounded) round_found(job, out);
+  }
   if (o.verify || o.verify_sample > 0) {
     job.console.progress(-1, "comparing labels with all distances");
     const index_t all = all_rows(job.ctx, rows.rows());
@@ -182,8 +194,8 @@ void find_and_measure(const Job& job, Outcome& out) {
                                      o.kmeans.metric, o.verify_sample);
   }
   for (const Outcome::Choice& c : out.choices)
-    if (c.clusters == std::ssize(out.found.sizes)) out.measures = c.measures;
-  if (o.measures && !out.measures)
+    if (c.clusters == std::ssize(out.found.sizes) && !rounded) out.measures = c.measures;
+  if ((o.measures || !out.choices.empty()) && !out.measures)
     out.measures =
         solvers::measure(job.ctx, rows, out.found.centers.view(), out.found.labels, o.kmeans.metric, job.weights);
   if (o.transform)
@@ -197,6 +209,7 @@ Start start_of(const ProgramOptions& o, index_t cols) {
   Start start;
   if (!o.predict.empty()) {
     start.centers = read_centers(o.predict, cols, o.read);
+    round_centers(start.centers, o.centers_type);
     start.k = start.centers.rows();
     return start;
   }

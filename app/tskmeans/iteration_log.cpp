@@ -81,7 +81,12 @@ void IterationLog::add(const solvers::KMeansProgress& p) {
   app::JsonObject line;
   line.add("n_clusters", p.clusters).add("run", p.run).add("iteration", p.iteration).add("inertia", p.inertia);
   line.add("moved", p.changed).add("squared_shift", p.squared_shift).add("relocated", p.relocated);
-  line.add("rescored", p.rescored).add("skipped", p.skipped).add("seconds", p.seconds);
+  line.add("rescored", p.rescored)
+      .add("skipped", p.skipped)
+      .add("headed", p.headed)
+      .add("shortened", p.shortened)
+      .add("met", p.met)
+      .add("seconds", p.seconds);
   line.add("gb_per_second", p.seconds > 0 ? limit_.bytes / p.seconds / 1e9 : 0);
   const double least = least_seconds(p);
   if (least > 0 && p.seconds > 0)

@@ -120,6 +120,8 @@ void check(const ProgramOptions& o, const app::Options& options) {
   if (o.kmeans.algorithm == KMeansAlgorithm::balanced) {
     refuse_given({"verify", "verify-sample"},
                  " has nothing to verify: with --algorithm balanced a label need not be the nearest centre");
+    refuse_given({"centers-type"},
+                 " has no meaning with --algorithm balanced: labels of rounded centres would not be balanced");
     refuse_given({"precision"},
                  " has no meaning with --algorithm balanced, by which a label need not be the nearest centre");
   }
@@ -130,12 +132,22 @@ void check(const ProgramOptions& o, const app::Options& options) {
   if (!o.resume.empty()) refuse_given({"restart"}, " begins anew, but --resume goes on: leave one of them out");
   if (o.common.device.starts_with("cuda") && o.kmeans.algorithm == KMeansAlgorithm::balanced)
     throw Error(Errc::invalid_argument, "--algorithm balanced runs on the processor only: use --device cpu");
+  if (o.common.output.ends_with(".npy"))
+    throw Error(Errc::invalid_argument, "--output " + o.common.output +
+                                            ": this is an HDF5 file and needs another name; --centers-out and "
+                                            "--labels-out write .npy");
+  if (!o.writes_files()) refuse_given({"centers-type"}, " is that of files: add --output or --centers-out");
   if (o.transform && o.common.output.empty())
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
 }
 
 auto file(std::string& target) {
   return [&target](std::string_view text) { return app::parse_value(text, target) && !target.empty(); };
+}
+
+constexpr const char* npy_name = "a file name that ends in .npy";
+auto npy_file(std::string& target) {
+  return [&target](std::string_view text) { return text.ends_with(".npy") && app::parse_value(text, target); };
 }
 
 void add_clustering(app::Options& options, ProgramOptions& o) {
@@ -209,16 +221,22 @@ void add_files_and_machine(app::Options& options, ProgramOptions& o) {
   app::add_rows_option(options, o.read);
   app::add_output_options(options.group("Output"), o.common,
                           "write labels, cluster_centers, inertia, n_iter and cluster_sizes");
-  options.flag("transform", o.transform, "write the distances of all points to all centres too (n x k)")
+  options
+      .choice("centers-type", o.centers_type,
+              "type of the centres in files; labels, sizes and inertia are those of the centres as they are stored",
+              {{"float64", DType::float64}, {"float32", DType::float32}, {"float16", DType::float16}})
+      .custom("centers-out", "FILE.npy", {}, "write the centres for NumPy", npy_name, npy_file(o.centers_out))
+      .custom("labels-out", "FILE.npy", {}, "write the labels for NumPy (int32)", npy_name, npy_file(o.labels_out))
+      .flag("transform", o.transform, "write the distances of all points to all centres too (n x k)")
       .custom("report", "FILE.html", {}, "write a page with pictures of the result", "a file", file(o.report));
   app::add_report_options(options, o.common);
   app::add_machine_options(options.group("Machine"), o.common);
-  options.custom("memory", "BYTES", {},
-                 "memory to use, like 500M or 4G, of the host and of the GPU each; default what they have free. Points "
-                 "that do not fit are read from their HDF5 file, or sent to the GPU, block by block, with the same "
-                 "result",
-                 "a number of bytes like 500M or 4G",
-                 [&o](std::string_view text) { return app::parse_bytes(text, o.memory); });
+  options.custom(
+      "memory", "BYTES", {},
+      "memory to use, like 500M or 4G, of the host and of the GPU each; default what they have free. Points "
+      "that do not fit are read from their HDF5 or .npy file, or sent to the GPU, block by block, with the same "
+      "result",
+      "a number of bytes like 500M or 4G", [&o](std::string_view text) { return app::parse_bytes(text, o.memory); });
   app::add_ranks_options(options, o.ranks);
 }
 

@@ -24,7 +24,9 @@ struct ProgramOptions {
   index_t verify_sample = 0;       ///< points; 0: none, unless `verify` asks for all
   bool verify = false, measures = false, transform = false;
   Choose choose = Choose::simplified_silhouette;
-  std::string log, report, resume;  ///< files; empty: none
+  std::string log, report, resume;      ///< files; empty: none
+  std::string centers_out, labels_out;  ///< .npy files; empty: none
+  DType centers_type = DType::float64;  ///< in files
   app::CheckpointOptions checkpoint{.file = {}, .every = 60, .restart = false};
   std::uint64_t memory = 0;  ///< bytes; 0: what the machine has
   bool metric_given = false;
@@ -35,6 +37,9 @@ struct ProgramOptions {
 
   /// False when --help or the like has been answered. @throws Error(invalid_argument).
   [[nodiscard]] bool parse(app::Arguments arguments);
+  [[nodiscard]] bool writes_files() const {
+    return !common.output.empty() || !centers_out.empty() || !labels_out.empty();
+  }
 };
 
 /// The words of the options, as the help page and the results write them.

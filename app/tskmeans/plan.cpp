@@ -82,6 +82,7 @@ solvers::Placement place_points(const ProgramOptions& o, const io::Description& 
                                  .transforms = o.transform,
                                  .measures = o.measures,
                                  .weighted = !o.weights.empty(),
+                                 .verifies = o.verify || o.verify_sample > 0,
                                  .results = std::max<std::size_t>(1, o.clusters.size()),
                                  .threads = default_threads()};
   try {
@@ -124,8 +125,8 @@ void print_plan(const ProgramOptions& o, const io::Description& points, const io
               << (place.in_host ? "host memory" : "their file") << " in blocks of "
               << app::human_bytes(place.device_block) << " in every pass\n";
   else if (!machine.has_device && !place.in_host)
-    std::cout << "the points do not fit: read from the file in blocks of " << app::human_bytes(place.host_block)
-              << '\n';
+    std::cout << (o.predict.empty() ? "the points do not fit: " : "") << "read from the file in blocks of "
+              << app::human_bytes(place.host_block) << '\n';
   if (here.rows < points.rows)
     std::cout << "rank 0 has " << app::grouped(here.rows) << " of the points, and for them\n";
   app::print_memory(std::cout, place.host_uses, limits.host_bytes);

@@ -7,9 +7,6 @@
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tskmeans/labels.hpp"
-#include "tallskinny/io/output_file.hpp"
-#include "tallskinny/solvers/agreed.hpp"
 
 namespace ts::tskmeans {
 
@@ -110,7 +107,10 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   json.add("type", ts::name_of(out.points.type)).add("sparse", out.points.sparse);
   json.add("device", out.device).add("threads", out.threads).add("ranks", out.ranks);
   if (out.ranks > 1) json.add("ranks_work", out.ranks_work);
-  if (!o.common.output.empty()) json.add("output", o.common.output);
+  for (const auto& [name, file] : {std::pair("output", o.common.output), std::pair("centers_out", o.centers_out),
+                                   std::pair("labels_out", o.labels_out)})
+    if (!file.empty()) json.add(name, file);
+  json.add("centers_type", ts::name_of(o.centers_type));
   json.add("notes", r.notes);
   std::cout << json.text() << '\n';
 }
@@ -172,55 +172,8 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   else if (out.violations > 0)
     std::cout << app::grouped(out.violations) << " of " << app::grouped(out.verified)
               << " labels are not the nearest centre\n";
-  if (!o.common.output.empty()) std::cout << "written to " << o.common.output << '\n';
-}
-
-namespace {
-
-std::string write_all(const ProgramOptions& o, const Outcome& out, const Context& ctx, const app::RowsOfRanks& ranks) {
-  const solvers::KMeansResult& r = out.found;
-  io::OutputFile file(o.common.output);
-  write_labels(file, ctx, ranks, r.labels);
-  file.write("cluster_centers", r.centers);
-  file.write("cluster_sizes", std::span<const std::int64_t>(r.sizes));
-  file.write("inertia", r.inertia);
-  if (!out.predicted) {
-    file.write("n_iter", r.n_iter);
-    file.attribute("/", "converged", std::int64_t{r.converged()});
-    file.attribute("/", "stop", name_of(r.stop));
-    file.attribute("/", "seed", static_cast<std::int64_t>(o.common.seed));
-    file.attribute("/", "init", o.init);
-  }
-  if (out.distances.rows() > 0 && ctx.communicator->size() == 1)
-    file.write("distances", out.distances);
-  else if (out.distances.rows() > 0)
-    app::write_rows<double>(file, "distances", ranks, 1, out.points.rows, out.distances.cols());
-  if (out.measures) {
-    file.attribute("/", "simplified_silhouette", out.measures->simplified_silhouette);
-    file.attribute("/", "davies_bouldin", out.measures->davies_bouldin);
-    file.attribute("/", "calinski_harabasz", out.measures->calinski_harabasz);
-  }
-  if (out.comparison) {
-    file.attribute("/", "inertia_beside_exact", out.comparison->ratio());
-    file.attribute("/", "points_compared", out.comparison->rows);
-    file.attribute("/", "clusters_compared", out.comparison->clusters);
-  }
-  file.attribute("/", "metric", name_of(o.kmeans.metric));
-  file.attribute("/", "source", out.points.where.text());
-  file.commit();
-  return file.contents();
-}
-
-}  // namespace
-
-std::string write_file(const ProgramOptions& o, const Outcome& out, const Context& ctx) {
-  std::string written;
-  const std::vector<app::OwnRows> blocks = {own_labels(out.found.labels), app::own_rows<double>(out.distances.cview())};
-  solvers::agreed(ctx, [&] {  // the one that writes may fail, once the others need not send any more
-    app::with_rows_of_ranks(ctx, blocks,
-                            [&](const app::RowsOfRanks& ranks) { written = write_all(o, out, ctx, ranks); });
-  });
-  return written;
+  for (const std::string& file : {o.common.output, o.centers_out, o.labels_out})
+    if (!file.empty()) std::cout << "written to " << file << '\n';
 }
 
 }  // namespace ts::tskmeans

@@ -1,4 +1,4 @@
-// Results of tskmeans: on standard output, and in a file.
+// Results of tskmeans on standard output.
 #pragma once
 
 #include <optional>
@@ -46,7 +46,5 @@ struct Outcome {
 
 void print_json(const ProgramOptions& options, const Outcome& outcome);
 void print_summary(const ProgramOptions& options, const Outcome& outcome);
-/// Returns what was written where. Ranks call it together; one of them writes.
-std::string write_file(const ProgramOptions& options, const Outcome& outcome, const Context& ctx);
 
 }  // namespace ts::tskmeans

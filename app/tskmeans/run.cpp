@@ -10,6 +10,7 @@
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/clustering.hpp"
+#include "tallskinny/app/tskmeans/outputs.hpp"
 #include "tallskinny/app/tskmeans/pictures.hpp"
 #include "tallskinny/app/tskmeans/plan.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
@@ -52,9 +53,13 @@ io::ReadOptions distribute(const app::Ranks& ranks, const app::RanksPlan& who, c
 void check_paths(const ProgramOptions& o) {
   const std::string& kept = o.checkpoint.file;
   const bool another = !o.resume.empty() && o.resume != kept;
-  app::check_output_paths(
-      {{"--output", o.common.output}, {"--checkpoint", kept}, {"--report", o.report}, {"--log", o.log}},
-      {o.features, o.weights, o.predict, o.init, another ? o.resume : ""});
+  app::check_output_paths({{"--output", o.common.output},
+                           {"--centers-out", o.centers_out},
+                           {"--labels-out", o.labels_out},
+                           {"--checkpoint", kept},
+                           {"--report", o.report},
+                           {"--log", o.log}},
+                          {o.features, o.weights, o.predict, o.init, another ? o.resume : ""});
   if (!o.resume.empty() && !std::filesystem::exists(o.resume))
     throw Error(Errc::bad_input, "--resume " + o.resume + ": there is no such file; to begin, give --checkpoint");
   if (another && std::filesystem::exists(kept))
@@ -90,7 +95,8 @@ void describe_points(const Job& job, const io::Description& described, bool in_h
 void report(const Job& job, const Stopwatch& watch, Outcome& out) {
   const auto& [o, checkpoint, console] = std::tie(job.o, job.checkpoint, job.console);
   for (const std::string& note : out.found.notes) console.warn(note);
-  if (!o.common.output.empty()) console.note("wrote " + write_file(o, out, job.ctx));
+  if (o.writes_files())
+    for (const std::string& file : write_files(o, out, job.ctx)) console.note("wrote " + file);
   if (!o.report.empty()) {
     write_pictures(o, out, job.ctx, job.points->here());
     console.note("wrote " + o.report + ": a page with pictures");

@@ -32,7 +32,7 @@ ProjectShape laid_out(ProjectShape s) {
   return s;
 }
 
-ProjectShape shape_of(const GpuProblem& problem) {
+ProjectShape project_shape(const GpuProblem& problem) {
   const Problem& pr = problem.problem;
   ProjectShape s{pr.n, problem.parts, {}, tall_operand_of(problem.second, pr.type, pr.n, pr.q)};
   s.policy.type = pr.type;
@@ -46,7 +46,7 @@ ProjectShape shape_of(const GpuProblem& problem) {
 // The search space. Of candidates of equal cost the one that comes first in these lists, read from left to right,
 // counts as the better one.
 constexpr int tiles_of_chunk[] = {1, 2, 4, 8, 16}, group_sides[] = {1, 2, 4, 8}, warps_of_block[] = {8, 16, 4};
-constexpr int most_stages = 6, most_tiles_of_warp = 18, two_for_each_scheduler = 8;
+constexpr int most_project_stages = 6, most_tiles_of_warp = 18, two_for_each_scheduler = 8;
 constexpr int kept_free = 1024;      ///< bytes of shared memory
 constexpr index_t widest_v = 4096;   ///< columns of a launch
 constexpr index_t narrowest_w = 16;  ///< scalars of a panel: narrower ones would read V again and again
@@ -124,7 +124,7 @@ bool fits(ProjectPolicy& p, const BlockLimits& limits) {
       p.warp_tiles() * p.warp_blocks() > most_tiles_of_warp || registers_needed(p) > register_cap(p.warps()))
     return false;
   const int most = limits.shared_bytes - kept_free;
-  for (p.stages = most_stages; p.stages > 2 && p.shared_bytes() > most;) --p.stages;
+  for (p.stages = most_project_stages; p.stages > 2 && p.shared_bytes() > most;) --p.stages;
   return p.shared_bytes() <= most;
 }
 
@@ -196,7 +196,7 @@ std::vector<Candidate> project_candidates(const GpuProblem& problem, const Devic
   const Problem& pr = problem.problem;
   if (pr.operation != Operation::inner_and_gram && pr.operation != Operation::project_out) return {};
   if (pr.n < 1 || pr.p < 0 || pr.q < 1 || pr.p > widest_v || scalar_bytes(pr.type) == 2) return {};
-  const ProjectShape shape = shape_of(problem);
+  const ProjectShape shape = project_shape(problem);
   if (!shape.policy.uses_v() && !shape.policy.gram) return {};
   const BlockLimits limits = part_limits_of(device, problem, 1);
   return candidates_of(candidates_for(shape, limits), pr, device, limits.shared_bytes,

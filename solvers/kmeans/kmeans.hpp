@@ -40,8 +40,9 @@ enum class KMeansInit {
   given    ///< KMeansOptions::centers
 };
 
-/// Rows of the samples on which k-means++ chooses centres of many rows. 0: there are too few, or they are too
-/// wide, and it reads all of them twice for each centre.
+/// Rows of the samples on which k-means++ chooses centres: 16 for each centre and 2^14 at least, but fewer, 2^14 at
+/// least, where all candidates together meet them in more products than four iterations have. `rows`: there are no more
+/// of them. 0: they are too wide, and all of them are read twice for each centre.
 [[nodiscard]] index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// When an iteration that still changes labels counts as converged.
@@ -97,6 +98,9 @@ struct KMeansProgress {
   index_t relocated = 0;     ///< empty clusters that were moved so far
   index_t rescored = 0;      ///< rows decided in higher precision in this iteration
   index_t skipped = 0;       ///< rows whose label bounds proved in this iteration
+  index_t headed = 0;        ///< pairs of a row and a centre met in a few leading columns (Pruning); 0: none was
+  index_t shortened = 0;     ///< of these, in all columns in 8 bits
+  index_t met = 0;           ///< and of these, in all columns in float32
   double seconds = 0;        ///< that this iteration took
 };
 

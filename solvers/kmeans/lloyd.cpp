@@ -74,7 +74,9 @@ Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydCo
       bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
       bounds_that_pay_(static_cast<double>(problem.k) * static_cast<double>(problem.cols())),
       scores_(control.scores),
-      phase_(control.max_iter > 0 ? Phase::iterate : Phase::label) {}
+      can_prune_(control.bounds && problem.source.space() == Space::host && problem.source.in_memory()) {
+  if (control.max_iter == 0) phase_ = Phase::label;
+}
 
 Lloyd::Lloyd(const KMeansProblem& problem, const KMeansState& state, const LloydControl& control)
     : Lloyd(problem, Matrix<double>::copy_of(state.centers.cview()), control) {
@@ -88,24 +90,48 @@ Lloyd::Lloyd(const KMeansProblem& problem, const KMeansState& state, const Lloyd
 
 void Lloyd::begin_pass() {
   pass_began_ = Clock::now();
+  const index_t changed = stats_.changed;
   stats_ = {};
   if (!control_.bounds) return;
+  begin_pruning(changed);
+  if (pruning_) return clusters_.begin_pass(*pruning_);
   if (bounds_that_pay_.now())
     clusters_.begin_pass(bounds_);
   else
     bounds_.forget();
 }
 
+/// Once rows have labels and centroids are means; again where it did not pay, when half as many labels change.
+void Lloyd::begin_pruning(index_t changed) {
+  if (pruning_ || run_.n_iter == 0 || changed > prune_again_ || !can_prune_) return;
+  const Matrix<double> centers = clusters_.centroids();
+  pruning_ = pruning_for(p_, centers.cview(), labels_.view().span());
+  if (!pruning_) prune_again_ = changed / 2;
+}
+
+/// Ends it for this run where it cost as much as passes without.
+void Lloyd::judge_pruning() {
+  const auto pairs = static_cast<double>(p_.rows()) * static_cast<double>(p_.k);
+  const double share = static_cast<double>(here_.headed) / pairs, met = static_cast<double>(here_.met) / pairs;
+  if (pruned_cost(p_.cols(), p_.k, pruning_->columns(), share, met) < static_cast<double>(p_.cols() * p_.k)) return;
+  pruning_.reset();
+  can_prune_ = false;
+}
+
 void Lloyd::take(index_t first, const Rows& block) {
   stats_ +=
       clusters_.assign(block, scores_, labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
                        phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
-                       {control_.bounds && bounds_that_pay_.now() ? &bounds_ : nullptr, first}, settled_);
+                       {control_.bounds && !pruning_ && bounds_that_pay_.now() ? &bounds_ : nullptr, first}, settled_,
+                       {pruning_.get(), first});
 }
 
 void Lloyd::end_pass() {
+  here_ = stats_;
   stats_ = sum_of_ranks(p_.ctx, stats_);
-  if (p_.source.space() == Space::host)
+  if (pruning_)
+    judge_pruning();
+  else if (p_.source.space() == Space::host)
     bounds_that_pay_.passed(bounds_.hold(), stats_.skipped, stats_.changed, p_.all_rows());
   const index_t changed = changed_labels();
   if (phase_ == Phase::label) {
@@ -143,6 +169,7 @@ KMeansProgress Lloyd::progress(index_t changed) {
   now.changed = changed, now.squared_shift = squared_shift_;
   now.inertia = std::isnan(inertia) ? inf : std::max(0.0, inertia);
   now.relocated = run_.relocated, now.rescored = stats_.rescored, now.skipped = stats_.skipped;
+  now.headed = stats_.headed, now.shortened = stats_.shortened, now.met = stats_.met;
   now.seconds = std::chrono::duration<double>(Clock::now() - pass_began_).count();
   return now;
 }
@@ -176,7 +203,7 @@ index_t Lloyd::changed_labels() {
   // Deciding a row again costs about as much as scoring it in float64 does for four, and as float32 adds to
   // integers for eight.
   const index_t looked_at = p_.all_rows() - stats_.skipped;
-  if (scores_ == Scores::int16 && stats_.rescored > looked_at / 8)
+  if ((scores_ == Scores::int8 || scores_ == Scores::int16) && stats_.rescored > looked_at / 8)
     scores_ = Scores::float32;
   else if (scores_ == Scores::float32 && stats_.rescored > looked_at / 4)
     scores_ = Scores::float64;

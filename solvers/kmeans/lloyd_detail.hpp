@@ -3,9 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <limits>
 
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
+#include "tallskinny/solvers/kmeans/pruning_detail.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
@@ -15,7 +17,7 @@ struct LloydControl {
   index_t changed = 0;        ///< labels that may change in an iteration that has converged
   bool spherical = false;
   bool bounds = true;
-  Scores scores = Scores::int16;  ///< to begin with
+  Scores scores = Scores::int8;  ///< to begin with
   int run = 0, runs = 1;
   const std::function<bool(const KMeansProgress&)>* on_progress = nullptr;
   const std::function<void(const std::function<KMeansState()>&)>* on_state = nullptr;
@@ -90,6 +92,8 @@ class Lloyd {
   [[nodiscard]] KMeansProgress progress(index_t changed);
   [[nodiscard]] KMeansState state() const;
   index_t changed_labels();
+  void begin_pruning(index_t changed);
+  void judge_pruning();
   bool update_centers();
   void relocate_to_means(const std::vector<index_t>& empty);
   index_t relocate(ClusterSums& sums, const std::vector<index_t>& empty, HostView<const double> centers) const;
@@ -102,9 +106,12 @@ class Lloyd {
   PerRowArray<index_t> directionless_;
   RowBounds bounds_;
   BoundsThatPay bounds_that_pay_;
+  std::unique_ptr<Pruning> pruning_;
+  index_t prune_again_ = std::numeric_limits<index_t>::max();  ///< tried once no more labels change
   Scores scores_;
-  Phase phase_;
-  AssignStats stats_;
+  Phase phase_ = Phase::iterate;
+  AssignStats stats_, here_;  ///< of the last pass, of all ranks and here
+  bool can_prune_;
   bool settled_ = false;  ///< few labels changed in the last pass
   Clock::time_point pass_began_;
   double squared_shift_ = 0, second_moment_ = -1;

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <utility>
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
@@ -32,6 +34,11 @@ class Proposals {
     last_ = p.last_of_weight();
   }
   [[nodiscard]] bool none() const noexcept { return !(potential_.total() > 0); }
+
+  [[nodiscard]] std::vector<S> squared(std::span<const index_t> rows) const { return potential_.squared(rows); }
+  [[nodiscard]] double squared_distance(const double* a, const double* b) const {
+    return potential_.squared_distance(a, b);
+  }
 
   /// Proposals first, first + 1, ... of a run, whose random numbers these are.
   [[nodiscard]] Drawn draw(std::uint64_t first, index_t count, const Random& random) const {
@@ -75,68 +82,128 @@ class Proposals {
   index_t last_ = 0;             ///< row that weighs something
 };
 
-/// Rows of several chains in host memory, and how far each is from the centres so far.
+/// D^2 of these rows, lowered by some centres.
 template <class S>
-class Links {
- public:
-  Links(const KMeansProblem& p, std::span<const index_t> numbers)
-      : values_(std::ssize(numbers), p.cols()),
-        rows_(Rows(values_.cview())),
-        alone_(alone(p.ctx)),
-        problem_{alone_, rows_, {}, {}, p.k, {}, p.moments},
-        far_(problem_) {
-    p.load_rows(numbers, values_.view());
-  }
-  Links(const Links&) = delete;
-  Links& operator=(const Links&) = delete;
+std::vector<S> lowered(const KMeansProblem& p, const Rows& rows, const std::vector<S>& squared,
+                       HostView<const double> centers) {
+  const Context here = alone(p.ctx);  // all ranks hold the rows
+  const RowsInMemory source(rows);
+  const KMeansProblem of_rows{here, source, {}, {}, p.k, {}, p.moments};
+  Potential<S> potential(of_rows, squared);
+  potential.lower(centers);
+  std::vector<index_t> all(squared.size());
+  std::iota(all.begin(), all.end(), index_t{0});
+  return potential.squared(all);
+}
 
-  void lower(HostView<const double> centers) { far_.lower(centers); }
-  [[nodiscard]] double squared(index_t link) const { return static_cast<double>(far_.squared({&link, 1}).front()); }
-  [[nodiscard]] HostView<const double> row(index_t link) const { return values_.cview().rows(link, 1); }
+/// The ends of chains, chosen in batches: proposals are drawn beforehand, and many of them meet many centres at once.
+template <class S>
+class Chains {
+ public:
+  Chains(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, index_t length, const Chosen& chosen)
+      : p_(p),
+        drawing_(seed, stream + proposals),
+        accepting_(seed, stream + acceptances),
+        length_(length),
+        chosen_(chosen),
+        centers_(with_first(p, draw_by_weight(p, Random(seed, stream + first_of_chain).uniform(0)))),
+        from_(p, centers_.cview().rows(0, 1)) {}
+
+  /// Returns how many centres there are: fewer than k where a chain found nothing but copies of them.
+  index_t choose() {
+    constexpr index_t large = 64, small = 8;  // chains
+    for (begin_ = have_ = 1; have_ < p_.k && !from_.none(); begin_ = have_) {
+      const index_t end = std::min(p_.k, have_ + large);
+      draw(end);
+      for (begin_small_ = have_; have_ < end; begin_small_ = have_)
+        if (!follow(std::min(end, have_ + small))) return have_;
+    }
+    return have_;
+  }
+  [[nodiscard]] Matrix<double> centers() && { return std::move(centers_); }
 
  private:
-  Matrix<double> values_;
-  RowsInMemory rows_;
-  Context alone_;  ///< all ranks hold the links
-  KMeansProblem problem_;
-  Potential<S> far_;
+  static Matrix<double> with_first(const KMeansProblem& p, index_t row) {
+    Matrix<double> centers(p.k, p.cols());
+    p.load_rows({&row, 1}, centers.view().rows(0, 1));
+    return centers;
+  }
+
+  /// Proposals of the chains up to `end`, and D^2 to the centres before these.
+  void draw(index_t end) {
+    first_number_ = static_cast<std::uint64_t>((begin_ - 1) * length_);
+    drawn_ = from_.draw(first_number_, (end - begin_) * length_, drawing_);
+    const index_t count = std::ssize(drawn_.rows), d = p_.cols();
+    if (rows_.rows() < count) rows_ = Matrix<double>(count, d);
+    p_.load_rows(drawn_.rows, rows_.view().rows(0, count));
+    const std::vector<S> far = from_.squared(drawn_.rows);
+    if (begin_ == 1) {
+      squared_ = far;
+      return;
+    }
+    Rows rows(rows_.cview().rows(0, count));
+    PerRowArray<double> there;
+    if (p_.source.space() == Space::device) {
+      there = p_.beside_rows(std::vector<double>(rows_.data(), rows_.data() + count * d));
+      rows = rows_of<double>(p_.ctx, std::as_const(there).view(), count, d);
+    }
+    squared_ = lowered(p_, rows, far, centers_.cview().rows(1, begin_ - 1));
+  }
+
+  /// The chains up to `end`, which meet the centres of chains before them; false: one that found none.
+  bool follow(index_t end) {
+    const index_t first = (begin_small_ - begin_) * length_, count = (end - begin_small_) * length_;
+    if (begin_small_ > begin_) {
+      const std::vector<S> far = lowered(p_, Rows(rows_.cview().rows(first, count)),
+                                         std::vector<S>(squared_.begin() + first, squared_.begin() + first + count),
+                                         centers_.cview().rows(begin_, begin_small_ - begin_));
+      std::copy(far.begin(), far.end(), squared_.begin() + first);
+    }
+    for (index_t link = first; have_ < end; ++have_, link += length_) {
+      chosen_(have_);
+      // D_y^2 q_x / (D_x^2 q_y), in which weights cancel, is how likely the chain goes from x on to y.
+      index_t x = link;
+      double far = squared(x, 0);
+      for (index_t y = link + 1; y < link + length_; ++y) {
+        const double u = accepting_.uniform(first_number_ + static_cast<std::uint64_t>(y));
+        const double enough = u * far * drawn_.ratio[at(y)] / drawn_.ratio[at(x)];
+        if (const double further = squared(y, enough); further > enough) x = y, far = further;
+      }
+      if (!(far > 0)) return false;
+      std::copy_n(rows_.data() + x * p_.cols(), p_.cols(), centers_.data() + have_ * p_.cols());
+    }
+    return true;
+  }
+
+  /// D^2 of a link to all centres; one that is no more than `enough` may be any such number.
+  [[nodiscard]] double squared(index_t link, double enough) const {
+    double least = static_cast<double>(squared_[at(link)]);
+    for (index_t m = begin_small_; m < have_ && least > enough; ++m)
+      least = std::min(least, from_.squared_distance(rows_.data() + link * p_.cols(), centers_.data() + m * p_.cols()));
+    return least;
+  }
+
+  const KMeansProblem& p_;
+  Random drawing_, accepting_;
+  index_t length_;
+  const Chosen& chosen_;
+  Matrix<double> centers_;
+  Proposals<S> from_;
+  index_t have_ = 1, begin_ = 1, begin_small_ = 1;  ///< centres now, before this batch, before the part that is met
+  std::uint64_t first_number_ = 0;                  ///< of the proposals
+  typename Proposals<S>::Drawn drawn_;
+  Matrix<double> rows_;     ///< of the proposals, the first ones
+  std::vector<S> squared_;  ///< D^2 of these to the first begin_small_ centres, from where chains go on
 };
 
 template <class S>
 Matrix<double> chains(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, index_t length,
                       const Chosen& chosen) {
-  constexpr index_t at_once = 32;  // chains, of which all rows meet each new centre
-  const index_t d = p.cols();
-  const Random drawing(seed, stream + proposals), accepting(seed, stream + acceptances);
-  Matrix<double> centers(p.k, d);
-  const index_t first = draw_by_weight(p, Random(seed, stream + first_of_chain).uniform(0));
-  p.load_rows({&first, 1}, centers.view().rows(0, 1));
-  const Proposals<S> from(p, centers.cview().rows(0, 1));
-  for (index_t have = 1; have < p.k && !from.none();) {
-    const index_t end = std::min(p.k, have + at_once);
-    const auto number = static_cast<std::uint64_t>((have - 1) * length);  // of the first proposal
-    const auto drawn = from.draw(number, (end - have) * length, drawing);
-    Links<S> links(p, drawn.rows);
-    links.lower(centers.cview().rows(0, have));
-    for (index_t link = 0; have < end; ++have) {
-      chosen(have);
-      // D_y^2 q_x / (D_x^2 q_y), in which weights cancel, is how likely the chain goes from x on to y.
-      index_t x = link;
-      double far = links.squared(x);
-      const index_t last = link + length;
-      for (index_t y = link + 1; y < last; ++y) {
-        const double further = links.squared(y);
-        const double u = accepting.uniform(number + static_cast<std::uint64_t>(y));
-        if (further * drawn.ratio[at(x)] > u * far * drawn.ratio[at(y)]) x = y, far = further;
-      }
-      link = last;
-      // A chain of nothing but copies of centres: k-means++ sees all rows.
-      if (!(far > 0)) return seed_plus_plus(p, seed, stream, centers.cview().rows(0, have), chosen);
-      std::copy_n(links.row(x).data(), d, centers.data() + have * d);
-      links.lower(centers.cview().rows(have, 1));
-    }
-  }
-  return from.none() ? seed_plus_plus(p, seed, stream, centers.cview().rows(0, 1), chosen) : std::move(centers);
+  Chains<S> of(p, seed, stream, length, chosen);
+  const index_t have = of.choose();
+  Matrix<double> centers = std::move(of).centers();
+  // A chain of nothing but copies of centres: k-means++ sees all rows.
+  return have < p.k ? seed_plus_plus(p, seed, stream, centers.cview().rows(0, have), chosen) : std::move(centers);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "tallskinny/gemm/assign/exact/squared_distance.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
@@ -30,6 +31,10 @@ class Potential {
   [[nodiscard]] std::vector<index_t> draw(std::span<const double> uniforms) const;
   /// D^2 of these rows.
   [[nodiscard]] std::vector<S> squared(std::span<const index_t> numbers) const;
+  /// The squared distance of two rows of cols() numbers, in the same unit.
+  [[nodiscard]] double squared_distance(const double* a, const double* b) const {
+    return static_cast<double>(static_cast<S>(assign_detail::squared_distance<double>(a, b, problem_.cols(), scale_)));
+  }
   /// choose_rows(), if it serves rows that lie there in memory: none if not. Afterwards there are no draws.
   [[nodiscard]] std::optional<std::vector<index_t>> choose(const Choosing& how);
   /// The rows, in order, that keep_rows() keeps.

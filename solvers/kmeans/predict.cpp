@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "tallskinny/gemm/assign/rows/unit_rows.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
@@ -10,12 +12,116 @@ namespace ts::solvers {
 
 using namespace kmeans_detail;
 
+namespace {
+
+std::vector<double> mean_of(HostView<const double> centers) {
+  std::vector<double> mean(at(centers.cols()));
+  for (index_t m = 0; m < centers.rows(); ++m)
+    for (index_t j = 0; j < centers.cols(); ++j) mean[at(j)] += centers(m, j) / static_cast<double>(centers.rows());
+  return mean;
+}
+
+/// Labels and inertia of rows that pass by once. Scores are taken about the mean of the centres, and of each block by
+/// its own reach, which changes the rows that they leave open, but no label.
+class OnePass {
+ public:
+  /// @param problem without scales and directionless rows, which this finds. @param centers usable ones
+  OnePass(KMeansProblem& problem, HostView<const double> centers, KMeansMetric metric, Scores scores)
+      : p_(problem),
+        centers_(centers),
+        cosine_(metric == KMeansMetric::cosine),
+        scores_(scores),
+        mean_(mean_of(centers)),
+        labels_(problem.filled<std::int32_t>(no_label)) {
+    p_.moments.shift = p_.moments.reach = std::vector<double>(mean_.size());
+    p_.place_weights();
+  }
+
+  void take(index_t first, const Rows& block) {
+    PerRow<const double> weights = p_.weights_of(first, block.rows());
+    const auto labels = labels_.view().part(first, block.rows());
+    if (!cosine_) return label(first, block, labels, weights);
+    scale_.resize(at(block.rows()));
+    const Rows unit = directions(first, block);
+    std::vector<index_t> zero;
+    for (index_t i = 0; i < block.rows(); ++i)
+      if (scale_[at(i)] == 0) zero.push_back(i);
+    if (zero.empty()) return label(first, unit, labels, weights);
+    zero_rows_ += std::ssize(zero);
+    std::vector<double> all(at(block.rows()), 1.0);
+    if (!p_.weights.empty()) all.assign(p_.weights.begin() + first, p_.weights.begin() + first + block.rows());
+    for (const index_t i : zero) all[at(i)] = 0;
+    const auto some = p_.beside_rows(std::move(all));
+    label(first, unit, labels, some.view());
+    const auto listed = p_.beside_rows(std::move(zero));
+    reset_labels(p_.ctx, labels, listed.view());
+  }
+
+  /// All ranks together.
+  [[nodiscard]] KMeansPrediction finish() && {
+    differ_.check(p_.ctx);
+    check_weight_range(p_);
+    KMeansPrediction result;
+    result.rescored = sum_of_ranks(p_.ctx, rescored_);
+    result.zero_rows = sum_of_ranks(p_.ctx, zero_rows_);
+    result.inertia = sum_of_chunks(p_, std::move(inertias_));
+    result.labels = std::move(labels_).to_host();
+    result.sizes = sizes_of(p_.ctx, result.labels, centers_.rows());
+    return result;
+  }
+
+ private:
+  /// The rows divided by their norms, which go into scale_.
+  Rows directions(index_t first, const Rows& block) {
+    if (!block.on_device()) {
+      check_finite(p_.ctx, first, block);
+      reciprocal_norms(p_.ctx, block, scale_);
+      return block.scaled(scale_);
+    }
+    if (unit_.view().size < block.rows() * block.cols())
+      unit_ = PerRowArray<double>(p_.ctx, Space::device, block.rows() * block.cols(), 0);
+    return unit_rows(p_.ctx, block, unit_.view(), scale_);
+  }
+
+  void label(index_t first, const Rows& block, PerRow<std::int32_t> labels, PerRow<const double> weights) {
+    ColumnMoments moments = moments_about(p_.ctx, block, mean_, p_.first_row() + first);
+    check_coordinates(moments);
+    differ_.look(block);
+    rescored_ += assign(p_.ctx, {block, moments, centers_, scores_, labels}).rescored;
+    const std::vector<double> more = chunk_inertias(p_.ctx, block, centers_, labels, weights);
+    inertias_.insert(inertias_.end(), more.begin(), more.end());
+    ColumnMoments& all = p_.moments;
+    for (std::size_t j = 0; j < mean_.size(); ++j) all.reach[j] = std::max(all.reach[j], moments.reach[j]);
+    all.shift = std::move(moments.shift);
+  }
+
+  KMeansProblem& p_;
+  HostView<const double> centers_;
+  bool cosine_;
+  Scores scores_;
+  std::vector<double> mean_;
+  PerRowArray<std::int32_t> labels_;
+  std::vector<double> scale_, inertias_;
+  PerRowArray<double> unit_;  ///< rows of a block on a device
+  RowsDiffer differ_;
+  index_t rescored_ = 0, zero_rows_ = 0;
+};
+
+}  // namespace
+
 KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<const double> centers, KMeansMetric metric,
                          std::span<const double> weights, KMeansPrecision precision) {
   expects(centers.rows() >= 1, "there are no centres to predict with");
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   check_ranks(ctx, rows);
   const bool weighted = check_weights(ctx, rows.rows(), weights);
+  if (any_rank(ctx, !rows.in_memory())) {
+    KMeansProblem problem{ctx, rows, {}, weights, centers.rows()};
+    problem.weighted_elsewhere = weighted;
+    OnePass pass(problem, usable.cview(), metric, scores_of(precision));
+    problem.for_each_block([&pass](index_t first, const Rows& block) { pass.take(first, block); });
+    return std::move(pass).finish();
+  }
   check_finite(ctx, rows);
   const Directions normal(ctx, rows, weights, metric);
   KMeansProblem problem{

@@ -8,6 +8,7 @@
 
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::solvers::kmeans_detail {
 
@@ -50,28 +51,48 @@ double heaviest_of(const KMeansProblem& p) {
   return max_of_ranks(p.ctx, here);
 }
 
-/// Every |x_ij| is at most reach_j + |shift_j|, so n w 4 sum_j (reach_j + |shift_j|)^2 bounds the inertia.
-void check_range(const KMeansProblem& p) {
-  double largest = 0, spread = 0;
-  long double squares = 0;
-  for (std::size_t j = 0; j < p.moments.reach.size(); ++j) {
-    const double coordinate = p.moments.reach[j] + std::abs(p.moments.shift[j]);
-    largest = std::max(largest, coordinate);
-    spread = std::max(spread, p.moments.reach[j]);
-    squares += static_cast<long double>(coordinate) * coordinate;
-  }
-  if (largest > largest_coordinate)
-    refuse_range(Of::points, "the points have coordinates beyond 2^500, whose squared distances overflow float64");
-  if (spread > 0 && spread < smallest_spread && !all_equal(p))
-    refuse_range(Of::points, "the points differ by less than 2^-480, and squares of that vanish in float64");
+[[noreturn]] void refuse_spread() {
+  refuse_range(Of::points, "the points differ by less than 2^-480, and squares of that vanish in float64");
+}
+
+/// Every |x_ij| is at most that.
+double largest_of(const ColumnMoments& moments, std::size_t j) { return moments.reach[j] + std::abs(moments.shift[j]); }
+
+}  // namespace
+
+void check_coordinates(const ColumnMoments& moments) {
+  for (std::size_t j = 0; j < moments.reach.size(); ++j)
+    if (largest_of(moments, j) > largest_coordinate)
+      refuse_range(Of::points, "the points have coordinates beyond 2^500, whose squared distances overflow float64");
+}
+
+void check_weight_range(const KMeansProblem& p) {
   if (!p.weighted()) return;
   const double heaviest = heaviest_of(p);
   if (heaviest < smallest_weight) refuse_range(Of::weights, "all weights are below 2^-480, too small for float64 sums");
-  if (heaviest * static_cast<long double>(p.all_rows()) * std::max({1.0L, 4 * squares}) > largest_sum)
+  double squares = 0;  // n w 4 times this bounds the inertia
+  for (std::size_t j = 0; j < p.moments.reach.size(); ++j) squares += std::pow(largest_of(p.moments, j), 2);
+  squares = max_of_ranks(p.ctx, squares);
+  if (heaviest * static_cast<long double>(p.all_rows()) * std::max(1.0L, 4.0L * squares) > largest_sum)
     refuse_range(Of::weights, "the weights are so large that the weighted sums overflow float64");
 }
 
-}  // namespace
+void RowsDiffer::look(const Rows& block) {
+  std::vector<double> row(at(block.cols()));
+  for (index_t i = 0; !enough_ && i < block.rows(); ++i) {
+    block.load(i, row.data());
+    if (first_.empty()) first_ = row;
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const double difference = std::abs(row[j] - first_[j]);
+      enough_ = enough_ || difference >= smallest_spread;
+      little_ = little_ || difference > 0;
+    }
+  }
+}
+
+void RowsDiffer::check(const Context& ctx) const {
+  if (!any_rank(ctx, enough_) && any_rank(ctx, little_)) refuse_spread();
+}
 
 void KMeansProblem::load_here(index_t i, double* row) const {
   source.load(i, row);
@@ -98,8 +119,10 @@ void KMeansProblem::load_rows_here(std::span<const index_t> numbers, HostView<do
   constexpr std::size_t few = 64;  // single rows of a file cost less than a pass over all
   const bool gathered = source.in_memory() ? source.space() == Space::device : numbers.size() > few;
   if (!gathered) {
-    for (std::size_t q = 0; q < numbers.size(); ++q)
-      load_here(numbers[q], out.data() + static_cast<index_t>(q) * out.ld());
+    constexpr index_t worth_a_thread = 1 << 18;  // numbers
+    const index_t team = source.in_memory() ? 1 + std::ssize(numbers) * cols() / worth_a_thread : 1;
+    parallel_for(static_cast<int>(std::min<index_t>(team, ctx.thread_count())), std::ssize(numbers),
+                 [&](index_t q) { load_here(numbers[at(q)], out.data() + q * out.ld()); });
     return;
   }
   for_each_block_here([&](index_t first, const Rows& block) {
@@ -155,7 +178,10 @@ void KMeansProblem::find_moments() {
   for_each_block([&](index_t, const Rows& block) { found.second_round(ctx, block); });
   found.end_round(ctx, again);
   moments = std::move(found).finish();
-  check_range(*this);
+  check_coordinates(moments);
+  const double spread = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
+  if (spread > 0 && spread < smallest_spread && !all_equal(*this)) refuse_spread();
+  check_weight_range(*this);
 }
 
 AssignStats assign_all(const KMeansProblem& p, HostView<const double> centers, Scores scores,
@@ -202,6 +228,10 @@ double inertia_of(const KMeansProblem& p, HostView<const double> centers, std::s
       parts.insert(parts.end(), more.begin(), more.end());
     });
   });
+  return sum_of_chunks(p, std::move(parts));
+}
+
+double sum_of_chunks(const KMeansProblem& p, std::vector<double> parts) {
   if (p.distributed()) parts = gather_lists<double>(p.ctx, parts);
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
   if (!std::isfinite(sum)) refuse_range(Of::points, "the inertia of points and centres is too large for float64");

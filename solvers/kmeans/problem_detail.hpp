@@ -103,6 +103,8 @@ index_t label_all(const KMeansProblem& problem, HostView<const double> centers, 
                   std::vector<std::int32_t>& labels);
 /// sum_i w_i ||x_i - c_label||^2
 double inertia_of(const KMeansProblem& problem, HostView<const double> centers, std::span<const std::int32_t> labels);
+/// The same from the terms of each chunk of rows here.
+double sum_of_chunks(const KMeansProblem& problem, std::vector<double> parts);
 /// ||x_i - c_label||^2 of each row here.
 std::vector<double> own_distances(const KMeansProblem& problem, HostView<const double> centers,
                                   std::span<const std::int32_t> labels);
@@ -114,7 +116,7 @@ index_t sum_of_ranks(const Context& ctx, index_t here);
 AssignStats sum_of_ranks(const Context& ctx, const AssignStats& here);
 
 [[nodiscard]] constexpr Scores scores_of(KMeansPrecision precision) noexcept {
-  return precision == KMeansPrecision::exact ? Scores::int16 : Scores::fast;
+  return precision == KMeansPrecision::exact ? Scores::int8 : Scores::fast;
 }
 
 /// What becomes of means: on the sphere they keep their direction, or stay where they were if they have none.
@@ -127,10 +129,29 @@ index_t normalise(HostView<double> centers);
 /// That slabs begin at multiples of chunk_rows, and that ranks have rows of one kind.
 void check_ranks(const Context& ctx, const RowSource& source);
 void check_finite(const Context& ctx, const RowSource& source);
+/// Of a block in host memory, alone. @param first its first row among those here
+void check_finite(const Context& ctx, index_t first, const Rows& block);
 /// Returns whether there are any.
 bool check_weights(const Context& ctx, index_t rows, std::span<const double> weights);
+/// Of numbers that float64 cannot square.
+void check_coordinates(const ColumnMoments& moments);
+/// all: that weights, and weighted squares of rows with the moments of the problem, have sums in float64.
+void check_weight_range(const KMeansProblem& problem);
 void check_centers(index_t cols, HostView<const double> centers);
 /// A copy of checked centres, on the sphere for cosine.
 Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMeansMetric metric);
+
+/// Whether rows that pass by once differ by what float64 can square.
+class RowsDiffer {
+ public:
+  /// Looks at rows until two differ enough.
+  void look(const Rows& block);
+  /// all: @throws KMeansRangeError when some differ, but none by enough.
+  void check(const Context& ctx) const;
+
+ private:
+  std::vector<double> first_;
+  bool enough_ = false, little_ = false;
+};
 
 }  // namespace ts::solvers::kmeans_detail

@@ -72,10 +72,12 @@ index_t sum_of_ranks(const Context& ctx, index_t here) {
 }
 
 AssignStats sum_of_ranks(const Context& ctx, const AssignStats& here) {
-  std::array<std::uint64_t, 3> sums{static_cast<std::uint64_t>(here.changed), static_cast<std::uint64_t>(here.rescored),
-                                    static_cast<std::uint64_t>(here.skipped)};
+  std::array<std::uint64_t, 6> sums{};
+  const std::array<index_t, 6> counts{here.changed, here.rescored, here.skipped, here.headed, here.shortened, here.met};
+  std::copy(counts.begin(), counts.end(), sums.begin());
   ctx.communicator->add(sums);
-  return {static_cast<index_t>(sums[0]), static_cast<index_t>(sums[1]), static_cast<index_t>(sums[2])};
+  const auto sum = [&](std::size_t q) { return static_cast<index_t>(sums[q]); };
+  return {sum(0), sum(1), sum(2), sum(3), sum(4), sum(5)};
 }
 
 void check_ranks(const Context& ctx, const RowSource& source) {
@@ -103,15 +105,16 @@ void check_ranks(const Context& ctx, const RowSource& source) {
 
 void check_finite(const Context& ctx, const RowSource& source) {
   if (source.space() == Space::device) return;  // the moments, which are found next, refuse such numbers
-  agreed(ctx, [&] {
-    source.for_each_block([&](index_t first, const Rows& block) {
-      const auto [row, column] = block.first_not_finite(0, block.rows());
-      if (row >= 0)
-        throw Error(Errc::invalid_argument, "the element in row " + std::to_string(first_row(ctx) + first + row) +
-                                                ", column " + std::to_string(column) +
-                                                " (counted from 0) is NaN or infinite");
-    });
-  });
+  agreed(ctx,
+         [&] { source.for_each_block([&](index_t first, const Rows& block) { check_finite(ctx, first, block); }); });
+}
+
+void check_finite(const Context& ctx, index_t first, const Rows& block) {
+  const auto [row, column] = block.first_not_finite(0, block.rows());
+  if (row >= 0)
+    throw Error(Errc::invalid_argument, "the element in row " + std::to_string(first_row(ctx) + first + row) +
+                                            ", column " + std::to_string(column) +
+                                            " (counted from 0) is NaN or infinite");
 }
 
 bool check_weights(const Context& ctx, index_t rows, std::span<const double> weights) {

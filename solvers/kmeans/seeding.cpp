@@ -43,21 +43,23 @@ namespace {
 
 constexpr index_t rounds = 5;  ///< of k-means||
 constexpr double oversampling = 0.5;
-constexpr index_t most_sampled = index_t{1} << 26;  ///< numbers
+constexpr index_t most_sampled = index_t{1} << 28;  ///< numbers
 
 /// Streams of one restart: numbers that serve different purposes never meet.
 enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, drawn = 16, priorities = 32, samples = 64 };
 
-/// Chooses centres have .. until - 1, each the best of a few draws, while the potential is above `enough`.
+/// Chooses centres have .. until - 1, each the best of a few draws, while the potential is above `enough`. In host
+/// memory a sample, which all ranks have, and other rows are drawn from by different random numbers.
 /// Returns how many centres there are then.
 template <class S>
-index_t choose(const KMeansProblem& p, Potential<S>& potential, const Random& random, index_t have, index_t until,
-               double enough, Matrix<double>& centers, const Chosen& chosen) {
+index_t choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, const Random& random, index_t have,
+               index_t until, double enough, Matrix<double>& centers, const Chosen& chosen) {
   const index_t trials = seeding_trials(centers.rows());
   Matrix<double> candidates(trials, p.cols());
   std::vector<double> uniforms(at(trials));
   constexpr index_t at_once = 512;  // choices between two looks at whether to stop
-  while (have < until && potential.total() > std::max(enough, 0.0)) {
+  const bool together = sampled || p.source.space() == Space::device;
+  while (together && have < until && potential.total() > std::max(enough, 0.0)) {
     chosen(have);
     const auto rows = potential.choose({trials, std::min(at_once, until - have), std::max(enough, 0.0), random.philox(),
                                         static_cast<std::uint64_t>(have * trials)});
@@ -76,13 +78,6 @@ index_t choose(const KMeansProblem& p, Potential<S>& potential, const Random& ra
     potential.lower(candidates.cview().rows(best, 1));
   }
   return have;
-}
-
-/// These numbers as `count` rows.
-template <class T>
-Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t cols) {
-  if (values.space == Space::host) return Rows(HostView<const T>(values.data, count, cols));
-  return {ctx.stream, DeviceView<const T>::unchecked(values.data, count, cols, cols)};
 }
 
 /// A few rows that stand for all: each row is among them with probability q = min(1, factor w D^2) and weighs
@@ -132,12 +127,10 @@ class CandidateSample {
   Potential<S> potential_;
 };
 
-/// Rows in a sample; infinity: all, as far as they are few, on a device, where they then lie side by side; 0:
-/// none, since rows are too few, or too wide, for it to pay. The same for rows that come in blocks.
+/// Rows in a sample; infinity: all that are no centre; 0: none, since rows are too wide.
 double sample_size(const KMeansProblem& p) {
-  if (const index_t size = seeding_sample(p.all_rows(), p.cols(), p.k); size > 0) return static_cast<double>(size);
-  const bool all = p.source.space() == Space::device && p.all_rows() * p.cols() <= most_sampled;
-  return all ? inf : 0;
+  const index_t size = seeding_sample(p.all_rows(), p.cols(), p.k);
+  return size == p.all_rows() ? inf : static_cast<double>(size);
 }
 
 /// False if, in the precision S, all rows coincide with a centre before there are k of them.
@@ -158,14 +151,16 @@ bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
   for (std::uint64_t round = 0; size > 0 && have < p.k && potential.total() > 0; ++round) {
     CandidateSample<S> sample(p, potential, Random(seed, stream + samples + round % 128), size);
     const bool all = std::isinf(size);
-    const index_t until = all ? p.k : std::min(p.k, seeding_growth * have), before = have;
-    have = choose(sample.problem(), sample.potential(), random, have, until,
+    const index_t before = have;
+    const index_t until =
+        all ? p.k : std::min({p.k, seeding_growth * have, have + static_cast<index_t>(size / seeding_rows_for_each)});
+    have = choose(sample.problem(), sample.potential(), true, random, have, until,
                   all ? 0 : stale * sample.potential().total(), centers, chosen);
     if (have == p.k) return true;
     if (have == before) break;
     potential.lower(centers.cview().rows(before, have - before));
   }
-  return choose(p, potential, random, have, p.k, last_resort ? -1.0 : 0.0, centers, chosen) == p.k;
+  return choose(p, potential, false, random, have, p.k, last_resort ? -1.0 : 0.0, centers, chosen) == p.k;
 }
 
 /// The rows that k-means|| keeps, the first of them drawn by weight.
@@ -336,8 +331,12 @@ namespace ts::solvers {
 
 index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept {
   constexpr index_t least = index_t{1} << 14, for_each_centre = 16;
-  const index_t size = std::max(least, for_each_centre * clusters);
-  return rows / 4 >= size && cols <= kmeans_detail::most_sampled / size ? size : 0;
+  // All candidates meet the sample: as many products as this many iterations have.
+  constexpr double most_iterations = 4;
+  const auto affordable =
+      static_cast<index_t>(most_iterations * static_cast<double>(rows / kmeans_detail::seeding_trials(clusters)));
+  const index_t size = std::min(rows, std::max(least, std::min(for_each_centre * clusters, affordable)));
+  return cols <= kmeans_detail::most_sampled / std::max<index_t>(size, 1) ? size : 0;
 }
 
 }  // namespace ts::solvers

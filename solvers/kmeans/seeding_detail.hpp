@@ -13,9 +13,18 @@ using Chosen = std::function<void(index_t)>;
 
 /// Centres are chosen from a sample until there are this many times as many.
 inline constexpr index_t seeding_growth = 32;
+/// Rows of a sample for each centre that is chosen from it, at least.
+inline constexpr index_t seeding_rows_for_each = 16;
 /// Draws for each of k centres, the best of which is taken.
 [[nodiscard]] inline index_t seeding_trials(index_t k) {
   return 2 + static_cast<index_t>(std::log(static_cast<double>(k)));
+}
+
+/// These numbers as `count` rows.
+template <class T>
+Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t cols) {
+  if (values.space == Space::host) return Rows(HostView<const T>(values.data, count, cols));
+  return {ctx.stream, DeviceView<const T>::unchecked(values.data, count, cols, cols)};
 }
 
 /// A row drawn by weight alone.
@@ -25,9 +34,9 @@ std::vector<index_t> some_rows(index_t n, index_t count, const Random& random);
 
 /// Greedy k-means++ (Arthur, Vassilvitskii 2007, sec. 3 and the greedy variant of their code): the first
 /// centre is drawn by weight, each next one by w D^2, best of 2 + floor(log k) draws by remaining potential.
-/// Many rows are drawn and judged by a sample of seeding_sample() of them, each kept with a probability in
-/// proportion to w D^2; a new one is taken whenever there are 32 times as many centres or the potential has
-/// fallen to a sixteenth.
+/// Rows are drawn and judged by a sample of seeding_sample() of them, each kept with a probability in proportion to
+/// w D^2; a new one is taken whenever there are 32 times as many centres, a sixteenth of the sample is chosen or the
+/// potential has fallen to a sixteenth.
 /// `have` (0 x d or more rows) are centres already chosen.
 Matrix<double> seed_plus_plus(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream,
                               HostView<const double> have, const Chosen& chosen);

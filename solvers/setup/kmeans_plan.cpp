@@ -17,6 +17,14 @@ constexpr auto listed_bytes = static_cast<std::uint64_t>(listed_row_bytes);
 
 using Uses = std::vector<MemoryUse>;
 
+/// A block that is read, labelled and forgotten stays in the last cache meanwhile if it is small; but each thread has
+/// two chunks of it.
+std::uint64_t labelled_block(const PointsShape& points, int threads) {
+  constexpr std::uint64_t small = std::uint64_t{8} << 20;
+  const auto chunk = static_cast<std::uint64_t>(chunk_rows * points.cols * size_of(points.type));
+  return std::min(largest_host_block, std::max(small, 2 * static_cast<std::uint64_t>(threads) * chunk));
+}
+
 /// What a run asks for, in the terms of memory.
 struct Needs {
   const KMeansOptions& o;
@@ -35,6 +43,7 @@ struct Needs {
                              ? 12 * static_cast<std::uint64_t>(points.nonzeros) / std::max<std::uint64_t>(1, n)
                              : number * d;  ///< bytes of a copied point
   bool iterates = clustering && (o.algorithm == KMeansAlgorithm::lloyd || two_level);
+  bool once = uses.predicts && points.by_rows && !uses.transforms && !uses.measures && !uses.verifies;
   /// First centres are drawn by distances.
   bool draws = clustering && o.init != KMeansInit::random && o.init != KMeansInit::given;
   /// Bytes of a sample to choose them in.
@@ -75,7 +84,7 @@ Uses host_memory(const Needs& s, bool device) {
   add_if(s.uses.measures || s.uses.results > 1, "measures", 28 * s.n);
   add_if(s.uses.results > 1, "other labels", 4 * s.n * (s.uses.results - 1));
   add_if(s.uses.weighted, "weights", 8 * s.n);
-  add_if(s.cosine, "norms", 8 * s.n);
+  add_if(s.cosine && (device || !s.once), "norms", 8 * s.n);
   add_if(s.draws && !s.two_level && !device, "first centres", 8 * s.iterated + s.sampled);
   add_if(s.clustering && s.two_level, "numbers of points", 16 * s.iterated);
   if (!device)
@@ -130,16 +139,18 @@ bool passes_by(const Needs& s) {
 }
 
 void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
-  if (fits(p.host_uses, limit)) return;
+  if (!s.once && fits(p.host_uses, limit)) return;
   const std::string what = "clustering " + s.points.name;
   if (!s.points.by_rows || s.uses.transforms || !passes_by(s))
-    expect_memory(what +
-                      " (only dense points in an HDF5 file, stored by rows, can be read in blocks, by `algorithm` "
-                      "lloyd or `predict`, without `transform`; by two-level with `sample`)",
-                  p.host_uses, limit);
+    expect_memory(
+        what +
+            " (only dense points in an HDF5 or .npy file, stored by rows, can be read in blocks, by `algorithm` "
+            "lloyd or `predict`, without `transform`; by two-level with `sample`)",
+        p.host_uses, limit);
   p.in_host = false;
-  p.host_block = block_of(what + " block by block", p.host_uses, limit, s.points,
-                          {StreamedRows::host_buffers, largest_host_block});
+  p.host_block =
+      block_of(what + " block by block", p.host_uses, limit, s.points,
+               {StreamedRows::host_buffers, s.once ? labelled_block(s.points, s.uses.threads) : largest_host_block});
 }
 
 /// What the device has, all points or blocks of them.

@@ -24,6 +24,7 @@ struct PointsShape {
 struct KMeansUses {
   bool predicts = false;  ///< labels for given centres, without clustering
   bool transforms = false, measures = false, weighted = false;
+  bool verifies = false;    ///< labels, in a pass more
   std::size_t results = 1;  ///< numbers of clusters in one run
   int threads = 1;
 };
@@ -35,7 +36,7 @@ struct MachineMemory {
 };
 
 struct Placement {
-  /// All points in host memory.
+  /// All points in host memory. Those that pass by once, to be labelled, are read block by block if they can be.
   bool in_host = true;
   /// All points in the device's memory; without it a device gets them block by block.
   bool on_device = false;

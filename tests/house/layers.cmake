@@ -96,7 +96,8 @@ floors(gemm
   "plan"
   "cpu device"
   "library"
-  "copy tsmttsm tsmm project spmm trsm norms random assign"
+  "copy tsmttsm tsmm project spmm trsm norms random"
+  "assign"
   "tsm2r")
 floors(gemm/assign
   "rows"

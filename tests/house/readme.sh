@@ -23,4 +23,4 @@ page() {
 
 page README.md 6
 page docs/tssolve.md 16
-page docs/tskmeans.md 7
+page docs/tskmeans.md 9

@@ -4,6 +4,7 @@
 
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/npy_output.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
@@ -41,6 +42,28 @@ void compare(const char* name, const io::ReadOptions& options = {}) {
 }
 
 }  // namespace
+
+TEST_CASE("rows of .npy files, converted where they are integers or big-endian") {
+  for (const char* name : {"c_order.npy", "integers.npy", "half.npy"}) compare(name);
+  io::ReadOptions some;
+  some.row_begin = 1, some.row_end = 4;
+  compare("c_order.npy", some);
+  CHECK_FALSE(io::RowReader::reads(io::describe(test::fixture("fortran.npy")), {}));
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "x.npy";
+  io::NpyOutput<float> out(file, 2000000, 3);  // several threads read it
+  std::vector<float> values(6000000);
+  for (std::size_t e = 0; e < values.size(); ++e) values[e] = static_cast<float>(e % 1000003);
+  values[5000001] = INFINITY;
+  out.add(values);
+  out.commit();
+  const io::RowReader reader(io::parse_location(file), {});
+  std::vector<float> read(values.size());
+  reader.read(0, 2000000, false, read.data());
+  CHECK(read == values);
+  CHECK(test::message_of([&] { reader.read(1000000, 1000000, true, read.data()); }).find("row 1666667, column 0") !=
+        std::string::npos);
+}
 
 namespace {
 

@@ -37,11 +37,11 @@ void Clusters::collect() {
 }
 
 AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                             Sums sums, BoundsOfRows bounds, bool settled) {
+                             Sums sums, BoundsOfRows bounds, bool settled, PruningOfRows pruning) {
   const bool move = sums == Sums::move;
   if (!there_)
     return ts::assign(ctx_, {x, moments_, centroids_.cview(), scores, labels, weights, move ? &unit_ : nullptr,
-                             move ? &sums_ : nullptr, bounds});
+                             move ? &sums_ : nullptr, bounds, settled, pruning});
   assign_detail::expect_per_row(x, labels, "labels");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
   expects(x.on_device() && x.cols() == std::ssize(moments_.shift), "clusters: clusters on a device serve rows there");
@@ -63,6 +63,11 @@ void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow
 
 void Clusters::begin_pass(RowBounds& bounds) const {
   if (!there_) bounds.begin_pass(ctx_, centroids_.cview(), moments_);
+}
+
+void Clusters::begin_pass(Pruning& pruning) const {
+  expects(!there_, "clusters: pruning serves clusters in host memory");
+  pruning.begin_pass(ctx_, centroids_.cview());
 }
 
 Clusters::Moved Clusters::move_to_means(const AdjustMean& adjust) {

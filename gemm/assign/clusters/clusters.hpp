@@ -42,13 +42,15 @@ class Clusters {
   /// assign() with these centroids; the sums, which must belong to the labels given, move with the labels or
   /// stay.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
-                     BoundsOfRows bounds = {}, bool settled = false);
+                     BoundsOfRows bounds = {}, bool settled = false, PruningOfRows pruning = {});
   /// What passes over these rows may start on a device, for a Context that rehearses.
   void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights);
   /// add_rows() to these sums.
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// bounds.begin_pass() for these centroids; on a device nothing, since the bounds are here (ActiveSet).
   void begin_pass(RowBounds& bounds) const;
+  /// pruning.begin_pass() for these centroids, in host memory.
+  void begin_pass(Pruning& pruning) const;
 
   struct Moved {
     double squared_shift = 0;         ///< sum_m ||new c_m - c_m||^2

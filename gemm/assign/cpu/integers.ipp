@@ -118,18 +118,19 @@ TS_INLINE void integer_products(const std::int32_t* tile, const std::int32_t* ce
   }
 }
 
-/// Sums of each block of columns are exact, and add up in float32 times what brings those of a centroid back.
-void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
-                       const Out<float>& out) {
+/// As for_scores. Sums of each block of columns are exact, and add up in float32 times what brings those of a
+/// centroid back.
+template <class Take>
+TS_INLINE void for_scores_of_pairs(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids,
+                                   const NextRows& next, const Take& take) {
   constexpr int rows = tile_rows<float>;
   constexpr index_t step = integer_block / 2;
-  BestSoFar<float> found[row_vectors];
   Asking asking(next, centroids.groups * pairs);
   for (index_t g = 0; g < centroids.groups; ++g) {
     const std::int32_t* c = centroids.negated + g * pairs * group_size;
     const float *scale = centroids.scales + g * group_size, *half_norms = centroids.half_norms + g * group_size;
     VecF score[group_size][row_vectors];
-    const auto add_block = [&](index_t p, const auto& so_far) __attribute__((always_inline)) {
+    const auto add_block = [&](index_t p, const auto& so_far) TS_LAMBDA {
       VecI32 acc[group_size][row_vectors] = {};
       integer_products(tile + p * rows, c + p * group_size, pairs - p < step ? pairs - p : step, asking, acc);
 #pragma GCC unroll 8
@@ -140,12 +141,20 @@ void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const GroupedPai
     };
     add_block(0, [&](int m, int) { return broadcast<VecF>(half_norms[m]); });
     for (index_t p = step; p < pairs; p += step) add_block(p, [&](int m, int r) { return score[m][r]; });
-#pragma GCC unroll 8
-    for (int m = 0; m < group_size; ++m) {
-      const VecI32 number = VecI32{} + static_cast<std::int32_t>(g * group_size + m);
-#pragma GCC unroll 4
-      for (int r = 0; r < row_vectors; ++r) found[r].take(score[m][r], number);
-    }
+    take(g, score);
   }
-  store_all<float>(found, out);
+}
+
+void best_two_of_pairs(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
+                       const Out<float>& out) {
+  BestOfTile<float> best;
+  for_scores_of_pairs(tile, pairs, centroids, next, [&](index_t g, const auto& score) TS_LAMBDA { best(g, score); });
+  store_all<float>(best.found, out);
+}
+
+void below_of_pairs(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
+                    const float* limits, std::uint64_t* rows) {
+  const BelowOfTile<float> below_limits(limits, rows);
+  for_scores_of_pairs(tile, pairs, centroids, next,
+                      [&](index_t g, const auto& score) TS_LAMBDA { below_limits(g, score); });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "tallskinny/gemm/assign/rows/rows.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
@@ -97,6 +98,9 @@ struct ScoreKernels {
   /// For the rows of a tile.
   void (*best_two)(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next,
                    const BestTwo<S, Index>& out) = nullptr;
+  /// rows[g * group + m], for each centroid: the rows r of a tile, as bits 2^r, whose scores are below limits[r].
+  void (*below)(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next, const S* limits,
+                std::uint64_t* rows) = nullptr;
   /// For one sparse row; scores is room for `padded` numbers.
   void (*best_two_sparse)(const SparseRow<S>& row, const TransposedCentroids<S>& centroids, S* scores,
                           const BestTwo<S, Index>& out) = nullptr;
@@ -129,7 +133,63 @@ struct IntegerKernels {
   /// As best_two; the products of integer_block columns are added up modulo 2^32.
   void (*best_two)(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
                    const BestTwo<float, std::int32_t>& out) = nullptr;
+  /// As ScoreKernels::below, of the same scores.
+  void (*below)(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
+                const float* limits, std::uint64_t* rows) = nullptr;
 };
+
+/// Centroids that are met together, and rows whose bounds lie side by side (scores/pruning.hpp).
+inline constexpr int head_group = 32, head_piece = 64;
+inline constexpr float no_bound = std::numeric_limits<float>::infinity();
+
+/// A head x as bytes q: x factor = q but for rounding.
+struct RoundedHead {
+  float factor;         ///< 0 for a head of zeros
+  std::int32_t sum;     ///< of q
+  float squares, lost;  ///< ||q||^2, ||x factor - q||^2
+};
+/// head_group centroids: byte j of centroid m, plus PruningKernels::offset, at quads[(j / 4 * head_group + m) * 4 + j
+/// % 4].
+struct GroupOfHeads {
+  const std::uint8_t* quads;
+  const float *half_norms, *scale, *radius;
+  std::int32_t first;  ///< number of its first centroid
+};
+/// PruningKernels::rows rows. The score of row r and centroid m lies about half_norms[m] + scale[r] scale[m] (start[r] +
+/// sum of products of bytes), by radius[r] radius[m] at most. Centroids whose least score is at most limit[r] survive:
+/// their numbers are appended at end[r], behind which there is room for two groups. least[r]: of the others.
+struct BatchOfHeads {
+  const std::int8_t* const* head;
+  const std::int32_t* start;
+  const float *scale, *radius, *floor;
+  const std::int32_t* place;  ///< of the row in its piece
+  float* limit;
+  std::int32_t** end;
+  float* least;
+  std::ptrdiff_t to_lower = 0;  ///< `nearest` alone: from the place of a number to that of its least score
+};
+/// None where a processor has no fast products of bytes (AVX-512 VNNI, AVX2). `columns` are multiples of head_columns.
+struct PruningKernels {
+  int rows = 0, offset = 0;
+  void (*round_head)(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) = nullptr;
+  void (*survivors)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
+  /// The same, after limit[r] was lowered to the greatest score that some centroid of the group may have at most, plus
+  /// floor[r]; lists have least scores beside numbers, and least[r] is not set.
+  void (*nearest)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
+  /// bounds, in float16, become less by `moved`; bit r of the result: bounds[r] <= upper[r]. head_piece of each.
+  std::uint64_t (*move_bounds)(std::uint16_t* bounds, float moved, const float* upper) = nullptr;
+  /// bounds[place[r]] = sqrt(floor[r] + 2 least[r]), rounded towards 0, for the first `count` rows of a batch.
+  void (*put_bounds)(const BatchOfHeads& rows, int count, std::uint16_t* bounds) = nullptr;
+  /// products[q] = sum_j x_j c_mj for the numbers m of a list; rows of bytes have `columns`, a multiple of 64.
+  void (*listed_products)(const std::int8_t* x, index_t columns, const std::uint8_t* centroids,
+                          const std::int32_t* list, index_t count, std::int32_t* products) = nullptr;
+  /// scores[q] = half_norms[m] + x^T (-c_m) for the numbers m of a list, as ScoreKernels::row_scores.
+  void (*listed_scores)(const float* x, index_t d, const float* centroids, const float* half_norms,
+                        const std::int32_t* list, index_t count, float* scores) = nullptr;
+  /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers. Returns the square of the norm of out.
+  double (*scaled_row)(const Rows& x, index_t i, const Packing<float>& packing, double* row, float* out) = nullptr;
+};
+inline constexpr index_t head_columns = 16;
 
 struct AssignKernels {
   ScoreKernels<float, std::int32_t> float32;
@@ -162,6 +222,7 @@ struct AssignKernels {
   /// unit.weight_to_units, as the two parts of a Twofold; in such partial sums, too.
   void (*inertia_term)(const SumsOfCluster& sums, const double* centroid, double* hi_lo) = nullptr;
   IntegerKernels int16;
+  PruningKernels pruning;
 };
 
 namespace base {

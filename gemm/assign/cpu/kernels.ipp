@@ -14,6 +14,7 @@ namespace ts::assign_cpu::TS_ISA {
 namespace {
 
 #define TS_INLINE inline __attribute__((always_inline))
+#define TS_LAMBDA __attribute__((always_inline))
 
 #if defined(__AVX512F__)
 constexpr int vector_bytes = 64, row_vectors = 3, group_size = 8;  // 24 accumulators of 32 registers
@@ -57,6 +58,26 @@ TS_INLINE VecD fma(VecD a, VecD b, VecD c) { return _mm256_fmadd_pd(a, b, c); }
 #else
 TS_INLINE VecF fma(VecF a, VecF b, VecF c) { return a * b + c; }
 TS_INLINE VecD fma(VecD a, VecD b, VecD c) { return a * b + c; }
+#endif
+
+/// The lanes, as bits, in which a < b.
+#if defined(__AVX512F__)
+TS_INLINE std::uint64_t lanes_below(VecF a, VecF b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+TS_INLINE std::uint64_t lanes_below(VecD a, VecD b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+#elif defined(__AVX2__)
+TS_INLINE std::uint64_t lanes_below(VecF a, VecF b) {
+  return static_cast<std::uint64_t>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ)));
+}
+TS_INLINE std::uint64_t lanes_below(VecD a, VecD b) {
+  return static_cast<std::uint64_t>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ)));
+}
+#else
+template <class V>
+TS_INLINE std::uint64_t lanes_below(V a, V b) {
+  std::uint64_t found = 0;
+  for (int l = 0; l < static_cast<int>(sizeof(V) / sizeof(a[0])); ++l) found |= std::uint64_t{a[l] < b[l]} << l;
+  return found;
+}
 #endif
 
 template <class V, class S>
@@ -132,98 +153,7 @@ struct Asking {
   }
 };
 
-template <class S>
-TS_INLINE void products(const S* tile, const S* centroids, index_t length, Asking& asking,
-                        typename Types<S>::Vec (&acc)[group_size][row_vectors]) {
-  using V = typename Types<S>::Vec;
-  for (index_t j = 0; j < length; ++j) {
-    asking.step();
-    V x[row_vectors];
-    for (int r = 0; r < row_vectors; ++r) x[r] = load<V>(tile + j * tile_rows<S> + r * lanes<S>);
-#pragma GCC unroll 8
-    for (int m = 0; m < group_size; ++m) {
-      const V c = broadcast<V>(centroids[j * group_size + m]);
-#pragma GCC unroll 4
-      for (int r = 0; r < row_vectors; ++r) acc[m][r] = fma(c, x[r], acc[m][r]);
-    }
-  }
-}
-
-template <class S>
-void best_two(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next, const Out<S>& out) {
-  using V = typename Types<S>::Vec;
-  using I = typename Types<S>::VecIndex;
-  const auto [negated, half_norms, groups] = centroids;
-  BestSoFar<S> found[row_vectors];
-  Asking asking(next, groups * d);
-  for (index_t g = 0; g < groups; ++g) {
-    const S* c = negated + g * d * group_size;
-    V acc[group_size][row_vectors];
-#pragma GCC unroll 8
-    for (int m = 0; m < group_size; ++m)
-#pragma GCC unroll 4
-      for (int r = 0; r < row_vectors; ++r) acc[m][r] = broadcast<V>(half_norms[g * group_size + m]);
-    products<S>(tile, c, d < block ? d : block, asking, acc);
-    for (index_t j = block; j < d; j += block) {
-      V part[group_size][row_vectors] = {};
-      products<S>(tile + j * tile_rows<S>, c + j * group_size, d - j < block ? d - j : block, asking, part);
-      for (int m = 0; m < group_size; ++m)
-        for (int r = 0; r < row_vectors; ++r) acc[m][r] += part[m][r];
-    }
-#pragma GCC unroll 8
-    for (int m = 0; m < group_size; ++m) {
-      const I number = I{} + static_cast<typename Types<S>::Index>(g * group_size + m);
-#pragma GCC unroll 4
-      for (int r = 0; r < row_vectors; ++r) found[r].take(acc[m][r], number);
-    }
-  }
-  store_all<S>(found, out);
-}
-
-template <class S>
-void best_two_sparse(const SparseRow<S>& row, const TransposedCentroids<S>& centroids, S* scores, const Out<S>& out) {
-  using V = typename Types<S>::Vec;
-  using I = typename Types<S>::VecIndex;
-  const auto [values, columns, entries] = row;
-  const auto [transposed, half_norms, padded] = centroids;
-  BestSoFar<S> found;
-  I number{};
-  for (int l = 0; l < lanes<S>; ++l) number[l] = l;
-  // Panels of four vectors stay in registers while the row's entries go by.
-  for (index_t m = 0; m < padded;) {
-    const int width = padded - m >= 4 * lanes<S> ? 4 : 1;
-    V acc[4];
-    for (int q = 0; q < width; ++q) acc[q] = load<V>(half_norms + m + q * lanes<S>);
-    if (width == 4) {
-      for (index_t p = 0; p < entries; ++p) {
-        const V x = broadcast<V>(values[p]);
-        const S* c = transposed + columns[p] * padded + m;
-#pragma GCC unroll 4
-        for (int q = 0; q < 4; ++q) acc[q] = fma(x, load<V>(c + q * lanes<S>), acc[q]);
-      }
-    } else {
-      for (index_t p = 0; p < entries; ++p)
-        acc[0] = fma(broadcast<V>(values[p]), load<V>(transposed + columns[p] * padded + m), acc[0]);
-    }
-    for (int q = 0; q < width; ++q) {
-      store(scores + m + q * lanes<S>, acc[q]);
-      found.take(acc[q], number);
-      number += static_cast<typename Types<S>::Index>(lanes<S>);
-    }
-    m += width * lanes<S>;
-  }
-  S best = found.best[0], second = found.second[0];
-  auto which = found.which[0];
-  for (int l = 1; l < lanes<S>; ++l) {
-    const S b = found.best[l];
-    const bool wins = b < best || (b == best && found.which[l] < which);
-    const S loser = wins ? best : b;
-    if (loser < second) second = loser;
-    if (found.second[l] < second) second = found.second[l];
-    if (wins) best = b, which = found.which[l];
-  }
-  *out.best = best, *out.second = second, *out.which = which;
-}
+#include "tallskinny/gemm/assign/cpu/scores.ipp"
 
 TS_INLINE double widen(double x) { return x; }
 TS_INLINE double widen(float x) { return x; }
@@ -303,22 +233,24 @@ void squared_distances(const S* tile, index_t d, const S* candidate, S* out) {
 #include "tallskinny/gemm/assign/cpu/sums.ipp"
 #if defined(__AVX512VNNI__) || (defined(__AVX2__) && !defined(__AVX512F__))
 #include "tallskinny/gemm/assign/cpu/integers.ipp"
-constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs};
+constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs, below_of_pairs};
+#include "tallskinny/gemm/assign/cpu/pruning.ipp"
 #else
 constexpr IntegerKernels of_integers;
+constexpr PruningKernels of_heads;
 #endif
 
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
-  return {tile_rows<S>, group_size, best_two<S>,   best_two_sparse<S>,   lanes<S>,
-          pack<S>,      decide<S>,  row_scores<S>, squared_distances<S>, sum_of_least<S>};
+  return {tile_rows<S>, group_size,    best_two<S>,          below<S>,       best_two_sparse<S>, lanes<S>, pack<S>,
+          decide<S>,    row_scores<S>, squared_distances<S>, sum_of_least<S>};
 }
 
 }  // namespace
 
 extern const AssignKernels kernels;
-const AssignKernels kernels = {score_table<float>(), score_table<double>(), centred,    accumulate, screen,
-                               squared_difference,   squared_distance,      add,        spread,     means,
-                               squared_step,         inertia_term,          of_integers};
+const AssignKernels kernels = {score_table<float>(), score_table<double>(), centred,     accumulate, screen,
+                               squared_difference,   squared_distance,      add,         spread,     means,
+                               squared_step,         inertia_term,          of_integers, of_heads};
 
 }  // namespace ts::assign_cpu::TS_ISA

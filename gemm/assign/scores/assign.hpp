@@ -1,6 +1,7 @@
 // Every row to its nearest centroid, with the centroid sums in the same pass over the rows.
 #pragma once
 
+#include "tallskinny/gemm/assign/scores/pruning.hpp"
 #include "tallskinny/gemm/assign/scores/row_bounds.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
@@ -8,21 +9,26 @@
 namespace ts {
 
 /// In which precision the scores that pick candidates are computed. The labels are the same by the first
-/// three: float64 costs twice as much as float32 and leaves fewer rows to decide a second time; int16 costs
+/// four: float64 costs twice as much as float32 and leaves fewer rows to decide a second time; int16 costs
 /// half and leaves more, where rows are dense and the processor has such products (AVX-512 VNNI, AVX2), and
-/// is float32 elsewhere. `fast`: float32, and its best score is taken at its word: no row is decided again,
+/// is float32 elsewhere; int8 costs half of that for 192 columns and more, and is int16 where a trial on some rows
+/// shows that it leaves too much. `fast`: float32, and its best score is taken at its word: no row is decided again,
 /// and a label may be that of a centroid which is farther than another by what rounding explains. On a device
 /// all but the last are one.
-enum class Scores { int16, float32, float64, fast };
+enum class Scores { int8, int16, float32, float64, fast };
 
 struct AssignStats {
-  index_t changed = 0;   ///< rows whose label is not what it was
-  index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores,
-                         ///< or, `settled` on a device, whose labels were not confirmed
-  index_t skipped = 0;   ///< rows left alone because bounds prove their label
+  index_t changed = 0;    ///< rows whose label is not what it was
+  index_t rescored = 0;   ///< rows whose best candidates were closer than the rounding bound of their scores,
+                          ///< or, `settled` on a device, whose labels were not confirmed
+  index_t skipped = 0;    ///< rows left alone because bounds prove their label
+  index_t headed = 0;     ///< pairs of a row and a centroid that a pass with Pruning met in heads
+  index_t shortened = 0;  ///< of these, in all columns in 8 bits
+  index_t met = 0;        ///< and of these, in all columns in float32
 
   AssignStats& operator+=(const AssignStats& other) noexcept {
     changed += other.changed, rescored += other.rescored, skipped += other.skipped;
+    headed += other.headed, shortened += other.shortened, met += other.met;
     return *this;
   }
 };
@@ -39,6 +45,7 @@ struct AssignArguments {
   ClusterSums* sums = nullptr;        ///< k x d, or none
   BoundsOfRows bounds = {};           ///< of rows in host memory, or none
   bool settled = false;               ///< most labels are expected to stay
+  PruningOfRows pruning = {};         ///< of dense rows in host memory, or none; then without bounds
 };
 
 /// labels[i] = argmin_j ||x_i - c_j||, the lowest j among equals, decided as follows: scores

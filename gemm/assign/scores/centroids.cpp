@@ -55,7 +55,7 @@ template struct PackedShift<float>;
 template struct PackedShift<double>;
 
 template <class S>
-Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments)
+Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments, Copies of_copies)
     : k(centroids.rows()),
       d(centroids.cols()),
       negated(static_cast<std::size_t>(k * d)),
@@ -64,7 +64,8 @@ Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments
   using Sum = std::conditional_t<sizeof(S) == sizeof(float), double, long double>;
   scale = scoring_scale(centroids, moments);
   if (scale < 0x1p-900) shrink = scale;
-  const std::vector<bool> copy = copies(centroids);
+  const std::vector<bool> copy =
+      of_copies == Copies::never_win ? copies(centroids) : std::vector<bool>(half_norms.size());
   for (index_t m = 0; m < k; ++m) {
     Sum norm = 0;
     for (index_t j = 0; j < d; ++j) {

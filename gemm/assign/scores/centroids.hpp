@@ -9,6 +9,10 @@
 
 namespace ts::assign_detail {
 
+/// What becomes of centroids that equal an earlier one bit for bit: no score of theirs is the best one, or they are
+/// like others.
+enum class Copies { never_win, like_others };
+
 /// Centroids as the scoring kernels and the exact comparison want them.
 template <class S>
 struct Scored {
@@ -16,11 +20,11 @@ struct Scored {
   double scale = 1;           ///< power of two: |x - shift| scale <= 1 and |c - shift| scale <= 1
   double largest_norm = 0;    ///< >= ||c - shift|| scale of every centroid
   std::vector<S> negated;     ///< k x d: -(c - shift) scale
-  std::vector<S> half_norms;  ///< ||(c - shift) scale||^2 / 2; infinite for a copy of an earlier centroid
+  std::vector<S> half_norms;  ///< ||(c - shift) scale||^2 / 2; infinite for a copy that never wins
   double shrink = 1;          ///< power of two, below 1 only where x - c could overflow
   std::vector<double> exact;  ///< k x d: c shrink
 
-  Scored(HostView<const double> centroids, const ColumnMoments& moments);
+  Scored(HostView<const double> centroids, const ColumnMoments& moments, Copies of_copies = Copies::never_win);
 };
 
 /// copy[j] for centroids that equal an earlier one bit for bit: they can never win.

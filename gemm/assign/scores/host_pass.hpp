@@ -2,6 +2,7 @@
 #pragma once
 
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
@@ -41,6 +42,10 @@ AssignStats stats_of(const std::vector<Scratch>& scratch) {
 // The arguments were checked. S: double for Scores::float64, float for all others.
 template <class S>
 AssignStats assign_dense(const Context& ctx, const AssignArguments& of);
+/// For Scores::int8, every row against every centroid in 8 bits first; nothing where that would not pay.
+std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArguments& of);
+/// Those that Pruning leaves, of rows that all of it knows.
+AssignStats assign_pruned(const Context& ctx, const AssignArguments& of);
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const AssignArguments& of);
 /// Every row against every centroid in long double: slow, plain, and what the others are tested against.

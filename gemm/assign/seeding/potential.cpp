@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <utility>
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/seeding/candidate_distances.hpp"
+#include "tallskinny/gemm/assign/seeding/choose.hpp"
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -20,6 +23,10 @@ using assign_detail::chunk_count;
 /// Small problems stay on one thread.
 int team_for(const Context& ctx, index_t rows) noexcept {
   return static_cast<int>(std::clamp<index_t>(rows / (8 * chunk_rows), 1, ctx.thread_count()));
+}
+
+int gathering_team(const Context& ctx, index_t rows, index_t cols) noexcept {
+  return assign_detail::team_size(ctx, rows, static_cast<double>(cols));
 }
 
 double weight_of(PerRow<const double> weights, index_t i) noexcept { return weights.empty() ? 1.0 : weights.data[i]; }
@@ -41,18 +48,22 @@ void for_chunks(const Context& ctx, const Rows& x, const SeedingUnit& unit, Host
   });
 }
 
-/// The nearest candidate of each row. Where float32 leaves many rows undecided, as with a few rows far from
-/// all others, it does so all along: the first rows tell.
+/// The nearest candidate of each row. Where scores leave many rows undecided, as those of float32 do with a few rows
+/// far from all others, they do so all along: the first rows tell.
 std::vector<std::int32_t> nearest_of(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                                      HostView<const double> candidates) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(x.rows()), -1);
   const PerRow<std::int32_t> all(labels);
-  const auto assign_rows = [&](index_t first, index_t count, Scores scores) {
-    return assign(ctx, {x.block(first, count), moments, candidates, scores, all.part(first, count)});
-  };
-  const index_t tried = std::min(x.rows(), 4 * chunk_rows);
-  const bool undecided = assign_rows(0, tried, Scores::float32).rescored > tried / 4;
-  assign_rows(tried, x.rows() - tried, undecided ? Scores::float64 : Scores::float32);
+  index_t first = 0;
+  for (const Scores scores : {Scores::int16, Scores::float32, Scores::float64}) {
+    const auto assign_next = [&](index_t count) {
+      const index_t from = first;
+      first += count;
+      return assign(ctx, {x.block(from, count), moments, candidates, scores, all.part(from, count)}).rescored;
+    };
+    const index_t tried = std::min(x.rows() - first, 4 * chunk_rows);
+    if (scores == Scores::float64 || assign_next(tried) <= tried / 4) assign_next(x.rows() - first);
+  }
   return labels;
 }
 
@@ -122,19 +133,31 @@ template <class S>
 std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
                                std::span<const SeedingDraw> draws) {
   if (squared.space == Space::device) return assign_device::draw_rows<S>(ctx, squared, weights, draws);
+  // Draws from one chunk share a walk through it.
+  std::vector<std::size_t> order(draws.size()), firsts;
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t p, std::size_t q) {
+    return std::pair(draws[p].first, draws[p].rest) < std::pair(draws[q].first, draws[q].rest);
+  });
+  for (std::size_t q = 0; q < order.size(); ++q)
+    if (q == 0 || draws[order[q]].first != draws[order[q - 1]].first) firsts.push_back(q);
+  firsts.push_back(order.size());
   std::vector<index_t> rows(draws.size());
-  parallel_for(team_for(ctx, std::ssize(draws) * chunk_rows), std::ssize(draws), [&](index_t q) {
-    const SeedingDraw& draw = draws[static_cast<std::size_t>(q)];
-    double rest = draw.rest;
-    index_t last = draw.first;  // rounding may carry past the end: then the last row that can be drawn is
-    for (index_t i = draw.first; i < std::min(squared.size, draw.first + chunk_rows); ++i) {
+  const index_t walks = std::ssize(firsts) - 1;
+  parallel_for(team_for(ctx, walks * chunk_rows), walks, [&](index_t w) {
+    std::size_t next = firsts[static_cast<std::size_t>(w)];
+    const std::size_t end = firsts[static_cast<std::size_t>(w) + 1];
+    const index_t first = draws[order[next]].first;
+    double through = 0;
+    index_t last = first;  // rounding may carry past the end: then the last row that can be drawn is
+    for (index_t i = first; i < std::min(squared.size, first + chunk_rows) && next < end; ++i) {
       const double value = weight_of(weights, i) * static_cast<double>(squared.data[i]);
       if (value <= 0) continue;
       last = i;
-      rest -= value;
-      if (rest < 0) break;
+      through += value;
+      for (; next < end && draws[order[next]].rest < through; ++next) rows[order[next]] = i;
     }
-    rows[static_cast<std::size_t>(q)] = last;
+    for (; next < end; ++next) rows[order[next]] = last;
   });
   return rows;
 }
@@ -159,7 +182,8 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
 }
 
 bool can_choose(const Context& ctx, const Rows& x, const Choosing& how) {
-  if (!x.on_device() || how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX) return false;
+  if (!x.on_device()) return !x.sparse();
+  if (how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX) return false;
   const cuda::DeviceInfo& device = ctx.stream.device();
   const index_t row_bytes = (x.cols() + 4) * static_cast<index_t>(sizeof(double));
   const cuda::KernelPlan plan = cuda::seed_choose_plan(true, how.trials, x.rows(), row_bytes, device);
@@ -172,7 +196,8 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   expects(can_choose(ctx, x, how), "choose_rows() cannot choose among these rows");
   assign_detail::expect_per_row(x, squared, "squared distances");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
-  return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);
+  return x.on_device() ? assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how)
+                       : assign_detail::choose_rows<S>(ctx, x, unit, squared, weights, how);
 }
 
 std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {
@@ -198,7 +223,8 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   expects(std::all_of(numbers.begin(), numbers.end(), [&](index_t i) { return i >= 0 && i < x.rows(); }),
           "a row to gather is outside of the matrix");
   if (x.on_device()) return assign_device::gather_rows(ctx, x, numbers, out);
-  for (index_t q = 0; q < out.rows(); ++q) x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld());
+  parallel_for(gathering_team(ctx, out.rows(), x.cols()), out.rows(),
+               [&](index_t q) { x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld()); });
 }
 
 template <class S>
@@ -206,11 +232,14 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   expects(out.size == std::ssize(numbers) * x.cols() && out.space == x.space(),
           "gathered rows need room for each of them, in the same memory");
   if (x.on_device()) return assign_device::gather_rows<S>(ctx, x, numbers, out);
-  std::vector<double> row(static_cast<std::size_t>(x.cols()));
-  for (std::size_t q = 0; q < numbers.size(); ++q) {
-    x.load(numbers[q], row.data());
-    std::copy(row.begin(), row.end(), out.data + static_cast<index_t>(q) * x.cols());
-  }
+  parallel_ranges(gathering_team(ctx, std::ssize(numbers), x.cols()), std::ssize(numbers),
+                  [&](index_t begin, index_t end) {
+                    std::vector<double> row(static_cast<std::size_t>(x.cols()));
+                    for (index_t q = begin; q < end; ++q) {
+                      x.load(numbers[static_cast<std::size_t>(q)], row.data());
+                      std::copy(row.begin(), row.end(), out.data + q * x.cols());
+                    }
+                  });
 }
 
 TS_INSTANTIATE_POTENTIAL(float)

@@ -70,10 +70,12 @@ struct ChosenRows {
   std::vector<index_t> rows;
   double left = 0;  ///< sum_i w_i D_i^2 with these
 };
-/// Whether choose_rows() does it: for rows on a device, and few trials of rows that are not too wide.
+/// Whether choose_rows() does it: for dense rows in host memory, and on a device for few trials of rows that are not
+/// too wide.
 [[nodiscard]] bool can_choose(const Context& ctx, const Rows& x, const Choosing& how);
-/// All these choices (Arthur, Vassilvitskii 2007, greedy) at once on the device where the rows are, which are
-/// best few enough for its caches. D_i^2 is lowered as by lower_potential().
+/// All these choices (Arthur, Vassilvitskii 2007, greedy) at once where the rows are, which on a device are best few
+/// enough for its caches. D_i^2 is lowered as by lower_potential(). In host memory draws take more random numbers, up
+/// to 2^24 from first_number 2^24 on.
 template <class S>
 [[nodiscard]] ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
                                      PerRow<const double> weights, const Choosing& how);

@@ -17,6 +17,7 @@ namespace ts {
 namespace {
 
 using assign_detail::chunk_count;
+using assign_device::ChunkSpread;
 
 std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x) {
   return x.on_device() ? assign_device::first_not_finite(ctx, x) : x.first_not_finite(0, x.rows());
@@ -67,13 +68,27 @@ Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
 }
 
 /// The largest |x - shift| and the sum of (x - mean)^2 of each column of each chunk.
-assign_device::ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments& m) {
+ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments& m) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
-  assign_device::ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
+  ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
   for_each_row(ctx, x, [&](index_t c, const auto& kernels, const double* row) {
     kernels.spread(row, m.shift.data(), m.mean.data(), d, spread.reach.data() + c * d, spread.squares.data() + c * d);
   });
   return spread;
+}
+
+ChunkSpread spread_of_chunks(const Context& ctx, const Rows& x, const ColumnMoments& m) {
+  return x.on_device() ? assign_device::chunk_spread(ctx, x, m) : chunk_spread(ctx, x, m);
+}
+
+/// Squares are added to the variance.
+void add_spread(ColumnMoments& m, const Matrix<double>& reach, const Matrix<double>& squares) {
+  for (index_t c = 0; c < reach.rows(); ++c)
+    for (index_t j = 0; j < reach.cols(); ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      m.reach[at] = std::max(m.reach[at], reach(c, j));
+      m.variance[at] += squares(c, j);
+    }
 }
 
 bool all_finite(std::span<const double> numbers) {
@@ -103,16 +118,6 @@ MomentsOfBlocks::MomentsOfBlocks(index_t cols) {
 void MomentsOfBlocks::add_sums(const Matrix<double>& of_chunks) {
   for (index_t c = 0; c < of_chunks.rows(); ++c)
     for (index_t j = 0; j < of_chunks.cols(); ++j) moments_.mean[static_cast<std::size_t>(j)] += of_chunks(c, j);
-}
-
-void MomentsOfBlocks::add_spread(const Matrix<double>& reach, const Matrix<double>& squares) {
-  ColumnMoments& m = moments_;
-  for (index_t c = 0; c < reach.rows(); ++c)
-    for (index_t j = 0; j < reach.cols(); ++j) {
-      const auto at = static_cast<std::size_t>(j);
-      m.reach[at] = std::max(m.reach[at], reach(c, j));
-      m.variance[at] += squares(c, j);
-    }
 }
 
 void MomentsOfBlocks::add_entries(const Rows& x) {
@@ -165,8 +170,8 @@ void MomentsOfBlocks::second_round(const Context& ctx, const Rows& x) {
     if (alone) add_squares(x);
     return;
   }
-  auto spread = x.on_device() ? assign_device::chunk_spread(ctx, x, moments_) : chunk_spread(ctx, x, moments_);
-  if (alone) return add_spread(spread.reach, spread.squares);
+  ChunkSpread spread = spread_of_chunks(ctx, x, moments_);
+  if (alone) return add_spread(moments_, spread.reach, spread.squares);
   waiting_.push_back(std::move(spread.reach));
   waiting_.push_back(std::move(spread.squares));
 }
@@ -196,7 +201,8 @@ void MomentsOfBlocks::end_round(const Context& ctx, const Pass& again) {
     else if (!second_)
       for (const Matrix<double>& sums : waiting_) add_sums(sums);
     else
-      for (std::size_t block = 0; block < waiting_.size(); block += 2) add_spread(waiting_[block], waiting_[block + 1]);
+      for (std::size_t block = 0; block < waiting_.size(); block += 2)
+        add_spread(m, waiting_[block], waiting_[block + 1]);
     leave();
     told[0] += static_cast<double>(rows_here_);
     if (rows_here_ > 0) told[sparse_ ? 2 : 1] = 1;
@@ -227,6 +233,18 @@ ColumnMoments column_moments(const Context& ctx, const Rows& x) {
   moments.first_round(one, x);
   moments.second_round(one, x);
   return std::move(moments).finish();
+}
+
+ColumnMoments moments_about(const Context& ctx, const Rows& x, std::span<const double> mean, index_t first_row) {
+  if (x.sparse()) return column_moments(ctx, x);
+  const std::size_t d = mean.size();
+  ColumnMoments m{{mean.begin(), mean.end()}, std::vector<double>(d), std::vector<double>(d), std::vector<double>(d)};
+  set_shift(m, 0);
+  const ChunkSpread spread = spread_of_chunks(ctx, x, m);
+  add_spread(m, spread.reach, spread.squares);
+  if (!all_finite(m.variance) && first_not_finite(ctx, x).first >= 0) refuse(ctx, x, first_row);
+  for (double& variance : m.variance) variance /= static_cast<double>(std::max<index_t>(1, x.rows()));
+  return m;
 }
 
 }  // namespace ts

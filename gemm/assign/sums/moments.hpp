@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
@@ -17,6 +18,9 @@ struct ColumnMoments {
 };
 /// @throws Error(invalid_argument) naming row and column of the first NaN or infinity.
 ColumnMoments column_moments(const Context& ctx, const Rows& x);
+/// The same in one round, taking `mean` for the mean of every column; variance is about that. Of sparse rows
+/// column_moments(). @param first_row the number of the first row, for sentences.
+ColumnMoments moments_about(const Context& ctx, const Rows& x, std::span<const double> mean, index_t first_row = 0);
 
 /// The same for rows that come in blocks, each but the last a multiple of chunk_rows long: two rounds over
 /// all blocks in order. The bits are those of column_moments of all rows at once. With several ranks, whose rows here
@@ -38,7 +42,6 @@ class MomentsOfBlocks {
  private:
   void between_rounds();
   void add_sums(const Matrix<double>& of_chunks);
-  void add_spread(const Matrix<double>& reach, const Matrix<double>& squares);
   void add_entries(const Rows& x);
   void add_squares(const Rows& x);
 

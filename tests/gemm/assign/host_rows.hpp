@@ -33,7 +33,7 @@ inline Matrix<double> centres(index_t k, index_t d, double offset = 0, double fa
   return c;
 }
 
-inline constexpr Scores exact_scores[] = {Scores::int16, Scores::float32, Scores::float64};
+inline constexpr Scores exact_scores[] = {Scores::int8, Scores::int16, Scores::float32, Scores::float64};
 
 struct Outcome {
   std::vector<std::int32_t> labels;

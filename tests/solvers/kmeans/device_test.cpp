@@ -108,6 +108,14 @@ void check(const Case& c) {
     const auto predicted = solvers::predict(ctx, there, found.centers.cview(), o.metric, weights);
     CHECK(predicted.labels == found.labels);
     CHECK(predicted.inertia == found.inertia);
+    for (const auto metric : {solvers::KMeansMetric::euclidean, solvers::KMeansMetric::cosine}) {
+      if (c.levels > 0 && metric == solvers::KMeansMetric::cosine) continue;  // a centre may be zero
+      const auto one = solvers::predict(ctx, here, found.centers.cview(), metric, weights);
+      const auto once = solvers::predict(ctx, test::InBlocks(there), found.centers.cview(), metric, weights);
+      CHECK(once.labels == one.labels);
+      CHECK(once.inertia == one.inertia);
+      CHECK(once.sizes == one.sizes);
+    }
     o.n_init = 1;
     o.init = KMeansInit::given, o.centers = found.centers.cview();
     test::expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));

@@ -41,6 +41,25 @@ TEST_CASE("the processor has its points in memory if they fit, else in two block
         }).find("can be read in blocks") != std::string::npos);
 }
 
+TEST_CASE("points to be labelled once pass by in small blocks, though they fit", "[kmeans]") {
+  PointsShape points = many_points(index_t{1} << 26, 16);
+  KMeansOptions o;
+  o.metric = solvers::KMeansMetric::cosine;
+  const auto place = [&](const solvers::KMeansUses& uses) {
+    return solvers::place_points(o, uses, points, {false, 16 * giga, 0});
+  };
+  const Placement once = place({.predicts = true});
+  CHECK_FALSE(once.in_host);
+  CHECK(once.host_block == 8 * mega);
+  CHECK(solvers::total_bytes(once.host_uses) < giga / 2);  // labels, and no norms
+  CHECK(place({.predicts = true, .verifies = true}).in_host);
+  CHECK(place({.predicts = true, .measures = true}).in_host);
+  CHECK(place({.predicts = true, .threads = 32}).host_block == 16 * mega);  // 4096 rows are 256 KiB
+  CHECK(place({.predicts = true, .threads = 4096}).host_block == 256 * mega);
+  points.by_rows = false;
+  CHECK(place({.predicts = true}).in_host);
+}
+
 TEST_CASE("a device has all points if they fit, and they pass through few blocks of the host", "[kmeans]") {
   const PointsShape points = many_points(index_t{1} << 26, 16);
   const KMeansOptions o;

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 
 #include "tallskinny/tests/gemm/assign/host_rows.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -36,6 +37,20 @@ TEST_CASE("moments of rows that come in blocks are those of all at once", "[assi
   CHECK(found.variance == whole.variance);
   CHECK(found.shift == whole.shift);
   CHECK(found.reach == whole.reach);
+}
+
+TEST_CASE("moments about a given mean take one round", "[assign]") {
+  Matrix<float16> x(3, 2);
+  for (index_t i = 0; i < 3; ++i) x(i, 0) = to_float16(static_cast<float>(i)), x(i, 1) = to_float16(-4);
+  const std::vector<double> mean{3, -5};
+  const ColumnMoments found = moments_about({}, Rows(x.cview()), mean);
+  CHECK(found.mean == mean);
+  CHECK(found.shift == mean);
+  CHECK(found.reach == std::vector<double>{3, 1});
+  CHECK(found.variance == std::vector<double>{14.0 / 3, 1});
+  x(2, 1) = float16::from_bits(0x7c00);
+  CHECK(message_of([&] { (void)moments_about({}, Rows(x.cview()), mean, 100); }).find("row 102, column 1") !=
+        std::string::npos);
 }
 
 TEST_CASE("NaN and infinity are named by row and column", "[assign]") {

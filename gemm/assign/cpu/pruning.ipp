@@ -1,0 +1,275 @@
+// Heads of rows and centroids: leading coordinates in 8 bits, whose products tell which centroids cannot be the
+// nearest (scores/heads.hpp). Rows have signed bytes, centroids the same plus head_offset, since instructions multiply
+// signed by unsigned ones. Part of kernels.ipp.
+
+constexpr int group_vectors = head_group / lanes<float>;
+#if defined(__AVX512VNNI__)
+constexpr int head_rows = 8, head_most = 127;  // 16 accumulators of 32 registers
+#else
+constexpr int head_rows = 2, head_most = 63;  // sums of two products have 16 bits here
+#endif
+constexpr int head_offset = head_most + 1;
+
+#if defined(__AVX512VNNI__)
+using Mask = __mmask16;
+/// acc += sum of four products of bytes; the intrinsic lets GCC 12 keep sums in memory.
+TS_INLINE void add_products_of_bytes(VecI32& acc, VecI32 c, VecI32 x) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(c), "v"(x));
+}
+TS_INLINE Mask at_most(VecF a, VecF b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+TS_INLINE VecF unless(Mask m, VecF a, VecF b) { return _mm512_mask_blend_ps(m, a, b); }
+TS_INLINE float least_of(VecF v) { return _mm512_reduce_min_ps(v); }
+TS_INLINE std::int32_t sum_of(VecI32 v) { return _mm512_reduce_add_epi32(reinterpret_cast<__m512i>(v)); }
+TS_INLINE float sum_of(VecF v) { return _mm512_reduce_add_ps(v); }
+TS_INLINE std::int32_t* append(std::int32_t* list, Mask m, VecI32 numbers) {
+  const __m512i kept = _mm512_maskz_compress_epi32(m, reinterpret_cast<__m512i>(numbers));
+  store(list, reinterpret_cast<VecI32>(kept));
+  return list + __builtin_popcount(m);
+}
+TS_INLINE VecF of_halves(const std::uint16_t* p) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+/// Towards zero.
+TS_INLINE void store_halves(std::uint16_t* p, VecF v) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
+}
+TS_INLINE void store_bytes(std::int8_t* p, VecI32 v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtsepi32_epi8(reinterpret_cast<__m512i>(v)));
+}
+#else
+using Mask = unsigned;
+TS_INLINE void add_products_of_bytes(VecI32& acc, VecI32 c, VecI32 x) {
+  const __m256i pairs = _mm256_maddubs_epi16(reinterpret_cast<__m256i>(c), reinterpret_cast<__m256i>(x));
+  acc += reinterpret_cast<VecI32>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+TS_INLINE Mask at_most(VecF a, VecF b) {
+  return static_cast<Mask>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ)));
+}
+TS_INLINE VecF unless(Mask m, VecF a, VecF b) {
+  for (int l = 0; l < lanes<float>; ++l) a[l] = (m >> l & 1) != 0 ? b[l] : a[l];
+  return a;
+}
+TS_INLINE float least_of(VecF v) {
+  float least = v[0];
+  for (int l = 1; l < lanes<float>; ++l) least = v[l] < least ? v[l] : least;
+  return least;
+}
+template <class V>
+TS_INLINE auto sum_of(V v) {
+  auto sum = v[0];
+  for (int l = 1; l < lanes<float>; ++l) sum += v[l];
+  return sum;
+}
+TS_INLINE std::int32_t* append(std::int32_t* list, Mask m, VecI32 numbers) {
+  for (; m != 0; m &= m - 1) *list++ = numbers[__builtin_ctz(m)];
+  return list;
+}
+TS_INLINE VecF of_halves(const std::uint16_t* p) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+TS_INLINE void store_halves(std::uint16_t* p, VecF v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
+}
+TS_INLINE void store_bytes(std::int8_t* p, VecI32 v) {
+  for (int l = 0; l < lanes<float>; ++l) p[l] = static_cast<std::int8_t>(v[l]);
+}
+#endif
+
+/// The bytes of a head, and how far they are from it.
+void round_head(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) {
+  VecF most{};
+  for (index_t j = 0; j < columns; j += lanes<float>) {
+    const VecF v = load<VecF>(x + j);
+    most = larger(most, larger(v, -v));
+  }
+  const float reach = -least_of(-most);
+  const float factor = reach > 0x1p-100f ? static_cast<float>(head_most) / reach : 0;
+  const VecF by = broadcast<VecF>(factor);
+  VecF squares{}, lost{};
+  VecI32 sum{};
+  for (index_t j = 0; j < columns; j += lanes<float>) {
+    const VecF v = load<VecF>(x + j) * by;
+    const VecI32 q = rounded(v);
+    const VecF back = __builtin_convertvector(q, VecF);
+    store_bytes(head + j, q);
+    sum += q;
+    squares += back * back;
+    lost += (v - back) * (v - back);
+  }
+  out = {factor, 0, 0, 0};
+  for (int l = 0; l < lanes<float>; ++l) out.sum += sum[l], out.squares += squares[l], out.lost += lost[l];
+}
+
+/// For head_rows rows and a group of centroids.
+template <bool lowers_limits>
+TS_INLINE void meet_group(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
+  constexpr int n = lanes<float>;
+  VecI32 acc[head_rows][group_vectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < head_rows; ++r)
+    for (int v = 0; v < group_vectors; ++v) acc[r][v] = broadcast<VecI32>(rows.start[r]);
+  const std::uint8_t* quads = c.quads;
+  for (index_t j = 0; j < columns; j += 4, quads += 4 * head_group) {
+    VecI32 of_group[group_vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < group_vectors; ++v) of_group[v] = load<VecI32>(quads + 4 * n * v);
+#pragma GCC unroll 8
+    for (int r = 0; r < head_rows; ++r) {
+      std::int32_t quad;
+      __builtin_memcpy(&quad, rows.head[r] + j, sizeof quad);
+      const VecI32 x = broadcast<VecI32>(quad);
+#pragma GCC unroll 4
+      for (int v = 0; v < group_vectors; ++v) add_products_of_bytes(acc[r][v], of_group[v], x);
+    }
+  }
+  VecI32 number;
+  for (int l = 0; l < n; ++l) number[l] = c.first + l;
+  const VecF beyond = broadcast<VecF>(__builtin_inff());
+#pragma GCC unroll 8
+  for (int r = 0; r < head_rows; ++r) {
+    const VecF scale = broadcast<VecF>(rows.scale[r]), radius = broadcast<VecF>(-rows.radius[r]);
+    VecF lower[group_vectors], least = beyond;
+#pragma GCC unroll 4
+    for (int v = 0; v < group_vectors; ++v) {
+      const VecF product = __builtin_convertvector(acc[r][v], VecF) * scale;
+      const VecF near = fma(product, load<VecF>(c.scale + n * v), load<VecF>(c.half_norms + n * v));
+      const VecF of_centroid = load<VecF>(c.radius + n * v);
+      lower[v] = fma(of_centroid, radius, near);
+      if constexpr (lowers_limits) least = smaller(least, fma(of_centroid, -radius, near));
+    }
+    if constexpr (lowers_limits) {
+      const float most = least_of(least) + rows.floor[r];
+      if (most < rows.limit[r]) rows.limit[r] = most;
+    }
+    const VecF limit = broadcast<VecF>(rows.limit[r]);
+    std::int32_t* list = rows.end[r];
+#pragma GCC unroll 4
+    for (int v = 0; v < group_vectors; ++v) {
+      const Mask survives = at_most(lower[v], limit);
+      if constexpr (lowers_limits)
+        append(list + rows.to_lower, survives, reinterpret_cast<VecI32>(lower[v]));
+      else
+        least = smaller(least, unless(survives, lower[v], beyond));
+      list = append(list, survives, number + n * v);
+    }
+    rows.end[r] = list;
+    if constexpr (!lowers_limits) rows.least[r] = least_of(least);
+  }
+}
+void survivors(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
+  meet_group<false>(c, rows, columns);
+}
+void nearest(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) { meet_group<true>(c, rows, columns); }
+
+/// Bounds of a piece of rows move towards 0; bit r of the result: row r has upper[r] >= its bound.
+std::uint64_t move_bounds(std::uint16_t* bounds, float moved, const float* upper) {
+  constexpr int n = lanes<float>;
+  std::uint64_t open = 0;
+  for (int r = 0; r < head_piece; r += n) {
+    VecF bound = of_halves(bounds + r);
+    if (moved != 0) {
+      bound = larger(VecF{}, bound - broadcast<VecF>(moved)) * broadcast<VecF>(down);
+      store_halves(bounds + r, bound);
+      bound = of_halves(bounds + r);
+    }
+    open |= static_cast<std::uint64_t>(at_most(bound, load<VecF>(upper + r))) << r;
+  }
+  return open;
+}
+
+/// bounds[r] = sqrt(floor[r] + 2 least[r]) rounded down, for the numbers r of a batch.
+void put_bounds(const BatchOfHeads& rows, int count, std::uint16_t* bounds) {
+  alignas(64) float distance[16] = {};
+  alignas(64) std::uint16_t halves[16] = {};
+  for (int r = 0; r < count; ++r) distance[r] = rows.floor[r] + 2 * rows.least[r];
+  for (int r = 0; r < head_rows; r += lanes<float>)
+    store_halves(halves + r, smaller(root(larger(VecF{}, load<VecF>(distance + r))) * broadcast<VecF>(down),
+                                     broadcast<VecF>(65504.0f)));
+  for (int r = 0; r < count; ++r) bounds[rows.place[r]] = halves[r];
+}
+
+/// products[q] = sum of x_j c_mj for `some` numbers m of a list.
+template <int some>
+TS_INLINE void few_products(const std::int8_t* x, index_t columns, const std::uint8_t* centroids,
+                            const std::int32_t* list, std::int32_t* products) {
+  constexpr int n = vector_bytes;
+  const std::uint8_t* c[some];
+  for (int m = 0; m < some; ++m) c[m] = centroids + list[m] * columns;
+  VecI32 acc[some] = {};
+  for (index_t j = 0; j < columns; j += n) {
+    const VecI32 v = load<VecI32>(x + j);
+#pragma GCC unroll 4
+    for (int m = 0; m < some; ++m) add_products_of_bytes(acc[m], load<VecI32>(c[m] + j), v);
+  }
+#pragma GCC unroll 4
+  for (int m = 0; m < some; ++m) products[m] = sum_of(acc[m]);
+}
+
+void listed_products(const std::int8_t* x, index_t columns, const std::uint8_t* centroids, const std::int32_t* list,
+                     index_t count, std::int32_t* products) {
+  index_t q = 0;
+  for (; q + 4 <= count; q += 4) few_products<4>(x, columns, centroids, list + q, products + q);
+  for (; q < count; ++q) few_products<1>(x, columns, centroids, list + q, products + q);
+}
+
+/// scores[q] = half_norms[m] + x^T (-c_m) for `some` numbers m of a list, by as many sums for each.
+template <int some, int sums>
+TS_INLINE void few_scores(const float* x, index_t d, const float* centroids, const float* half_norms,
+                          const std::int32_t* list, float* scores) {
+  constexpr int n = lanes<float>;
+  const float* c[some];
+#pragma GCC unroll 4
+  for (int m = 0; m < some; ++m) c[m] = centroids + list[m] * d;
+  VecF acc[some][sums] = {};
+  index_t j = 0;
+  for (; j + sums * n <= d; j += sums * n)
+#pragma GCC unroll 4
+    for (int s = 0; s < sums; ++s) {
+      const VecF v = load<VecF>(x + j + s * n);
+#pragma GCC unroll 4
+      for (int m = 0; m < some; ++m) acc[m][s] = fma(v, load<VecF>(c[m] + j + s * n), acc[m][s]);
+    }
+#pragma GCC unroll 4
+  for (int m = 0; m < some; ++m) {
+    float rest = 0;
+    for (index_t i = j; i < d; ++i) rest += x[i] * c[m][i];
+    VecF all = acc[m][0];
+#pragma GCC unroll 4
+    for (int s = 1; s < sums; ++s) all += acc[m][s];
+    scores[m] = half_norms[list[m]] + (rest + sum_of(all));
+  }
+}
+
+void listed_scores(const float* x, index_t d, const float* centroids, const float* half_norms, const std::int32_t* list,
+                   index_t count, float* scores) {
+  index_t q = 0;
+  for (; q + 4 <= count; q += 4) few_scores<4, 2>(x, d, centroids, half_norms, list + q, scores + q);
+  for (; q < count; ++q) few_scores<1, 4>(x, d, centroids, half_norms, list + q, scores + q);
+}
+
+/// (x_i - shift) scale in float32, and the square of its norm.
+double scaled_row(const Rows& x, index_t i, const Packing<float>& p, double* row, float* out) {
+  const index_t d = x.cols();
+  if (x.type() == DType::float32 && p.direct && x.col_stride() == 1 && !x.has_scale()) {
+    const float* values = static_cast<const float*>(x.values()) + i * x.row_stride();
+    const auto scale = static_cast<float>(p.scale);
+    for (index_t j = 0; j < d; ++j) out[j] = (values[j] - p.direct_shift[j]) * scale;
+  } else {
+    centred(x, i, p.shift, row);
+    for (index_t j = 0; j < d; ++j) out[j] = static_cast<float>(row[j] * p.scale);
+  }
+  constexpr int n = lanes<double>;
+  VecD squares{};
+  index_t j = 0;
+  for (; j + n <= d; j += n) {
+    const VecD v = __builtin_convertvector(load<PartF>(out + j), VecD);
+    squares += v * v;
+  }
+  double sum = 0;
+  for (; j < d; ++j) sum += static_cast<double>(out[j]) * static_cast<double>(out[j]);
+  for (int l = 0; l < n; ++l) sum += squares[l];
+  return sum;
+}
+
+constexpr PruningKernels of_heads = {head_rows,  head_offset,     round_head, survivors,       nearest,
+                                     move_bounds, put_bounds, listed_products, listed_scores, scaled_row};

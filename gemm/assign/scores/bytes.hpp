@@ -1,0 +1,43 @@
+// Numbers in 8 bits, and what rounding took. Internal to the room.
+#pragma once
+
+#include <vector>
+
+#include "tallskinny/gemm/assign/cpu/kernels.hpp"
+
+namespace ts::assign_detail {
+
+/// A vector x as bytes q: x is about q / factor.
+struct Bytes {
+  double unit;  ///< 1 / factor, or 0
+  std::int32_t sum;
+  double norm, error;  ///< ||q unit||, ||x - q unit||, at most
+};
+/// @param norm ||x||, @param columns a multiple of assign_cpu::head_columns
+Bytes round_to_bytes(const assign_cpu::PruningKernels& kernels, const float* x, index_t columns, double norm,
+                     std::int8_t* bytes);
+
+/// The weight w for which (w a, t) and (b / w, s) point the same way, squared: b t / (a s).
+[[nodiscard]] double weight_for(double a, double t, double b, double s) noexcept;
+
+/// A little more than x.
+[[nodiscard]] float float_above(double x) noexcept;
+
+/// Centroids in groups of assign_cpu::head_group, as kernels meet them.
+struct GroupsOfBytes {
+  index_t columns = 0;
+  std::vector<std::uint8_t> quads;
+  std::vector<float> half_norms, scale, radius;
+
+  /// Of `places` centroids; those that none is put to never survive.
+  GroupsOfBytes(const assign_cpu::PruningKernels& kernels, index_t places, index_t columns);
+  void put(const assign_cpu::PruningKernels& kernels, index_t place, const std::int8_t* bytes, double unit);
+  [[nodiscard]] index_t groups() const noexcept { return std::ssize(scale) / assign_cpu::head_group; }
+  [[nodiscard]] assign_cpu::GroupOfHeads group(index_t g) const noexcept {
+    constexpr index_t size = assign_cpu::head_group;
+    return {quads.data() + g * size * columns, half_norms.data() + g * size, scale.data() + g * size,
+            radius.data() + g * size, static_cast<std::int32_t>(g * size)};
+  }
+};
+
+}  // namespace ts::assign_detail

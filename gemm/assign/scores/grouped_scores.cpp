@@ -1,0 +1,48 @@
+#include "tallskinny/gemm/assign/scores/grouped_scores.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+namespace ts::assign_detail {
+
+namespace {
+
+constexpr index_t least_for_integers = 8;  // columns and centroids
+
+}  // namespace
+
+template <class S>
+GroupedScores<S>::GroupedScores(const assign_cpu::AssignKernels& kernels, HostView<const double> of,
+                                const ColumnMoments& moments, Scores scores, Copies of_copies)
+    : centroids(of, moments, of_copies) {
+  const auto& score = assign_cpu::score_kernels<S>(kernels);
+  const index_t d = centroids.d, k = centroids.k;
+  groups = (k + score.group - 1) / score.group;
+  negated = Matrix<S>::zeros(groups * score.group, d);
+  half_norms.assign(static_cast<std::size_t>(groups * score.group), std::numeric_limits<S>::infinity());
+  for (index_t m = 0; m < k; ++m) {
+    const index_t first = (m / score.group) * score.group * d + m % score.group;
+    for (index_t j = 0; j < d; ++j)
+      negated.data()[first + j * score.group] = centroids.negated[static_cast<std::size_t>(m * d + j)];
+  }
+  std::copy(centroids.half_norms.begin(), centroids.half_norms.end(), half_norms.begin());
+  // The longer chain of additions of the two kernels that compute scores.
+  const double length = static_cast<double>(d), lanes = static_cast<double>(score.lanes);
+  const double by_blocks = std::min<double>(length, assign_cpu::block) + length / assign_cpu::block + 1;
+  const double terms = std::max(by_blocks, length / (2 * lanes) + 3 * lanes + 4);
+  // The bound is affine in the norm of a row; a little more covers that the margin is computed in S.
+  const auto bound = [&](double norm) { return 2.02 * score_bound<S>(terms, norm, centroids.largest_norm, d); };
+  margin = {static_cast<S>(1 + 4 * (length + 4) * std::numeric_limits<S>::epsilon()),
+            static_cast<S>(length * std::numeric_limits<S>::min()), static_cast<S>(bound(0)),
+            static_cast<S>(bound(1) - bound(0))};
+  if constexpr (std::is_same_v<S, float>)
+    if ((scores == Scores::int16 || scores == Scores::int8) && kernels.int16.best_two != nullptr &&
+        std::min(d, k) >= least_for_integers)
+      integers.emplace(centroids, moments, score.group);
+}
+
+template struct GroupedScores<float>;
+template struct GroupedScores<double>;
+
+}  // namespace ts::assign_detail

@@ -1,0 +1,43 @@
+// Passes that meet some centroids of each row, which are listed, in all columns. Internal to the room.
+#pragma once
+
+#include <bit>
+
+#include "tallskinny/gemm/assign/scores/dense_pass.hpp"
+
+namespace ts::assign_detail {
+
+/// use(r) for the bits that are set.
+template <class Use>
+void for_each_bit(std::uint64_t bits, const Use& use) {
+  for (; bits != 0; bits &= bits - 1) use(std::countr_zero(bits));
+}
+
+class ListedPass : public DensePass<float> {
+ public:
+  using DensePass<float>::DensePass;
+
+ protected:
+  /// The nearest centroid of row i, which is one of the `count` numbers of a list with scores in s.scores.
+  /// @param margin twice the error of a score, at most
+  std::int32_t decide_listed(index_t i, const std::int32_t* list, index_t count, float margin, const Pass& to,
+                             Scratch& s) const {
+    const float* const scores = s.scores.data();
+    const index_t best = std::min_element(scores, scores + count) - scores;
+    s.candidates.clear();
+    for (index_t q = 0; q < count; ++q)
+      if (scores[q] - scores[best] <= margin) s.candidates.push_back(list[q]);
+    if (s.candidates.size() <= 1 || !to.proven) return list[best];
+    ++s.stats.rescored;
+    std::sort(s.candidates.begin(), s.candidates.end());
+    return nearest_candidate(i, s);
+  }
+
+  /// Twice the error of the score of a row of this norm, at most.
+  [[nodiscard]] float margin_of(double norm) const {
+    const double margin = static_cast<double>(margin_.constant) + static_cast<double>(margin_.by_norm) * norm;
+    return static_cast<float>(margin * (1 + 0x1p-18));
+  }
+};
+
+}  // namespace ts::assign_detail

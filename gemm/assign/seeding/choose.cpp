@@ -1,0 +1,145 @@
+#include "tallskinny/gemm/assign/seeding/choose.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "tallskinny/gemm/assign/seeding/nearer_rows.hpp"
+
+namespace ts::assign_detail {
+
+namespace {
+
+constexpr index_t most_at_once = 1024;  // draws
+constexpr int numbers_of_call = 24;     // bits of random numbers before those of a call with the next first_number
+
+/// A row drawn, D^2 when it was, and its number among the candidates of the batch.
+struct Draw {
+  index_t row = 0;
+  double squared = 0, uniform = 0;
+  index_t candidate = 0;
+};
+
+template <class S>
+class Chooser {
+ public:
+  Chooser(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<S> squared,
+          std::span<const double> weights, const Choosing& how)
+      : ctx_(ctx), x_(x), squared_(squared), weights_(weights), how_(how), search_(ctx, x, unit) {
+    // Centres so far tell about how many choices leave most of the potential.
+    at_once_ = std::clamp(static_cast<index_t>(how.first_number / 4), how.trials, most_at_once);
+  }
+
+  ChosenRows choose() && {
+    for (sum_up(); std::ssize(chosen_.rows) < how_.most && chosen_.left > how_.enough && chosen_.left > 0; sum_up()) {
+      const double before = chosen_.left;
+      draw();
+      meet();
+      take_turns();
+      if (4 * chosen_.left >= 3 * before)
+        at_once_ = std::min(2 * at_once_, most_at_once);
+      else if (2 * chosen_.left < before)
+        at_once_ = std::max(at_once_ / 2, how_.trials);
+    }
+    return std::move(chosen_);
+  }
+
+ private:
+  [[nodiscard]] double weight(index_t i) const {
+    return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)];
+  }
+  [[nodiscard]] double squared(index_t i) const { return static_cast<double>(squared_[static_cast<std::size_t>(i)]); }
+
+  /// w D^2 of all rows up to each, and of all.
+  void sum_up() {
+    through_.resize(squared_.size());
+    double sum = 0;
+    for (index_t i = 0; i < x_.rows(); ++i) through_[static_cast<std::size_t>(i)] = sum += weight(i) * squared(i);
+    chosen_.left = sum;
+  }
+
+  /// Those of the batch; first those that were taken already for the next choice.
+  void draw() {
+    draws_ = std::move(taken_);
+    taken_.clear();
+    first_new_ = draws_.size();
+    const index_t missing = (how_.most - std::ssize(chosen_.rows)) * how_.trials - std::ssize(draws_);
+    const index_t count = std::min(at_once_, missing + missing / 8 + 1);
+    for (index_t q = 0; q < count; ++q) {
+      const double passes = random() * chosen_.left;
+      // Never a row of which nothing is to be had, even where rounding carries past the end.
+      auto at = std::upper_bound(through_.begin(), through_.end(), passes);
+      if (at == through_.end()) at = std::lower_bound(through_.begin(), through_.end(), through_.back());
+      const index_t row = at - through_.begin();
+      draws_.push_back({row, squared(row), random()});
+    }
+  }
+  double random() { return how_.random.uniform((how_.first_number << numbers_of_call) + numbers_++); }
+
+  /// Finds the rows that each candidate would lower.
+  void meet() {
+    std::unordered_map<index_t, index_t> known;
+    std::vector<index_t> rows;
+    for (Draw& draw : draws_) {
+      draw.candidate = known.try_emplace(draw.row, std::ssize(rows)).first->second;
+      if (draw.candidate == std::ssize(rows)) rows.push_back(draw.row);
+    }
+    Matrix<double> candidates(std::ssize(rows), x_.cols());
+    gather_rows(ctx_, x_, rows, candidates.view());
+    nearer_ = search_.find(candidates.cview(), squared_);
+  }
+
+  void take_turns() {
+    for (std::size_t q = 0; q < draws_.size(); ++q) {
+      if (q >= first_new_ && !(draws_[q].uniform * draws_[q].squared < squared(draws_[q].row))) continue;
+      taken_.push_back(draws_[q]);
+      if (std::ssize(taken_) < how_.trials) continue;
+      choose_best();
+      taken_.clear();
+      if (std::ssize(chosen_.rows) == how_.most || !(chosen_.left > how_.enough)) return;
+    }
+  }
+
+  void choose_best() {
+    const Draw* best = nullptr;
+    double most = -1;
+    for (const Draw& draw : taken_) {
+      double gain = 0;
+      for (const NearerRow<S>& near : nearer_.of(draw.candidate))
+        gain += weight(near.row) * std::max(0.0, squared(near.row) - static_cast<double>(near.squared));
+      if (gain > most) most = gain, best = &draw;
+    }
+    for (const NearerRow<S>& near : nearer_.of(best->candidate)) {
+      S& kept = squared_[static_cast<std::size_t>(near.row)];
+      kept = std::min(kept, near.squared);
+    }
+    chosen_.rows.push_back(best->row);
+    chosen_.left -= most;
+  }
+
+  const Context& ctx_;
+  const Rows& x_;
+  std::span<S> squared_;
+  std::span<const double> weights_;
+  const Choosing& how_;
+  NearerRowSearch<S> search_;
+  ChosenRows chosen_;
+  std::vector<double> through_;
+  std::vector<Draw> draws_, taken_;  ///< of the batch; taken for the next choice
+  std::size_t first_new_ = 0;        ///< of draws_
+  NearerRows<S> nearer_;
+  index_t at_once_ = 0;
+  std::uint64_t numbers_ = 0;  ///< random ones
+};
+
+}  // namespace
+
+template <class S>
+ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
+                       PerRow<const double> weights, const Choosing& how) {
+  return Chooser<S>(ctx, x, unit, squared.span(), weights.span(), how).choose();
+}
+
+template decltype(choose_rows<float>) choose_rows<float>;
+template decltype(choose_rows<double>) choose_rows<double>;
+
+}  // namespace ts::assign_detail

@@ -1,0 +1,192 @@
+#include "tallskinny/gemm/assign/seeding/nearer_rows.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "tallskinny/gemm/assign/scores/grouped_scores.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+
+namespace ts::assign_detail {
+
+namespace {
+
+using assign_cpu::AssignKernels;
+
+constexpr index_t tiles_of_piece = 8;
+
+/// (c - shift) scale.
+Matrix<double> in_unit(const SeedingUnit& unit, HostView<const double> candidates) {
+  Matrix<double> out(candidates.rows(), candidates.cols());
+  for (index_t q = 0; q < out.rows(); ++q)
+    for (index_t j = 0; j < out.cols(); ++j)
+      out(q, j) = (candidates(q, j) - unit.moments.shift[static_cast<std::size_t>(j)]) * unit.scale;
+  return out;
+}
+
+/// K: float or double, of scores.
+template <class K, class S>
+class Search {
+ public:
+  struct Found {
+    std::int32_t candidate;
+    NearerRow<S> nearer;
+  };
+  /// What a thread needs for itself.
+  struct Scratch {
+    Matrix<K> tile;
+    Matrix<double> wide;  ///< rows of the tile in the coordinates of distances, once one of their pairs is measured
+    std::vector<double> row;
+    std::vector<index_t> rows;
+    std::vector<K> norms, limits;
+    std::vector<std::int32_t> pairs;
+    std::vector<std::uint64_t> below;
+    index_t measured = 0;
+  };
+
+  Search(const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
+         std::span<const S> squared, Scores scores)
+      : kernels_(kernels),
+        score_(assign_cpu::score_kernels<K>(kernels)),
+        x_(x),
+        unit_(unit),
+        squared_(squared),
+        candidates_(in_unit(unit, candidates)),
+        grouped_(kernels, candidates, unit.moments, scores, Copies::like_others),
+        shift_(unit.moments, grouped_.centroids.scale, score_.lanes),
+        to_scores_(grouped_.centroids.scale / unit.scale) {}
+
+  [[nodiscard]] Scratch scratch() const {
+    const auto rows = static_cast<std::size_t>(score_.rows);
+    Scratch s;
+    s.tile = Matrix<K>(x_.cols(), score_.rows);
+    s.wide = Matrix<double>(score_.rows, x_.cols());
+    s.row.resize(static_cast<std::size_t>(x_.cols()));
+    s.rows.resize(rows), s.norms.resize(rows), s.limits.resize(rows);
+    if (grouped_.integers) s.pairs.resize(rows * static_cast<std::size_t>(grouped_.integers->pairs));
+    s.below.resize(static_cast<std::size_t>(grouped_.groups * score_.group));
+    return s;
+  }
+  [[nodiscard]] index_t tiles() const { return (x_.rows() + score_.rows - 1) / score_.rows; }
+  [[nodiscard]] index_t tile_rows() const { return score_.rows; }
+
+  void tile(index_t t, std::vector<Found>& out, Scratch& s) const {
+    const index_t first = t * score_.rows, count = std::min(score_.rows, x_.rows() - first);
+    for (index_t r = 0; r < score_.rows; ++r) s.rows[static_cast<std::size_t>(r)] = first + std::min(r, count - 1);
+    score(count, s);
+    std::uint64_t widened = 0;
+    for (index_t q = 0; q < candidates_.rows(); ++q)
+      for (std::uint64_t left = s.below[static_cast<std::size_t>(q)]; left != 0; left &= left - 1) {
+        const auto r = static_cast<index_t>(std::countr_zero(left));
+        double* const row = s.wide.data() + r * x_.cols();
+        if ((widened >> r & 1) == 0) widen(first + r, row);
+        widened |= std::uint64_t{1} << r;
+        ++s.measured;
+        const double* const candidate = candidates_.data() + q * x_.cols();
+        const S found = static_cast<S>(kernels_.squared_distance(row, candidate, x_.cols()));
+        if (found < squared_[static_cast<std::size_t>(first + r)])
+          out.push_back({static_cast<std::int32_t>(q), {first + r, found}});
+      }
+  }
+
+ private:
+  void widen(index_t i, double* row) const {
+    kernels_.centred(x_, i, shift_.wide.data(), row);
+    for (index_t j = 0; j < x_.cols(); ++j) row[j] *= unit_.scale;
+  }
+
+  /// s.below of the first `count` rows of a tile.
+  void score(index_t count, Scratch& s) const {
+    const assign_cpu::NextRows next{x_, nullptr, 0};
+    if constexpr (std::is_same_v<K, float>) {
+      if (grouped_.integers) {
+        const IntegerScores& of = *grouped_.integers;
+        kernels_.int16.pack(x_, s.rows.data(), shift_.packing, of.row_scale, s.row.data(), s.tile.data(),
+                            s.pairs.data(), s.norms.data());
+        set_limits(count, of.margin, of.largest_squared, s);
+        return kernels_.int16.below(s.pairs.data(), of.pairs, grouped_.pairs(), next, s.limits.data(), s.below.data());
+      }
+    }
+    score_.pack(x_, s.rows.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
+    set_limits(count, grouped_.margin, std::numeric_limits<K>::max(), s);
+    score_.below(s.tile.data(), x_.cols(), grouped_.view(), next, s.limits.data(), s.below.data());
+  }
+
+  /// ||x - c||^2 = ||x||^2 + 2 score < D^2; the limits have room for all rounding, also that of D^2 and of the
+  /// distances that are compared with it. Rows of a norm that is out of range are measured.
+  void set_limits(index_t count, const assign_cpu::ScoreMargin<K>& m, K largest_squared, Scratch& s) const {
+    constexpr double up = 0x1p-21, most = std::numeric_limits<K>::max();
+    const double to_squared = to_scores_ * to_scores_ * (1 + static_cast<double>(x_.cols() + 16) * 0x1p-23);
+    for (std::size_t r = 0; r < s.limits.size(); ++r) {
+      const auto norm = static_cast<double>(s.norms[r]);
+      const double slack = static_cast<double>(m.slack), least = static_cast<double>(m.least);
+      const double margin =
+          static_cast<double>(m.constant) + static_cast<double>(m.by_norm) * std::sqrt(norm * slack + least);
+      const double kept = static_cast<double>(squared_[static_cast<std::size_t>(s.rows[r])]) * to_squared;
+      const double fewest = norm * (2 - slack) - least, limit = (kept - fewest) / 2 + margin;
+      const double above = limit + up * (kept + norm + margin);
+      s.limits[r] = static_cast<index_t>(r) >= count                 ? -std::numeric_limits<K>::infinity()
+                    : s.norms[r] <= largest_squared && above <= most ? static_cast<K>(above)
+                                                                     : std::numeric_limits<K>::infinity();
+    }
+  }
+
+  const AssignKernels& kernels_;
+  const decltype(assign_cpu::score_kernels<K>(kernels_))& score_;
+  const Rows& x_;
+  const SeedingUnit& unit_;
+  std::span<const S> squared_;
+  Matrix<double> candidates_;
+  GroupedScores<K> grouped_;
+  PackedShift<K> shift_;
+  double to_scores_;
+};
+
+/// Adds to `measured` how many pairs were.
+template <class K, class S>
+NearerRows<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
+                     std::span<const S> squared, Scores scores, index_t& measured) {
+  using Of = Search<K, S>;
+  const Of search(assign_cpu::select(ctx.simd), x, unit, candidates, squared, scores);
+  const index_t pieces = (search.tiles() + tiles_of_piece - 1) / tiles_of_piece;
+  const double products = static_cast<double>(tiles_of_piece * search.tile_rows() * x.cols() * candidates.rows());
+  const int team = team_size(ctx, pieces, products);
+  std::vector<typename Of::Scratch> scratch;
+  for (int t = 0; t < team; ++t) scratch.push_back(search.scratch());
+  std::vector<std::vector<typename Of::Found>> parts(static_cast<std::size_t>(pieces));
+  parallel_pieces(team, pieces, [&](index_t p, int thread) {
+    for (index_t t = p * tiles_of_piece; t < std::min(search.tiles(), (p + 1) * tiles_of_piece); ++t)
+      search.tile(t, parts[static_cast<std::size_t>(p)], scratch[static_cast<std::size_t>(thread)]);
+  });
+  for (const auto& s : scratch) measured += s.measured;
+  // Sorted by candidates: pieces are in the order of rows, and so is what they found.
+  NearerRows<S> rows;
+  rows.begin.assign(static_cast<std::size_t>(candidates.rows()) + 1, 0);
+  for (const auto& part : parts)
+    for (const auto& found : part) ++rows.begin[static_cast<std::size_t>(found.candidate) + 1];
+  for (std::size_t q = 1; q < rows.begin.size(); ++q) rows.begin[q] += rows.begin[q - 1];
+  std::vector<index_t> next(rows.begin.begin(), rows.begin.end() - 1);
+  rows.all.resize(static_cast<std::size_t>(rows.begin.back()));
+  for (const auto& part : parts)
+    for (const auto& found : part)
+      rows.all[static_cast<std::size_t>(next[static_cast<std::size_t>(found.candidate)]++)] = found.nearer;
+  return rows;
+}
+
+}  // namespace
+
+template <class S>
+NearerRows<S> NearerRowSearch<S>::find(HostView<const double> candidates, std::span<const S> squared) {
+  constexpr index_t share = 16;  // of all pairs that may be measured for nothing, a unit
+  index_t measured = 0;
+  NearerRows<S> rows = scores_ == Scores::float64
+                           ? search<double>(ctx_, x_, unit_, candidates, squared, scores_, measured)
+                           : search<float>(ctx_, x_, unit_, candidates, squared, scores_, measured);
+  if (measured - std::ssize(rows.all) > x_.rows() * candidates.rows() / share)
+    scores_ = scores_ == Scores::int16 ? Scores::float32 : Scores::float64;
+  return rows;
+}
+
+template class NearerRowSearch<float>;
+template class NearerRowSearch<double>;
+
+}  // namespace ts::assign_detail

@@ -1,0 +1,35 @@
+// Results in NumPy's format that are either complete or not there.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "tallskinny/gemm/core/types.hpp"
+
+namespace ts::io {
+
+/// Writes an .npy file (version 1.0, C order, little endian) under a temporary name in the target's folder, row after
+/// row. commit() syncs it to the disk and renames it; without commit the destructor removes it and the target stays as
+/// it was. T: double, float, float16 or int32.
+/// @throws Error(io_failure) with the path and the cause, from every call.
+template <class T>
+class NpyOutput {
+ public:
+  /// rows x cols; cols -1: a list.
+  NpyOutput(const std::filesystem::path& target, index_t rows, index_t cols = -1);
+  ~NpyOutput();
+  NpyOutput(NpyOutput&&) noexcept;
+  NpyOutput& operator=(NpyOutput&&) noexcept;
+
+  /// The next elements. @throws Error(invalid_argument) for more than there are.
+  void add(std::span<const T> values);
+  /// @throws Error(invalid_argument) where elements are missing.
+  void commit();
+
+ private:
+  class Body;
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace ts::io

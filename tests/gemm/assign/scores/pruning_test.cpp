@@ -1,0 +1,176 @@
+#include "tallskinny/gemm/assign/scores/pruning.hpp"
+
+#include "tallskinny/tests/gemm/assign/host_rows.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+/// Columns fall like embeddings' in their own axes: groups of rows, and noise.
+template <class T>
+Matrix<T> falling(index_t n, index_t d, index_t groups, double factor = 1) {
+  Matrix<T> x(n, d);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < d; ++j)
+      x(i, j) = narrowed<T>(factor * (number(i % groups, j + 31) + 0.3 * number(i, j)) /
+                            std::sqrt(1 + static_cast<double>(j)));
+  return x;
+}
+
+/// The first m columns of a reflection: orthonormal to rounding.
+Matrix<double> reflected(index_t d, index_t m, double turn) {
+  std::vector<double> v(static_cast<std::size_t>(d));
+  double square = 0;
+  for (index_t j = 0; j < d; ++j) {
+    const double value = j == 0 ? 1 : turn * number(j, 5);
+    v[static_cast<std::size_t>(j)] = value, square += value * value;
+  }
+  Matrix<double> q(d, m);
+  for (index_t j = 0; j < d; ++j)
+    for (index_t a = 0; a < m; ++a)
+      q(j, a) = (j == a ? 1 : 0) - 2 * v[static_cast<std::size_t>(j)] * v[static_cast<std::size_t>(a)] / square;
+  return q;
+}
+
+std::vector<Simd> with_products_of_bytes() {
+  std::vector<Simd> all;
+  for (const Simd simd : instructions()) {
+    Context ctx;
+    ctx.simd = simd;
+    if (Pruning::possible(ctx)) all.push_back(simd);
+  }
+  return all;
+}
+
+struct Run {
+  index_t k, columns;
+  double turn = 0.1;
+  bool with_copies = false, without_labels = false, far_out = false;
+};
+
+/// Several passes with centroids that move, with pruning and without: the same labels, counts and sums.
+/// Returns the share of pairs that were met in all columns in the last pass.
+double check_passes(const Rows& rows, const Run& run) {
+  const auto moments = column_moments({}, rows);
+  const auto n = static_cast<std::size_t>(rows.rows());
+  const index_t d = rows.cols();
+  const FixedPoint unit(moments.reach, 1, rows.rows());
+  std::vector<double> weights(n);
+  for (std::size_t i = 0; i < n; ++i) weights[i] = i % 5 == 0 ? 0.0 : 0.5;
+  double share = 1;
+  for (const Simd simd : with_products_of_bytes()) {
+    Context ctx;
+    ctx.simd = simd, ctx.threads = 2;
+    Pruning pruning(ctx, rows.rows(), reflected(d, run.columns, run.turn).cview(), run.k, moments);
+    const index_t half = rows.rows() / 2 / 64 * 64;
+    pruning.put(ctx, 0, rows.block(0, half));
+    pruning.put(ctx, half, rows.block(half, rows.rows() - half));
+    ClusterSums sums(run.k, d), plain(run.k, d);
+    std::vector<std::int32_t> labels(n, -1), expected(n, -1);
+    std::vector<double> row(static_cast<std::size_t>(d));
+    for (int step = 0; step < 7; ++step) {
+      Matrix<double> c(run.k, d);
+      for (index_t m = 0; m < run.k; ++m) {
+        rows.load(m * 37 % rows.rows(), row.data());
+        const double moved = step < 5 ? 0.02 * (step + 1) : 0.12;
+        for (index_t j = 0; j < d; ++j)
+          c(m, j) = row[static_cast<std::size_t>(j)] * (1 + moved * number(m, step * (step < 5 ? 1 : 0) + 3));
+        if (run.with_copies && step % 3 == 1 && m % 9 == 4)
+          for (index_t j = 0; j < d; ++j) c(m, j) = c(m - 3, j);
+        if (run.far_out && step == 3 && m == 0) c(m, 0) += 1e3 * moments.reach[0];
+      }
+      pruning.begin_pass(ctx, c.cview());
+      CHECK(pruning.serves() == !(run.far_out && step == 3));
+      if (run.without_labels && step % 2 == 1)
+        for (std::size_t i = 0; i < n; i += 7) labels[i] = expected[i] = -1;
+      AssignStats stats;
+      for (const auto& [first, count] : {std::pair{index_t{0}, half}, {half, rows.rows() - half}}) {
+        const auto from = static_cast<std::size_t>(first), many = static_cast<std::size_t>(count);
+        AssignArguments of{rows.block(first, count), moments, c.cview()};
+        of.labels = std::span(labels).subspan(from, many);
+        of.weights = std::span<const double>(weights).subspan(from, many);
+        of.pruning = {&pruning, first};
+        if (!run.without_labels) of.unit = &unit, of.sums = &sums;
+        stats += assign(ctx, of);
+      }
+      AssignArguments of{rows, moments, c.cview()};
+      of.labels = std::span(expected), of.weights = std::span<const double>(weights);
+      if (!run.without_labels) of.unit = &unit, of.sums = &plain;
+      const AssignStats without = assign(ctx, of);
+      INFO("step " << step << " instructions " << static_cast<int>(simd));
+      REQUIRE(labels == expected);
+      CHECK(stats.changed == without.changed);
+      for (index_t m = 0; m < run.k; ++m) REQUIRE(sums.count(m) == plain.count(m));
+      for (index_t m = 0; m < run.k; ++m)
+        if (!plain.weightless(m))
+          for (index_t j = 0; j < d; j += 5) REQUIRE(sums.mean(unit, m, j) == plain.mean(unit, m, j));
+      share = static_cast<double>(stats.met) / static_cast<double>(rows.rows() * run.k);
+    }
+  }
+  return share;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("pruned passes find what passes without find", "[assign]", double, float, float16, bfloat16) {
+  const auto x = falling<TestType>(700, 67, 40);
+  const double share = check_passes(Rows(x.cview()), {.k = 70, .columns = 32});
+  if (!with_products_of_bytes().empty()) CHECK(share < 0.1);
+  check_passes(Rows(x.cview()), {.k = 33, .columns = 16, .turn = 3, .with_copies = true});
+  check_passes(Rows(x.cview()), {.k = 31, .columns = 48, .without_labels = true});
+  check_passes(Rows(x.cview()), {.k = 40, .columns = 16, .far_out = true});
+}
+
+TEST_CASE("pruned passes of ties, zeros, and rows of very different lengths", "[assign]") {
+  Matrix<float> repeated = falling<float>(600, 50, 9);
+  for (index_t i = 0; i < 600; ++i)
+    for (index_t j = 0; j < 50; ++j) repeated(i, j) = i % 13 == 0 ? 0.0F : repeated(i % 9, j);
+  check_passes(Rows(repeated.cview()), {.k = 64, .columns = 16, .with_copies = true});
+  const auto small = falling<double>(400, 48, 30, 1e-200), large = falling<double>(400, 48, 30, 1e200);
+  check_passes(Rows(small.cview()), {.k = 64, .columns = 16});
+  check_passes(Rows(large.cview()), {.k = 64, .columns = 16});
+  auto mixed = falling<float>(900, 48, 30);
+  std::vector<double> scale(900);
+  for (index_t i = 0; i < 900; ++i) scale[static_cast<std::size_t>(i)] = std::exp2(static_cast<double>(i % 24) - 20);
+  check_passes(Rows(mixed.cview()).scaled(std::span<const double>(scale)), {.k = 100, .columns = 32});
+}
+
+TEST_CASE("rows whose lists are long meet every centroid", "[assign]") {
+  // All centroids are as far from every row as the next one, nearly, and more than a list holds.
+  Matrix<float> x(130, 64);
+  for (index_t i = 0; i < 130; ++i)
+    for (index_t j = 0; j < 64; ++j) x(i, j) = static_cast<float>(number(i, j));
+  const auto moments = column_moments({}, Rows(x.cview()));
+  const index_t k = 2600;
+  Matrix<double> c(k, 64);
+  for (index_t m = 0; m < k; ++m)
+    for (index_t j = 0; j < 64; ++j) c(m, j) = 1e-3 * number(m, j);
+  for (const Simd simd : with_products_of_bytes()) {
+    Context ctx;
+    ctx.simd = simd;
+    Pruning pruning(ctx, 130, reflected(64, 16, 0.1).cview(), k, moments);
+    pruning.put(ctx, 0, Rows(x.cview()));
+    std::vector<std::int32_t> labels(130, 0), expected(130, 0);
+    for (int pass = 0; pass < 2; ++pass) {
+      pruning.begin_pass(ctx, c.cview());
+      AssignArguments of{Rows(x.cview()), moments, c.cview()};
+      of.labels = std::span(labels), of.pruning = {&pruning, 0};
+      assign(ctx, of);
+      of.labels = std::span(expected), of.pruning = {};
+      assign(ctx, of);
+      CHECK(labels == expected);
+    }
+  }
+}
+
+TEST_CASE("pruning refuses axes that are not orthonormal", "[assign]") {
+  if (!Pruning::possible({})) return;
+  const auto x = falling<float>(64, 32, 4);
+  const auto moments = column_moments({}, Rows(x.cview()));
+  auto axes = reflected(32, 16, 1);
+  CHECK_NOTHROW(Pruning({}, 64, axes.cview(), 4, moments));
+  axes(3, 3) += 1e-6;
+  CHECK_THROWS_AS(Pruning({}, 64, axes.cview(), 4, moments), Error);
+  CHECK_THROWS_AS(Pruning({}, 64, reflected(32, 12, 1).cview(), 4, moments), Error);
+}

@@ -1,0 +1,146 @@
+// Greedy k-means++ on rows in host memory: which rows a candidate is nearer to, and draws.
+#include "tallskinny/gemm/assign/seeding/choose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tallskinny/gemm/assign/seeding/nearer_rows.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using namespace ts::assign_detail;
+
+namespace {
+
+double uniform(index_t i, index_t j) {
+  return Philox{5, static_cast<std::uint64_t>(j)}.uniform(static_cast<std::uint64_t>(i));
+}
+
+/// Rows of which some are far out, and copies of each other.
+template <class T>
+Matrix<T> some_rows(index_t n, index_t d, double offset) {
+  Matrix<T> x(n, d);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < d; ++j)
+      x(i, j) = static_cast<T>(offset + uniform(i % 500 == 7 ? 7 : i, j) * (i % 97 == 0 ? 300 : 1));
+  return x;
+}
+
+double distance(const Matrix<double>& coordinates, index_t a, index_t b) {
+  double sum = 0;
+  for (index_t j = 0; j < coordinates.cols(); ++j) sum += std::pow(coordinates(a, j) - coordinates(b, j), 2);
+  return sum;
+}
+
+template <class S, class T>
+void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd) {
+  INFO("n " << n << " d " << d << " candidates " << count << " offset " << offset << " score bytes " << sizeof(S));
+  const Matrix<T> x = some_rows<T>(n, d, offset);
+  const Rows rows(x.cview());
+  Context ctx;
+  ctx.simd = simd;
+  const ColumnMoments moments = column_moments(ctx, rows);
+  const SeedingUnit unit{moments, 0x1p-9};
+  Matrix<double> coordinates(n, d), candidates(count, d);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < d; ++j)
+      coordinates(i, j) = (static_cast<double>(x(i, j)) - moments.shift[static_cast<std::size_t>(j)]) * unit.scale;
+  std::vector<S> squared;
+  for (index_t i = 0; i < n; ++i) squared.push_back(static_cast<S>(distance(coordinates, i, n / 2)));
+  for (index_t q = 0; q < count; ++q) rows.load(q * (n / count), candidates.data() + q * d);
+  NearerRowSearch<S> search(ctx, rows, unit);
+  for (int round = 0; round < 3; ++round) {  // scores become more accurate from call to call, if need be
+    const NearerRows<S> found = search.find(candidates.cview(), squared);
+    for (index_t q = 0; q < count; ++q) {
+      std::vector<index_t> expected, got;
+      constexpr double open = test::allowed::six_digits;  // of a distance, within which rounding may decide
+      for (index_t i = 0; i < n; ++i)
+        if (distance(coordinates, i, q * (n / count)) <
+            static_cast<double>(squared[static_cast<std::size_t>(i)]) * (1 - open))
+          expected.push_back(i);
+      for (const NearerRow<S>& near : found.of(q)) {
+        const double exact = distance(coordinates, near.row, q * (n / count));
+        CHECK(static_cast<double>(near.squared) == Approx(exact).epsilon(test::allowed::six_digits));
+        CHECK(near.squared < squared[static_cast<std::size_t>(near.row)]);
+        if (exact < static_cast<double>(squared[static_cast<std::size_t>(near.row)]) * (1 - open))
+          got.push_back(near.row);
+      }
+      CHECK(got == expected);
+    }
+  }
+}
+
+ChosenRows choose(int threads, const Rows& rows, std::vector<double>& squared, std::span<const double> weights,
+                  const Choosing& how) {
+  Context ctx;
+  ctx.threads = threads;
+  const ColumnMoments moments = column_moments(ctx, rows);
+  return ts::choose_rows<double>(ctx, rows, {moments, 1}, PerRow<double>(squared), PerRow<const double>(weights), how);
+}
+
+}  // namespace
+
+TEST_CASE("all rows are found that a candidate is nearer to, and no others", "[assign]") {
+  const Simd simd = GENERATE(Simd::best, Simd::sse2);
+  check_nearer<float, float>(1000, 33, 40, 0, simd);
+  check_nearer<float, float>(700, 3, 5, 1e3, simd);
+  check_nearer<double, double>(600, 17, 30, 1e5, simd);
+  check_nearer<double, float>(50, 300, 9, 0, simd);
+  check_nearer<float, double>(1, 1, 1, 0, simd);
+}
+
+TEST_CASE("rows are drawn by weight times squared distance, also after others were chosen", "[assign]") {
+  // On a line: D^2 to the centre 0 first, then to the nearer of it and the row chosen.
+  Matrix<double> x(5, 1);
+  const std::vector<double> at{1, 2, 4, 8, 8.5}, weights{3, 2, 1, 0.5, 0};
+  std::copy(at.begin(), at.end(), x.data());
+  std::map<std::pair<index_t, index_t>, int> seen;
+  constexpr int times = 40000;
+  for (int t = 0; t < times; ++t) {
+    std::vector<double> squared;
+    for (const double a : at) squared.push_back(a * a);
+    const Choosing how{1, 2, 0, Philox{static_cast<std::uint64_t>(t), 1}, 64};
+    const ChosenRows chosen = choose(1, Rows(x.cview()), squared, weights, how);
+    REQUIRE(chosen.rows.size() == 2);
+    ++seen[{chosen.rows[0], chosen.rows[1]}];
+  }
+  for (index_t a = 0; a < 5; ++a)
+    for (index_t b = 0; b < 5; ++b) {
+      const auto share = [&](index_t i, bool second) {
+        const auto of = [&](index_t r) {
+          const auto row = static_cast<std::size_t>(r);
+          const double far = at[row] - at[static_cast<std::size_t>(a)];
+          return weights[row] * (second ? std::min(at[row] * at[row], far * far) : at[row] * at[row]);
+        };
+        double sum = 0;
+        for (index_t r = 0; r < 5; ++r) sum += of(r);
+        return of(i) / sum;
+      };
+      const double expected = times * share(a, false) * share(b, true);
+      CHECK(std::abs(seen[{a, b}] - expected) <= 5 * std::sqrt(expected));
+    }
+}
+
+TEST_CASE("choices do not depend on threads, lower squared distances, and end when nothing is left", "[assign]") {
+  const Matrix<float> x = some_rows<float>(20000, 12, 3);
+  const Rows rows(x.cview());
+  const std::vector<double> first(20000, 1e6);
+  std::vector<double> one = first, two = first;
+  const Choosing how{7, 150, 0, Philox{3, 1}, 7};
+  const ChosenRows chosen = choose(1, rows, one, {}, how), again = choose(2, rows, two, {}, how);
+  CHECK(chosen.rows == again.rows);
+  CHECK(chosen.rows.size() == 150);
+  CHECK(chosen.left == again.left);
+  CHECK(one == two);
+  for (const index_t row : chosen.rows) CHECK(one[static_cast<std::size_t>(row)] == 0);
+  double left = 0;
+  for (const double squared : one) left += squared;
+  CHECK(chosen.left == Approx(left).epsilon(test::allowed::six_digits));
+
+  const auto few = Matrix<float>::zeros(30, 2);
+  std::vector<double> of_few(30, 1.0);
+  CHECK(choose(1, Rows(few.cview()), of_few, {}, {4, 20, 0, Philox{3, 1}, 4}).rows.size() == 1);
+  CHECK(std::all_of(of_few.begin(), of_few.end(), [](double squared) { return squared == 0; }));
+}
