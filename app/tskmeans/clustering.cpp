@@ -93,6 +93,14 @@ solvers::KMeansOptions options_of(const Job& job, const std::string& where) {
   return options;
 }
 
+/// A quick mode with the exact one.
+void compare(const Job& job, solvers::KMeansOptions options, Outcome& out) {
+  job.console.progress(-1, "comparing with the exact mode on a sample");
+  options.on_progress = [](const KMeansProgress&) { return !app::stop_requested(); };
+  const auto found = solvers::compare_with_exact(job.ctx, job.points->to_iterate(), options);
+  if (found.rows > 0) out.comparison = found;
+}
+
 void cluster(const Job& job, Outcome& out) {
   const ProgramOptions& o = job.o;
   const Start& start = job.start;
@@ -109,7 +117,11 @@ void cluster(const Job& job, Outcome& out) {
     out.resumed = true;
     console.note("going on from " + from.name());
   }
-  const PassLimit limit = limit_of_passes(job, out.points.bytes);
+  PassLimit limit = limit_of_passes(job, out.points.bytes);
+  if (const index_t n = all_rows(job.ctx, rows.rows()); takes_sample(options, n, start.k)) {
+    const double share = static_cast<double>(options.sample * start.k) / static_cast<double>(n);
+    limit = {.bytes = limit.bytes * share};  // in memory, which may be of several types
+  }
   std::optional<IterationLog> log;
   solvers::agreed(job.ctx, [&] {
     log.emplace(job.ctx.communicator->rank() == 0 ? o.log : "", limit, options.resume,
@@ -136,6 +148,8 @@ void cluster(const Job& job, Outcome& out) {
       found.begin(), found.end(), [](const solvers::KMeansResult& r) { return r.stop == KMeansStop::interrupted; });
   out.found = std::move(found[best_of(job, found, counts, out)]);
   if (interrupted) out.found.stop = KMeansStop::interrupted;
+  options.clusters = std::ssize(out.found.sizes);
+  if (!interrupted && is_quick(options, all_rows(job.ctx, rows.rows()))) compare(job, options, out);
   out.iterations = log->all();
 }
 
@@ -206,6 +220,11 @@ Start start_of(const ProgramOptions& o, index_t cols) {
     throw Error(Errc::invalid_argument, "--init " + o.init +
                                             ": expected k-means++, k-means||, afk-mc2, random or a file "
                                             "with centres, and there is no such file");
+  if (o.kmeans.algorithm == solvers::KMeansAlgorithm::bisecting ||
+      o.kmeans.algorithm == solvers::KMeansAlgorithm::two_level)
+    throw Error(Errc::invalid_argument, "--init " + o.init + ": --algorithm " + name_of(o.kmeans.algorithm) +
+                                            " chooses its first centres itself; give k-means++, k-means||, afk-mc2 or "
+                                            "random, by which it does so");
   start.centers = read_centers(o.init, cols, o.read);
   if (o.clusters.size() > 1)
     throw Error(Errc::invalid_argument,

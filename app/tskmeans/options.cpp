@@ -28,10 +28,12 @@ const Words<Choose> choices = {{"simplified-silhouette", Choose::simplified_silh
 const Words<KMeansAlgorithm> algorithms = {{"lloyd", KMeansAlgorithm::lloyd},
                                            {"mini-batch", KMeansAlgorithm::mini_batch},
                                            {"bisecting", KMeansAlgorithm::bisecting},
-                                           {"balanced", KMeansAlgorithm::balanced}};
+                                           {"balanced", KMeansAlgorithm::balanced},
+                                           {"two-level", KMeansAlgorithm::two_level}};
 const Words<KMeansTolerance> tolerances = {{"relative", KMeansTolerance::relative},
                                            {"absolute", KMeansTolerance::absolute},
-                                           {"labels", KMeansTolerance::labels}};
+                                           {"labels", KMeansTolerance::labels},
+                                           {"changed", KMeansTolerance::changed}};
 const Words<KMeansMetric> metrics = {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}};
 const Words<KMeansPrecision> precisions = {{"exact", KMeansPrecision::exact}, {"fast", KMeansPrecision::fast}};
 const Words<KMeansInit> inits = {{"k-means++", KMeansInit::plus_plus},
@@ -41,7 +43,8 @@ const Words<KMeansInit> inits = {{"k-means++", KMeansInit::plus_plus},
 const Words<KMeansStop> stops = {{"labels unchanged", KMeansStop::labels_unchanged},
                                  {"tolerance reached", KMeansStop::tolerance},
                                  {"iteration limit", KMeansStop::max_iterations},
-                                 {"interrupted", KMeansStop::interrupted}};
+                                 {"interrupted", KMeansStop::interrupted},
+                                 {"refined", KMeansStop::refined}};
 
 template <class E>
 std::string word_of(const Words<E>& words, E value) {
@@ -95,7 +98,7 @@ void check(const ProgramOptions& o, const app::Options& options) {
   };
   if (!o.predict.empty())
     refuse_given({"n-clusters", "init", "n-init", "max-iter", "tol", "tol-mode", "seed", "algorithm", "batch-size",
-                  "bounds", "choose", "checkpoint", "resume", "restart", "log"},
+                  "bounds", "choose", "checkpoint", "resume", "restart", "log", "sample", "refine"},
                  " has no meaning with --predict, which only assigns points to the centres of a file");
   if (o.clusters.size() < 2)
     refuse_given({"choose"}, " needs several numbers of clusters to choose from: -k 8:64:8");
@@ -103,6 +106,12 @@ void check(const ProgramOptions& o, const app::Options& options) {
     refuse_given({"checkpoint", "resume"}, " works with one number of clusters, not a range");
   if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
     refuse_given({"checkpoint", "resume", "bounds"}, " works with --algorithm lloyd only");
+  if (o.kmeans.algorithm != KMeansAlgorithm::lloyd && o.kmeans.algorithm != KMeansAlgorithm::two_level)
+    refuse_given({"sample"}, " works with --algorithm lloyd and two-level only");
+  if (o.kmeans.algorithm != KMeansAlgorithm::two_level)
+    refuse_given({"refine"}, " works with --algorithm two-level only");
+  if (o.kmeans.sample > 0)
+    refuse_given({"checkpoint", "resume"}, " works without --sample only: a run on a sample is short");
   if (o.kmeans.algorithm != KMeansAlgorithm::mini_batch)
     refuse_given({"batch-size"}, " works with --algorithm mini-batch only");
   else
@@ -151,9 +160,14 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
       .choice("choose", o.choose, "the measure that decides between several numbers of clusters", choices)
       .choice("algorithm", o.kmeans.algorithm,
               "lloyd: all points in every iteration; mini-batch: a sample; bisecting: the worst cluster is split "
-              "in two; balanced: sizes differ by one at most, takes 8 bytes for each point and cluster",
+              "in two; balanced: sizes differ by one at most, takes 8 bytes for each point and cluster; two-level: "
+              "about sqrt(k) clusters, each clustered in its share of k, then --refine iterations",
               algorithms)
       .value("batch-size", "N", o.kmeans.batch, "points in a step of mini-batch", app::at_least<index_t>(1))
+      .value("refine", "N", o.kmeans.refine, "iterations of two-level over all points and centres", app::at_least(0))
+      .value("sample", "N", o.kmeans.sample,
+             "iterate over N random points for each cluster, then label all; 0: over all points",
+             app::at_least<index_t>(0))
       .custom("init", "k-means++|k-means|||afk-mc2|random|FILE", o.init,
               "first centres: greedy k-means++, k-means||, ends of Markov chains (AFK-MC2), distinct random "
               "points, or the rows of FILE[:/OBJECT]",
@@ -165,7 +179,8 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
              app::at_least(0.0))
       .choice("tol-mode", o.kmeans.tolerance,
               "squared movement of all centres against tol times the mean variance of the features (as "
-              "scikit-learn does), against tol itself, or not at all: only unchanged labels count",
+              "scikit-learn does), against tol itself, or not at all: only unchanged labels count; changed: the share "
+              "of labels that changed against tol, like 0.001",
               tolerances);
 }
 

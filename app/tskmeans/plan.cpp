@@ -21,7 +21,7 @@ solvers::MachineMemory within_memory(const ProgramOptions& o, solvers::MachineMe
 
 /// Solvers name members of their options between grave accents; users of the program know flags.
 std::string with_flags(std::string sentence) {
-  for (const std::string word : {"algorithm", "predict", "transform"})
+  for (const std::string word : {"algorithm", "predict", "transform", "sample"})
     if (const auto found = sentence.find("`" + word + "`"); found != std::string::npos)
       sentence.replace(found, word.size() + 2, "--" + word);
   return sentence;
@@ -53,8 +53,9 @@ app::RanksPlan who_works(const ProgramOptions& o, const io::Description& points,
 }
 
 void print_prediction(const ProgramOptions& o, const io::Description& points, index_t k) {
-  expects(o.predict.empty() && o.kmeans.algorithm == solvers::KMeansAlgorithm::lloyd && o.clusters.size() < 2,
-          "--ranks predicts --algorithm lloyd with one number of clusters");
+  expects(o.predict.empty() && o.kmeans.algorithm == solvers::KMeansAlgorithm::lloyd && o.clusters.size() < 2 &&
+              o.kmeans.sample == 0,
+          "--ranks predicts --algorithm lloyd with one number of clusters, without --sample");
   expects(!points.sparse, "--ranks predicts k-means of dense points");
   if (const auto who = who_works(o, points, static_cast<int>(o.ranks.ranks)); !who.together && o.ranks.ranks > 1)
     throw Error(Errc::invalid_argument, "--ranks has nothing to predict: rank 0 works alone, since " + who.why_alone);

@@ -124,6 +124,16 @@ void add_times(const Job& job, bool in_host, Outcome& out) {
   if (streamed != nullptr) out.stream = {streamed->block_rows(), in_host, times};
 }
 
+/// As long as if iterations over fewer points were so many fewer.
+index_t most_passes(const ProgramOptions& o, index_t n, index_t k) {
+  if (!o.predict.empty()) return 1;
+  constexpr index_t before = 3;  // of two levels, and for all labels
+  const bool two_level = o.kmeans.algorithm == solvers::KMeansAlgorithm::two_level;
+  const index_t passes = two_level ? o.kmeans.refine + before : o.kmeans.max_iter;
+  if (!solvers::takes_sample(o.kmeans, n, k)) return passes;
+  return before + passes * o.kmeans.sample / (n / k);
+}
+
 void prepare(const ProgramOptions& o, const io::Description& described, const Start& start, const Context& ctx) {
   solvers::KMeansOptions options = o.kmeans;
   options.init = init_of(o.init).value_or(solvers::KMeansInit::given);
@@ -187,7 +197,7 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
       ctx.communicator->size() == 1)
     device = app::faster_device(solvers::work_of_kmeans(described.rows, described.cols, start.k,
                                                         static_cast<std::size_t>(size_of(described.type)),
-                                                        out.predicted ? 1 : o.kmeans.max_iter),
+                                                        most_passes(o, described.rows, start.k)),
                                 ctx.thread_count(), console);
   out.device = app::device_text(device);
   if (device.kind == app::Device::Kind::cuda) {

@@ -148,7 +148,7 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
     run.labels = std::move(labels);
     run.centers = Matrix<double>::copy_of(centers.cview());
     ++run.n_iter;
-    if (squared_shift <= control.squared_shift) {
+    if (control.is_enough(squared_shift, changed)) {
       run.stop = KMeansStop::tolerance;
       break;
     }

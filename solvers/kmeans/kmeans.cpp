@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
+#include "tallskinny/solvers/kmeans/sample_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
@@ -32,28 +33,45 @@ void check_sizes(const Context& ctx, const RowSource& rows, const KMeansOptions&
   throw_unless(o.tol >= 0, "the tolerance must not be negative");
   throw_unless(o.chain >= 1, "a chain (of afk-mc2) must have at least 1 point");
   throw_unless(o.batch >= 1, "a batch must have at least 1 point");
-  throw_unless(o.algorithm != KMeansAlgorithm::bisecting || o.init != KMeansInit::given,
-               "the bisecting algorithm chooses its first centres itself: none can be given");
+  throw_unless(o.refine >= 0, "the number of iterations that refine two levels must not be negative");
+  throw_unless(o.sample >= 0, "the number of points of a sample must not be negative");
+  throw_unless(
+      o.init != KMeansInit::given ||
+          (o.algorithm != KMeansAlgorithm::bisecting && o.algorithm != KMeansAlgorithm::two_level),
+      "the bisecting algorithm and that of two levels choose their first centres themselves: none can be given");
+  throw_unless(o.sample == 0 || iterates(o), "only Lloyd's algorithm and that of two levels work on a sample");
+  throw_unless(o.sample == 0 || (o.resume == nullptr && !o.on_state),
+               "a run on a sample cannot be stopped and resumed");
   throw_unless(o.algorithm == KMeansAlgorithm::lloyd || (o.resume == nullptr && !o.on_state),
                "only Lloyd's algorithm can be stopped and resumed");
   throw_unless(o.algorithm != KMeansAlgorithm::balanced || rows.space() == Space::host,
                "balanced sizes are found for points in host memory only");
-  throw_unless(ctx.communicator->size() == 1 || o.algorithm == KMeansAlgorithm::lloyd ||
-                   o.algorithm == KMeansAlgorithm::mini_batch,
+  throw_unless(ctx.communicator->size() == 1 || iterates(o) || o.algorithm == KMeansAlgorithm::mini_batch,
                "bisecting and balanced clusters are found on one rank: they need all points in one place");
   if (o.init != KMeansInit::given) return;
   throw_unless(o.centers.rows() == k, "there are " + std::to_string(o.centers.rows()) + " given centres for " +
                                           std::to_string(k) + " clusters");
 }
 
-double squared_shift_limit(const KMeansOptions& o, const ColumnMoments& moments) {
+/// Of each restart, but for its number and functions.
+LloydControl control_of(const KMeansProblem& p, const KMeansOptions& o) {
+  LloydControl control{.max_iter = o.algorithm == KMeansAlgorithm::two_level ? o.refine : o.max_iter,
+                       .spherical = o.metric == KMeansMetric::cosine,
+                       .bounds = o.bounds,
+                       .scores = scores_of(o.precision)};
+  const std::vector<double>& variance = p.moments.variance;
   switch (o.tolerance) {
-    case KMeansTolerance::absolute: return o.tol;
-    case KMeansTolerance::labels: return -1;
-    case KMeansTolerance::relative: break;
+    case KMeansTolerance::absolute: control.squared_shift = o.tol; break;
+    case KMeansTolerance::labels: break;
+    case KMeansTolerance::relative:
+      control.squared_shift =
+          o.tol * (std::accumulate(variance.begin(), variance.end(), 0.0) / static_cast<double>(variance.size()));
+      break;
+    case KMeansTolerance::changed:
+      control.changed = static_cast<index_t>(std::min(1.0, o.tol) * static_cast<double>(p.all_rows()));
+      break;
   }
-  const double sum = std::accumulate(moments.variance.begin(), moments.variance.end(), 0.0);
-  return o.tol * (sum / static_cast<double>(moments.variance.size()));
+  return control;
 }
 
 Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int run, int runs) {
@@ -62,6 +80,7 @@ Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int
       throw Error(Errc::interrupted, "stopped while the first centres were chosen");
   };
   const auto stream = static_cast<std::uint64_t>(run) << 8;
+  if (o.algorithm == KMeansAlgorithm::two_level) return two_level_centers(p, o, stream, chosen);
   Matrix<double> centers;
   switch (o.init) {
     case KMeansInit::plus_plus: centers = seed_plus_plus(p, o.seed, stream, {}, chosen); break;
@@ -95,16 +114,17 @@ KMeansOptions agreed_options(const Context& ctx, const KMeansOptions& o) {
 /// The restarts for one number of clusters, and the best of them so far.
 class Restarts {
  public:
-  Restarts(const KMeansProblem& problem, const KMeansOptions& options, index_t k, double squared_shift)
-      : o_(options), p_(problem), squared_shift_(squared_shift) {
+  Restarts(const KMeansProblem& problem, const KMeansOptions& options, index_t k, const LloydControl& control)
+      : o_(options), p_(problem) {
     p_.k = k;
     if (o_.init == KMeansInit::given && o_.n_init > 1) {
       best_.notes.push_back("the given centres lead to one result: only one of " + std::to_string(o_.n_init) +
                             " restarts (n_init) was made");
     }
-    for (int run = 0; run < runs(); ++run)
-      controls_.push_back({o_.max_iter, squared_shift_, o_.metric == KMeansMetric::cosine, o_.bounds,
-                           scores_of(o_.precision), run, runs(), &o_.on_progress, &on_state_});
+    for (int run = 0; run < runs(); ++run) {
+      LloydControl& of_run = controls_.emplace_back(control);
+      of_run.run = run, of_run.runs = runs(), of_run.on_progress = &o_.on_progress, of_run.on_state = &on_state_;
+    }
     if (o_.on_state)
       on_state_ = [this](const std::function<KMeansState()>& make) {
         o_.on_state([this, &make] { return with_best(make()); });
@@ -132,7 +152,8 @@ class Restarts {
     const double inertia = inertia_of(p_, found.centers.cview(), found.labels);
     best_.rescored += found.rescored;
     best_.skipped += found.skipped;
-    const KMeansStop stop = found.stop;
+    const bool refined = o_.algorithm == KMeansAlgorithm::two_level && found.stop == KMeansStop::max_iterations;
+    const KMeansStop stop = refined ? KMeansStop::refined : found.stop;
     if (!any_ || inertia < best_.inertia) {
       best_.labels = std::move(found.labels);
       best_.centers = std::move(found.centers);
@@ -191,7 +212,6 @@ class Restarts {
 
   const KMeansOptions& o_;
   KMeansProblem p_;
-  double squared_shift_;
   std::deque<LloydControl> controls_;
   std::function<void(const std::function<KMeansState()>&)> on_state_;
   KMeansResult best_;
@@ -219,6 +239,14 @@ bool run_alone(Restarts& restarts, bool lloyd) {
   return true;
 }
 
+void tell_zero_rows(KMeansResult& result, index_t zero_rows) {
+  result.zero_rows = zero_rows;
+  if (zero_rows == 0) return;
+  result.notes.insert(
+      result.notes.begin(),
+      std::to_string(zero_rows) + " points are zero and have no direction: they are in cluster 0 and weigh nothing");
+}
+
 }  // namespace
 
 std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows, const KMeansOptions& given,
@@ -243,9 +271,21 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
   if (rows.space() == Space::device)
     for (const index_t k : clusters) prepare_kmeans(ctx, rows.type(), rows.rows(), rows.cols(), k, o, &problem.moments);
 
+  std::vector<KMeansResult> results;
+  if (o.sample > 0) {
+    for (const index_t k : clusters) {
+      KMeansOptions of_k = o;
+      of_k.clusters = k, of_k.sample = 0;
+      const bool all = !takes_sample(o, problem.all_rows(), k);
+      results.push_back(all ? kmeans(ctx, rows, of_k) : kmeans_of_sample(problem, of_k, o.sample * k));
+      if (!all) tell_zero_rows(results.back(), zero_rows);
+      if (results.back().stop == KMeansStop::interrupted) break;
+    }
+    return results;
+  }
   std::deque<Restarts> each;
-  for (const index_t k : clusters) each.emplace_back(problem, o, k, squared_shift_limit(o, problem.moments));
-  const bool lloyd = o.algorithm == KMeansAlgorithm::lloyd;
+  for (const index_t k : clusters) each.emplace_back(problem, o, k, control_of(problem, o));
+  const bool lloyd = iterates(o);
   const bool in_memory = !any_rank(ctx, !rows.in_memory());
   if (in_memory || !lloyd || o.on_state || o.resume != nullptr) {
     std::size_t done = 0;
@@ -262,15 +302,9 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
     run_together(problem, runs);
     for (std::size_t q = 0; q < runs.size(); ++q) whose[q].first->finish(whose[q].second, std::move(runs[q]).result());
   }
-  std::vector<KMeansResult> results;
   for (Restarts& restarts : each) {
     results.push_back(std::move(restarts).result());
-    results.back().zero_rows = zero_rows;
-    if (zero_rows > 0)
-      results.back().notes.insert(
-          results.back().notes.begin(),
-          std::to_string(zero_rows) +
-              " points are zero and have no direction: they are in cluster 0 and weigh nothing");
+    tell_zero_rows(results.back(), zero_rows);
   }
   return results;
 }

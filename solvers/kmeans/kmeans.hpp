@@ -49,7 +49,8 @@ enum class KMeansInit {
 enum class KMeansTolerance {
   relative,  ///< sum_j ||new c_j - c_j||^2 <= tol times the mean variance of the columns
   absolute,  ///< sum_j ||new c_j - c_j||^2 <= tol
-  labels     ///< only when no label changes; tol is not used
+  labels,    ///< only when no label changes; tol is not used
+  changed    ///< at most tol times as many labels changed as there are rows
 };
 
 enum class KMeansMetric {
@@ -66,7 +67,11 @@ enum class KMeansAlgorithm {
   mini_batch,  ///< a sample in every step (Sculley 2010); tol is not used
   bisecting,   ///< the cluster of largest inertia is split in two until there are enough; the first centres of
                ///< each split as `init` says, but not given
-  balanced     ///< sizes differ by one at most; a label need not be the nearest centre. 8 n k bytes
+  balanced,    ///< sizes differ by one at most; a label need not be the nearest centre. 8 n k bytes
+  /// About sqrt(k) clusters of a sample; the rows of each are clustered in its share of the k centres, by its
+  /// size; then KMeansOptions::refine iterations over all rows and centres. First centres as for bisecting.
+  /// A source of blocks is passed over for each of the sqrt(k) clusters
+  two_level
 };
 
 enum class KMeansPrecision {
@@ -74,7 +79,13 @@ enum class KMeansPrecision {
   fast    ///< Scores::fast: a label may be a centre's that is farther by what rounding of scores explains
 };
 
-enum class KMeansStop { labels_unchanged, tolerance, max_iterations, interrupted };
+enum class KMeansStop {
+  labels_unchanged,
+  tolerance,
+  max_iterations,
+  interrupted,
+  refined  ///< as often as KMeansAlgorithm::two_level was asked to
+};
 
 struct KMeansProgress {
   int run = 0, runs = 1;     ///< of n_init
@@ -111,6 +122,11 @@ struct KMeansOptions {
   index_t clusters = 8;
   KMeansAlgorithm algorithm = KMeansAlgorithm::lloyd;
   index_t batch = 1024;  ///< rows in a step of mini_batch
+  int refine = 2;        ///< iterations of two_level over all rows
+  /// Rows for each cluster, different ones drawn at random by seed, on which lloyd or two_level runs; all rows are
+  /// labelled in the end. 0, or as many as there are: all. The sample lies where the rows are, on every rank, in
+  /// float32 (float64 if the rows are, or sparse)
+  index_t sample = 0;
   KMeansInit init = KMeansInit::plus_plus;
   HostView<const double> centers;  ///< clusters x d, for KMeansInit::given
   int n_init = 1;                  ///< restarts; the one of least inertia is returned
@@ -133,6 +149,11 @@ struct KMeansOptions {
   const KMeansState* resume = nullptr;
 };
 
+/// Whether there are more than KMeansOptions::sample rows for each of k >= 1 clusters.
+[[nodiscard]] constexpr bool takes_sample(const KMeansOptions& o, index_t rows, index_t k) noexcept {
+  return o.sample > 0 && o.sample <= (rows - 1) / k;
+}
+
 /// Labels, centres and inertia belong together at every stop: each label is the nearest of these centres (but
 /// for KMeansAlgorithm::balanced, and nearly so for KMeansPrecision::fast).
 struct KMeansResult {
@@ -147,12 +168,13 @@ struct KMeansResult {
   index_t rescored = 0;            ///< rows decided in higher precision, over all iterations
   index_t skipped = 0;             ///< rows whose label bounds proved, over all iterations
   index_t zero_rows = 0;           ///< rows without a direction, for KMeansMetric::cosine
+  index_t sampled = 0;             ///< rows of the sample that was iterated over; 0: all rows were
   int run = 0;                     ///< which of the n_init restarts this is
   double seeding_seconds = 0;      ///< that first centres took, of all restarts
   std::vector<std::string> notes;  ///< sentences a user should see
 
   [[nodiscard]] bool converged() const noexcept {
-    return stop == KMeansStop::labels_unchanged || stop == KMeansStop::tolerance;
+    return stop == KMeansStop::labels_unchanged || stop == KMeansStop::tolerance || stop == KMeansStop::refined;
   }
 };
 

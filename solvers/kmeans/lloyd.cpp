@@ -78,7 +78,9 @@ Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydCo
       bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
       bounds_that_pay_(static_cast<double>(problem.k) * static_cast<double>(problem.cols())),
       scores_(control.scores),
-      can_prune_(control.bounds && problem.source.space() == Space::host && problem.source.in_memory()) {}
+      can_prune_(control.bounds && problem.source.space() == Space::host && problem.source.in_memory()) {
+  if (control.max_iter == 0) phase_ = Phase::label;
+}
 
 Lloyd::Lloyd(const KMeansProblem& problem, const KMeansState& state, const LloydControl& control)
     : Lloyd(problem, Matrix<double>::copy_of(state.centers.cview()), control) {
@@ -168,7 +170,7 @@ bool Lloyd::stop_after(index_t changed) {
   bool goes_on = true;
   if (changed == 0)
     run_.stop = KMeansStop::labels_unchanged, goes_on = false;
-  else if (squared_shift_ <= control_.squared_shift)
+  else if (control_.is_enough(squared_shift_, changed))
     run_.stop = KMeansStop::tolerance, goes_on = false;
   else if (run_.n_iter >= control_.max_iter)
     goes_on = false;

@@ -14,6 +14,7 @@ namespace ts::solvers::kmeans_detail {
 struct LloydControl {
   int max_iter = 300;
   double squared_shift = -1;  ///< converged at or below; negative: only by labels
+  index_t changed = 0;        ///< labels that may change in an iteration that has converged
   bool spherical = false;
   bool bounds = true;
   Scores scores = Scores::int8;  ///< to begin with
@@ -21,6 +22,9 @@ struct LloydControl {
   const std::function<bool(const KMeansProgress&)>* on_progress = nullptr;
   const std::function<void(const std::function<KMeansState()>&)>* on_state = nullptr;
 
+  [[nodiscard]] bool is_enough(double shift, index_t labels) const {
+    return shift <= squared_shift || labels <= changed;
+  }
   [[nodiscard]] bool is_watched() const { return on_progress != nullptr && *on_progress; }
   /// After so many iterations.
   [[nodiscard]] KMeansProgress progress(index_t clusters, int iteration) const {

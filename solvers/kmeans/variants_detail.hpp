@@ -24,6 +24,11 @@ class Gathered {
   std::vector<double> weights_;
 };
 
+/// Whether it is Lloyd's iteration from first centres, whatever these are.
+[[nodiscard]] inline bool iterates(const KMeansOptions& o) noexcept {
+  return o.algorithm == KMeansAlgorithm::lloyd || o.algorithm == KMeansAlgorithm::two_level;
+}
+
 /// Centres for a problem, by the options' choice of seeding.
 using FirstCenters = std::function<Matrix<double>(const KMeansProblem&)>;
 
@@ -42,5 +47,9 @@ LloydRun bisecting(const KMeansProblem& problem, const KMeansOptions& options, c
 /// (Bertsekas, Castanon 1989); centres are the means; until the inertia does not fall. 8 n k bytes.
 LloydRun balanced(const KMeansProblem& problem, const KMeansOptions& options, const FirstCenters& first,
                   const LloydControl& control);
+
+/// The centres with which KMeansAlgorithm::two_level begins to refine; told how many are found.
+Matrix<double> two_level_centers(const KMeansProblem& problem, const KMeansOptions& options, std::uint64_t stream,
+                                 const std::function<void(index_t)>& chosen);
 
 }  // namespace ts::solvers::kmeans_detail

@@ -1,8 +1,10 @@
 #include "tallskinny/solvers/setup/kmeans_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/solvers/kmeans/comparison.hpp"
 
 namespace ts::solvers {
 
@@ -32,16 +34,41 @@ struct Needs {
   std::uint64_t clusters = static_cast<std::uint64_t>(o.clusters), kd = clusters * d;
   std::uint64_t number = points.type == DType::float64 ? 8 : 4;  ///< bytes of a distance
   bool clustering = !uses.predicts, cosine = o.metric == KMeansMetric::cosine;
-  bool iterates = clustering && o.algorithm == KMeansAlgorithm::lloyd;
+  bool two_level = o.algorithm == KMeansAlgorithm::two_level;
+  bool on_sample = clustering && takes_sample(o, points.rows, std::max<index_t>(1, o.clusters));
+  /// Points of a sample that lies beside all, and those that are iterated over.
+  std::uint64_t sample = on_sample ? static_cast<std::uint64_t>(o.sample) * clusters : 0;
+  std::uint64_t iterated = on_sample ? sample : n;
+  std::uint64_t copied = points.sparse
+                             ? 12 * static_cast<std::uint64_t>(points.nonzeros) / std::max<std::uint64_t>(1, n)
+                             : number * d;  ///< bytes of a copied point
+  bool iterates = clustering && (o.algorithm == KMeansAlgorithm::lloyd || two_level);
   bool once = uses.predicts && points.by_rows && !uses.transforms && !uses.measures && !uses.verifies;
   /// First centres are drawn by distances.
   bool draws = clustering && o.init != KMeansInit::random && o.init != KMeansInit::given;
   /// Points to choose them among: of k-means|| those that it keeps, about 5 x k / 2.
-  index_t candidates = o.init == KMeansInit::parallel ? std::min<index_t>(points.rows, 4 * o.clusters)
-                                                      : seeding_sample(points.rows, points.cols, o.clusters);
+  index_t candidates = o.init == KMeansInit::parallel
+                           ? std::min<index_t>(static_cast<index_t>(iterated), 4 * o.clusters)
+                           : seeding_sample(static_cast<index_t>(iterated), points.cols, o.clusters);
   std::uint64_t sampled = number * d * static_cast<std::uint64_t>(candidates);  ///< bytes of these
   std::uint64_t unit_bytes = cosine ? 8 * d : 0;  ///< of a point's own copy of unit length on a device
 };
+
+/// What quick modes copy of the points: beside them where they are.
+Uses copies(const Needs& s) {
+  Uses uses;
+  if (s.on_sample) uses.push_back({"sample", s.sample * (s.copied + 4)});
+  // Four times the mean of coarse clusters.
+  if (s.clustering && s.two_level)
+    uses.push_back({"points of a cluster",
+                    std::min(s.iterated, 4 * static_cast<std::uint64_t>(
+                                                 static_cast<double>(s.iterated) /
+                                                 std::sqrt(std::max(1.0, static_cast<double>(s.clusters))))) *
+                        (s.copied + 12)});
+  const index_t compared = s.clustering ? compared_rows(s.o, s.points.rows) : 0;
+  if (compared > 0) uses.push_back({"comparison", static_cast<std::uint64_t>(compared) * (s.copied + 24)});
+  return uses;
+}
 
 Uses host_memory(const Needs& s, bool device) {
   const auto threads = device ? 1 : static_cast<std::uint64_t>(s.uses.threads);
@@ -51,7 +78,7 @@ Uses host_memory(const Needs& s, bool device) {
   };
   // Centres in float64, their copies for scoring, and two 64-bit limbs of every sum for every thread.
   add_if(true, "centres and sums", 40 * s.kd + 16 * s.kd * threads);
-  add_if(s.iterates && s.o.bounds && !device, "bounds", 8 * s.n);
+  add_if(s.iterates && s.o.bounds && !device, "bounds", 8 * s.iterated);
   add_if(s.clustering && s.o.algorithm == KMeansAlgorithm::balanced, "costs and bids", 8 * s.n * s.clusters + 24 * s.n);
   add_if(s.clustering && s.o.algorithm == KMeansAlgorithm::bisecting, "points of a cluster",
          8 * static_cast<std::uint64_t>(s.points.nonzeros) + 16 * s.n);
@@ -60,7 +87,10 @@ Uses host_memory(const Needs& s, bool device) {
   add_if(s.uses.results > 1, "other labels", 4 * s.n * (s.uses.results - 1));
   add_if(s.uses.weighted, "weights", 8 * s.n);
   add_if(s.cosine && (device || !s.once), "norms", 8 * s.n);
-  add_if(s.draws && !device, "first centres", 8 * s.n + s.sampled);
+  add_if(s.draws && !s.two_level && !device, "first centres", 8 * s.iterated + s.sampled);
+  add_if(s.clustering && s.two_level, "numbers of points", 16 * s.iterated);
+  if (!device)
+    for (const MemoryUse& use : copies(s)) uses.push_back(use);
   return uses;
 }
 
@@ -70,7 +100,8 @@ Uses device_memory(const Needs& s, bool in_blocks) {
   if (s.iterates) uses.push_back({"clusters", 32 * s.kd + 88 * s.clusters});
   if (s.uses.weighted) uses.push_back({"weights", 8 * s.n});
   // Distances in float32 or float64, and which candidate is nearest.
-  if (s.draws) uses.push_back({"first centres", (s.number + 4) * s.n + 2 * s.sampled});
+  if (s.draws && !s.two_level) uses.push_back({"first centres", (s.number + 4) * s.iterated + 2 * s.sampled});
+  for (const MemoryUse& use : copies(s)) uses.push_back(use);
   // Centres as they are given and as kernels want them, sums, and a distance for each of so many points.
   constexpr std::uint64_t distances_at_once = std::uint64_t{1} << 24;
   uses.push_back({"centres and sums", 48 * s.kd + 8 * std::min(s.n, distances_at_once)});
@@ -104,14 +135,19 @@ std::uint64_t block_of(const std::string& what, Uses& uses, std::uint64_t limit,
   return rows * row;
 }
 
+/// Whether points may pass by in blocks: the clusters of two levels are gathered one by one.
+bool passes_by(const Needs& s) {
+  return !s.clustering || s.o.algorithm == KMeansAlgorithm::lloyd || (s.two_level && s.on_sample);
+}
+
 void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
   if (!s.once && fits(p.host_uses, limit)) return;
   const std::string what = "clustering " + s.points.name;
-  if (!s.points.by_rows || s.uses.transforms || s.o.algorithm != KMeansAlgorithm::lloyd)
+  if (!s.points.by_rows || s.uses.transforms || !passes_by(s))
     expect_memory(
         what +
             " (only dense points in an HDF5 or .npy file, stored by rows, can be read in blocks, by `algorithm` "
-            "lloyd or `predict`, without `transform`)",
+            "lloyd or `predict`, without `transform`; by two-level with `sample`)",
         p.host_uses, limit);
   p.in_host = false;
   p.host_block =
@@ -127,8 +163,10 @@ void place_on_device(Placement& p, const Needs& s, const std::string& what, std:
     p.device_block = std::min(largest_device_block, std::max<std::uint64_t>(1, s.points.bytes));
     return;
   }
-  if (s.o.algorithm != KMeansAlgorithm::lloyd)
-    expect_memory(what + " (only `algorithm` lloyd and `predict` can send points in blocks)", p.device_uses, limit);
+  if (!passes_by(s))
+    expect_memory(
+        what + " (only `algorithm` lloyd and `predict` can send points in blocks, and two-level with `sample`)",
+        p.device_uses, limit);
   // All starts share the passes over the blocks, each with labels and clusters of its own.
   p.device_uses = device_memory(s, true);  // lists and unit points are those of a block
   if (s.clustering)

@@ -49,11 +49,14 @@ TEST_CASE("what cannot be had is refused in words of the command line", "[tskmea
   o.kmeans.algorithm = solvers::KMeansAlgorithm::bisecting;
   CHECK(test::message_of([&] {
           (void)place_points(o, points, 8, {false, 3 * giga, 0});
-        }).find("can be read in blocks, by --algorithm lloyd or --predict, without --transform)") != std::string::npos);
+        })
+            .find("can be read in blocks, by --algorithm lloyd or --predict, without --transform; by two-level with "
+                  "--sample)") != std::string::npos);
   o.kmeans.algorithm = solvers::KMeansAlgorithm::mini_batch;
   CHECK(test::message_of([&] {
           (void)place_points(o, points, 8, {true, 16 * giga, 3 * giga});
-        }).find("(only --algorithm lloyd and --predict can send points in blocks)") != std::string::npos);
+        }).find("(only --algorithm lloyd and --predict can send points in blocks, and two-level with --sample)") !=
+        std::string::npos);
   points.sparse = true;
   CHECK(test::message_of([&] {
           (void)place_points(o, points, 8, {true, 16 * giga, 80 * giga});

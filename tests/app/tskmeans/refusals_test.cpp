@@ -36,13 +36,21 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   expect({points, "-k", "2:4", "--checkpoint", folder / "c.h5"}, 2, "not a range");
   expect({points, "-k", "2:4", "--init", file + ":/weights"}, 4, "features");
   expect({points, "--algorithm", "bisecting", "--checkpoint", folder / "c.h5"}, 2, "lloyd only");
-  expect({points, "--algorithm", "bisecting", "--init", points}, 2, "");
+  expect({points, "--algorithm", "bisecting", "--init", points}, 2, "--algorithm bisecting chooses");
   expect({points, "--batch-size", "10"}, 2, "mini-batch only");
   expect({points, "--algorithm", "mini-batch", "--tol", "1"}, 2, "no meaning");
   expect({points, "--algorithm", "balanced", "--verify"}, 2, "nothing to verify");
   expect({points, "--algorithm", "balanced", "--precision", "fast"}, 2, "--precision has no meaning");
   expect({points, "--verify", "--verify-sample", "5"}, 2, "--verify-sample");
   expect({points, "--chain-length", "5"}, 2, "afk-mc2");
+  expect({points, "--sample", "-1"}, 2, "--sample");
+  expect({points, "--sample", "5", "--algorithm", "mini-batch"}, 2,
+         "--sample works with --algorithm lloyd and two-level");
+  expect({points, "--sample", "5", "--checkpoint", folder / "c.h5"}, 2, "--checkpoint works without --sample only");
+  expect({points, "--refine", "5"}, 2, "--refine works with --algorithm two-level only");
+  expect({points, "--algorithm", "two-level", "--checkpoint", folder / "c.h5"}, 2, "lloyd only");
+  expect({points, "--algorithm", "two-level", "--init", points}, 2,
+         "--init " + points + ": --algorithm two-level chooses");
   expect({points, "--transform"}, 2, "needs --output");
   expect({points, "--every", "3"}, 2, "needs --checkpoint");
   expect({points, "--memory", "many"}, 2, "500M or 4G");

@@ -129,11 +129,11 @@ TEST_CASE("help and version", "[tskmeans]") {
   const ProcessResult help = tskmeans({"--help"});
   CHECK(help.code == 0);
   for (const char* option :
-       {"--restart", "--n-clusters", "--init",      "--n-init",        "--max-iter",    "--tol",       "--metric",
-        "--weights", "--predict",    "--seed",      "--output",        "--json",        "--quiet",     "--device",
-        "--threads", "--dry-run",    "--verify",    "--config",        "--version",     "--algorithm", "--batch-size",
-        "--bounds",  "--choose",     "--measures",  "--transform",     "--checkpoint",  "--resume",    "--log",
-        "--report",  "--memory",     "--precision", "--verify-sample", "--chain-length"})
+       {"--restart", "--n-clusters", "--init",      "--n-init",        "--max-iter",     "--tol",       "--metric",
+        "--weights", "--predict",    "--seed",      "--output",        "--json",         "--quiet",     "--device",
+        "--threads", "--dry-run",    "--verify",    "--config",        "--version",      "--algorithm", "--batch-size",
+        "--bounds",  "--choose",     "--measures",  "--transform",     "--checkpoint",   "--resume",    "--log",
+        "--report",  "--memory",     "--precision", "--verify-sample", "--chain-length", "--sample",    "--refine"})
     CHECK(mentions(help.out, option));
   CHECK(tskmeans({"--version"}).code == 0);
 }

@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
+#include "tallskinny/solvers/kmeans/comparison.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -84,7 +85,17 @@ void check(const Case& c) {
     o.algorithm = algorithm, o.batch = 200;
     test::expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
   }
+  o.algorithm = solvers::KMeansAlgorithm::two_level;
+  test::expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
+  test::expect_same(kmeans(ctx, test::InBlocks(there), o), kmeans(ctx, here, o));
+  o.sample = 5;
+  test::expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
   o.algorithm = solvers::KMeansAlgorithm::lloyd;
+  test::expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
+  test::expect_same(kmeans(ctx, test::InBlocks(there), o), kmeans(ctx, here, o));
+  const auto compared = solvers::compare_with_exact(ctx, solvers::RowsInMemory(here), o);
+  CHECK(solvers::compare_with_exact(ctx, solvers::RowsInMemory(there), o).inertia == compared.inertia);
+  o.sample = 0;
 
   for (const KMeansInit init : {KMeansInit::plus_plus, KMeansInit::parallel}) {
     INFO("first centres " << static_cast<int>(init));

@@ -1,6 +1,7 @@
 // k-means on several ranks, which are threads here, has the bits of one.
 #include "tallskinny/tests/solvers/kmeans/ranks.hpp"
 
+#include "tallskinny/solvers/kmeans/comparison.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 using namespace ts;
@@ -162,6 +163,29 @@ TEST_CASE("k-means on ranks: mini-batch", "[kmeans][ranks]") {
   const std::vector<double> weights = weighted ? some_weights() : std::vector<double>();
   (void)expect_same_on_ranks(Rows(dense.view()), o, weights);
   (void)expect_same_on_ranks(Rows(sparse.view()), o, weights);
+}
+
+TEST_CASE("k-means on ranks: two levels, and a sample", "[kmeans][ranks]") {
+  const auto dense = points();
+  const auto sparse = sparse_points();
+  KMeansOptions o = options(KMeansInit::plus_plus);
+  const bool sample = GENERATE(false, true);
+  if (sample) o.sample = 400;
+  o.algorithm = GENERATE(KMeansAlgorithm::lloyd, KMeansAlgorithm::two_level);
+  if (o.algorithm == KMeansAlgorithm::lloyd && !sample) o.tolerance = KMeansTolerance::changed, o.tol = 0.01;
+  const std::vector<double> weights = sample ? some_weights() : std::vector<double>();
+  const KMeansResult one = expect_same_on_ranks(Rows(dense.view()), o, weights);
+  CHECK(one.sampled == (sample ? 4800 : 0));
+  (void)expect_same_on_ranks(Rows(sparse.view()), o, weights, true);
+  const KMeansComparison compared = compare_with_exact({}, RowsInMemory(Rows(dense.view())), o);
+  on_ranks(3, n, [&](const Context& ctx) {
+    const RowsInMemory rows(here_of(ctx, Rows(dense.view())));
+    const KMeansComparison here = compare_with_exact(ctx, rows, o);
+    const std::lock_guard one_thread(catch_is_for_one_thread);
+    CHECK(here.rows == compared.rows);
+    CHECK(here.inertia == compared.inertia);
+    CHECK(here.exact_inertia == compared.exact_inertia);
+  });
 }
 
 TEST_CASE("k-means on ranks: rows in blocks, restarts of several numbers of clusters together", "[kmeans][ranks]") {

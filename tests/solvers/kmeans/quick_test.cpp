@@ -1,0 +1,202 @@
+// Quick modes: two levels, a sample, an end when few labels change; and what they say of their cost.
+#include "tallskinny/solvers/kmeans/comparison.hpp"
+#include "tallskinny/tests/solvers/kmeans/runs.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+KMeansOptions two_level(index_t k, int refine = 2) {
+  KMeansOptions o;
+  o.algorithm = KMeansAlgorithm::two_level, o.clusters = k, o.refine = refine;
+  return o;
+}
+
+/// Groups of `each` equal points at 0, 10, 20, ...
+Matrix<double> equal_groups(index_t count, index_t each) {
+  Matrix<double> x(count * each, 1);
+  for (index_t i = 0; i < x.rows(); ++i) x(i, 0) = 10 * static_cast<double>(i % count);
+  return x;
+}
+
+void check_threads(const Rows& rows, const KMeansOptions& o, const KMeansResult& r) {
+  Context one;
+  one.threads = 1;
+  CHECK(same_bits(r, solvers::kmeans(one, rows, o)));
+}
+
+}  // namespace
+
+TEST_CASE("two levels find groups and refine as asked", "[kmeans][quick]") {
+  const auto x = equal_groups(9, 5);
+  const KMeansResult nine = solvers::kmeans({}, Rows(x.view()), two_level(9));
+  CHECK(nine.inertia == 0);
+  CHECK(nine.distinct == 9);
+  CHECK(nine.converged());
+  const auto points = generators::uniform<float>(3000, 4, 3);
+  const Rows rows(points.view());
+  const KMeansResult r = solvers::kmeans({}, rows, two_level(50));
+  CHECK(r.n_iter == 2);
+  CHECK(r.stop == KMeansStop::refined);
+  check_consistent(rows, r);
+  check_threads(rows, two_level(50), r);
+  const KMeansResult none = solvers::kmeans({}, rows, two_level(50, 0)),
+                     many = solvers::kmeans({}, rows, two_level(50, 300));
+  CHECK(none.n_iter == 0);
+  check_consistent(rows, none);
+  CHECK(none.inertia > r.inertia);
+  CHECK(r.inertia > many.inertia);
+  CHECK(many.stop != KMeansStop::refined);
+  // Centres are shared by sizes.
+  CHECK(*std::max_element(none.sizes.begin(), none.sizes.end()) < 3 * 3000 / 50);
+  const test::InBlocks blocks(rows);
+  CHECK(same_bits(r, solvers::kmeans({}, blocks, two_level(50))));
+}
+
+TEST_CASE("two levels of any number of clusters, sparse, by angle, with weights", "[kmeans][quick]") {
+  const auto x = generators::uniform<double>(200, 3, 2);
+  for (const index_t k : {1, 2, 3, 199, 200}) {
+    const KMeansResult r = solvers::kmeans({}, Rows(x.view()), two_level(k));
+    check_consistent(Rows(x.view()), r);
+    CHECK(r.distinct == k);
+  }
+  CHECK(solvers::kmeans({}, Rows(x.view()), two_level(200)).inertia == 0);
+  const auto csr = to_sparse(x);
+  check_consistent(Rows(csr.view()), solvers::kmeans({}, Rows(csr.view()), two_level(10)));
+  std::vector<double> weights(200, 0.0);
+  for (std::size_t i = 0; i < 40; ++i) weights[5 * i] = static_cast<double>(1 + i % 3);
+  KMeansOptions o = two_level(10);
+  o.weights = weights;
+  check_consistent(Rows(x.view()), solvers::kmeans({}, Rows(x.view()), o), weights);
+  KMeansOptions many = o;
+  many.clusters = 60;  // more than rows that weigh something
+  CHECK(solvers::kmeans({}, Rows(x.view()), many).inertia < test::allowed::many_steps);
+  o.metric = KMeansMetric::cosine;
+  const KMeansResult sphere = solvers::kmeans({}, Rows(x.view()), o);
+  CHECK(verify({}, Rows(x.view()), sphere.centers.view(), sphere.labels, KMeansMetric::cosine) == 0);
+  o.init = KMeansInit::given, o.centers = sphere.centers.view();
+  CHECK_THROWS_AS(solvers::kmeans({}, Rows(x.view()), o), Error);
+}
+
+TEST_CASE("a sample gives centres, and all rows their labels", "[kmeans][quick]") {
+  const generators::Blobs set(6000, 5, 6, 0.3, 10, 50, 2);
+  const auto x = generators::blobs<float>(set);
+  const Rows rows(x.view());
+  KMeansOptions o;
+  o.clusters = 6, o.sample = 100, o.n_init = 3;
+  const KMeansResult r = solvers::kmeans({}, rows, o);
+  CHECK(r.sampled == 600);
+  CHECK(adjusted_rand_index(r.labels, set.labels()) == 1);
+  check_consistent(rows, r);
+  check_threads(rows, o, r);
+  CHECK(same_bits(r, solvers::kmeans({}, test::InBlocks(rows), o)));
+  o.seed = 1;
+  CHECK_FALSE(same_bits(r, solvers::kmeans({}, rows, o)));
+  o.sample = 1000;  // all of them
+  const KMeansResult all = solvers::kmeans({}, rows, o);
+  CHECK(all.sampled == 0);
+  o.sample = 0;
+  CHECK(same_bits(all, solvers::kmeans({}, rows, o)));
+  o.sample = 100;
+  const std::vector<index_t> counts = {3, 6};
+  const auto each = kmeans_of_each({}, RowsInMemory(rows), o, counts);
+  CHECK(each[0].sampled == 300);
+  CHECK(same_bits(each[1], solvers::kmeans({}, rows, o)));
+  o.algorithm = KMeansAlgorithm::two_level;
+  check_consistent(rows, solvers::kmeans({}, rows, o));
+  o.algorithm = KMeansAlgorithm::bisecting;
+  CHECK_THROWS_AS(solvers::kmeans({}, rows, o), Error);
+}
+
+TEST_CASE("a sample is of rows that weigh something", "[kmeans][quick]") {
+  auto x = equal_groups(4, 100);
+  std::vector<double> weights(400, 0.0);
+  for (std::size_t i = 0; i < 400; ++i)
+    if (i % 4 < 2) weights[i] = 2;
+  KMeansOptions o;
+  o.clusters = 2, o.sample = 20, o.weights = weights;
+  const KMeansResult r = solvers::kmeans({}, Rows(x.view()), o);
+  CHECK(r.sampled == 40);
+  CHECK(r.inertia == 0);  // of the two groups that weigh something
+  for (std::size_t i = 0; i < 400; ++i) weights[i] = i < 3 ? 1 : 0;
+  o.clusters = 4;
+  CHECK_THROWS_AS(solvers::kmeans({}, Rows(x.view()), o), Error);
+  for (std::size_t i = 0; i < 400; ++i) weights[i] = 1;
+  for (index_t i = 0; i < 400; ++i) x(i, 0) = i % 4 == 0 ? 0 : static_cast<double>(i % 3) - 1.5;
+  o.clusters = 2, o.metric = KMeansMetric::cosine;
+  const KMeansResult sphere = solvers::kmeans({}, Rows(x.view()), o);
+  CHECK(sphere.zero_rows == 100);
+  CHECK(sphere.notes.size() == 1);
+  CHECK(sphere.inertia == 0);
+}
+
+TEST_CASE("a run ends when few labels change", "[kmeans][quick]") {
+  const auto x = generators::uniform<float>(4000, 3, 4);
+  KMeansOptions o;
+  o.clusters = 20, o.tolerance = KMeansTolerance::changed, o.tol = 0.02;
+  std::vector<index_t> changed;
+  o.on_progress = [&](const KMeansProgress& p) {
+    if (p.iteration > 0) changed.push_back(p.changed);
+    return true;
+  };
+  const KMeansResult r = solvers::kmeans({}, Rows(x.view()), o);
+  CHECK(r.stop == KMeansStop::tolerance);
+  CHECK(std::ssize(changed) == r.n_iter);
+  for (std::size_t q = 0; q < changed.size(); ++q) CHECK((changed[q] <= 80) == (q + 1 == changed.size()));
+  check_consistent(Rows(x.view()), r);
+  o.tol = 0;
+  const KMeansResult whole = solvers::kmeans({}, Rows(x.view()), o);
+  CHECK(whole.stop == KMeansStop::labels_unchanged);
+  o.tolerance = KMeansTolerance::labels;
+  CHECK(same_bits(whole, solvers::kmeans({}, Rows(x.view()), o)));
+}
+
+TEST_CASE("few rows are compared as they are", "[kmeans][quick]") {
+  const auto x = generators::uniform<float>(2000, 3, 5);
+  const RowsInMemory rows{Rows(x.view())};
+  KMeansOptions o = two_level(30), exact;
+  exact.clusters = 30;
+  const KMeansComparison c = compare_with_exact({}, rows, o);
+  CHECK(c.rows == 2000);
+  CHECK(c.clusters == 30);
+  CHECK(c.inertia == solvers::kmeans({}, rows, o).inertia);
+  CHECK(c.exact_inertia == solvers::kmeans({}, rows, exact).inertia);
+  CHECK(c.ratio() == c.inertia / c.exact_inertia);
+  o = exact, o.tolerance = KMeansTolerance::changed, o.tol = 0.05;
+  CHECK(compare_with_exact({}, rows, o).exact_inertia == c.exact_inertia);
+  CHECK_FALSE(is_quick(exact, 2000));
+  CHECK(compare_with_exact({}, rows, exact).rows == 0);
+  o.on_progress = [](const KMeansProgress&) { return false; };
+  CHECK(compare_with_exact({}, rows, o).rows == 0);  // interrupted
+}
+
+TEST_CASE("many rows are compared on a sample", "[kmeans][quick]") {
+  const generators::Blobs set(50000, 4, 200, 0.5, 10, 0, 3);
+  const auto x = generators::blobs<float>(set);
+  const RowsInMemory rows{Rows(x.view())};
+  KMeansOptions exact;
+  exact.clusters = 100, exact.init = KMeansInit::random;
+  const double best = solvers::kmeans({}, rows, exact).inertia;
+  const auto check = [&](const KMeansOptions& o, index_t compared_rows, index_t clusters) {
+    const KMeansComparison c = compare_with_exact({}, rows, o);
+    CHECK(c.rows == compared_rows);
+    CHECK(c.clusters == clusters);
+    CHECK(std::abs(c.ratio() - solvers::kmeans({}, rows, o).inertia / best) < 0.15);
+    CHECK(solvers::compared_rows(o, 50000) >= c.rows);
+    Context one;
+    one.threads = 1;
+    CHECK(compare_with_exact(one, rows, o).inertia == c.inertia);
+  };
+  KMeansOptions o = two_level(100);
+  check(o, 2048, 100);
+  o = exact, o.sample = 50;
+  check(o, 6250, 32);
+  o = exact, o.tolerance = KMeansTolerance::changed, o.tol = 0.01;
+  check(o, 6250, 32);
+  Matrix<double> centers(100, 4);
+  for (index_t m = 0; m < 100; ++m)
+    for (index_t j = 0; j < 4; ++j) centers(m, j) = x(m, j);
+  o.init = KMeansInit::given, o.centers = centers.view(), o.metric = KMeansMetric::cosine;
+  CHECK(compare_with_exact({}, rows, o).ratio() > 0.9);
+}
