@@ -28,8 +28,8 @@ Matrix<float> spread_rows(const KMeansProblem& p, index_t count) {
   return sample;
 }
 
-/// Q with Q R = Z and orthonormal columns, as many as Z has dimensions; to rounding after two rounds (Fukaya et al. 2014,
-/// "CholeskyQR2").
+/// Q with Q R = Z and orthonormal columns, as many as Z has dimensions; to rounding after two rounds (Fukaya et al.
+/// 2014, "CholeskyQR2").
 Matrix<double> orthonormal(const Context& ctx, Matrix<double> z, int rounds) {
   Matrix<double> g(z.cols(), z.cols());
   for (int round = 0; round < rounds; ++round) {

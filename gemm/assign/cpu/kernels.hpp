@@ -148,8 +148,8 @@ struct RoundedHead {
   std::int32_t sum;     ///< of q
   float squares, lost;  ///< ||q||^2, ||x factor - q||^2
 };
-/// head_group centroids: byte j of centroid m, plus PruningKernels::offset, at quads[(j / 4 * head_group + m) * 4 + j
-/// % 4].
+/// head_group centroids: byte j of centroid m, plus PruningKernels::offset, at
+/// quads[(j / 4 * head_group + m) * 4 + j % 4].
 struct GroupOfHeads {
   const std::uint8_t* quads;
   const float *half_norms, *scale, *radius;
@@ -168,7 +168,8 @@ struct BatchOfHeads {
   float* least;
   std::ptrdiff_t to_lower = 0;  ///< `nearest` alone: from the place of a number to that of its least score
 };
-/// None where a processor has no fast products of bytes (AVX-512 VNNI, AVX2). `columns` are multiples of head_columns.
+/// None where a processor has no fast products of bytes (AVX-512 VNNI, AVX2). `columns` are multiples of
+/// head_columns.
 struct PruningKernels {
   int rows = 0, offset = 0;
   void (*round_head)(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) = nullptr;

@@ -12,8 +12,9 @@
 
 namespace ts {
 
-/// With orthonormal axes Q (d x m) a row x (shifted and scaled, as in assign()) has the head Q^T x, of which h is kept,
-/// in 8 bits; e is what rounding took from the head, and t the tail, what x has beside the axes. For a centroid likewise:
+/// With orthonormal axes Q (d x m) a row x (shifted and scaled, as in assign()) has the head Q^T x, of which h is
+/// kept, in 8 bits; e is what rounding took from the head, and t the tail, what x has beside the axes. For a centroid
+/// likewise:
 ///   | x c - h_x h_c |  <=  |h_x| |e_c| + |e_x| |h_c| + |e_x| |e_c| + |t_x| |t_c|  <=  r_x r_c,
 /// the last step by Cauchy and Schwarz. So ||c||^2 / 2 - h_x h_c - r_x r_c is not above the score of c; where it is
 /// above that of the label before, c is not the nearest centroid. Means of many rows have short tails, so that few
@@ -25,8 +26,8 @@ namespace ts {
 ///
 /// Centroids that heads leave are met with all columns in 8 bits, where only e counts, and what that leaves in float32.
 ///
-/// Any orthonormal axes serve; the leading ones of the rows leave the least. Bounds contain all rounding, so that labels
-/// are those of a pass without. Memory: m + k / 16 + 28 bytes for each row.
+/// Any orthonormal axes serve; the leading ones of the rows leave the least. Bounds contain all rounding, so that
+/// labels are those of a pass without. Memory: m + k / 16 + 28 bytes for each row.
 /// Sources: Ding et al. 2015, "Yinyang k-means", for groups; the split of a product is the idea of PCA trees and of
 /// ADSampling (Gao, Long 2023), here with a proof.
 class Pruning {
