@@ -64,6 +64,7 @@ Matrix<double> leading_axes(const KMeansProblem& p, index_t most) {
     tsmm(ctx, Op::none, 1.0F, a.cview(), z.cview(), 0.0F, y.view());          // Y = A Z
     tsmttsm(ctx, Op::transpose, 1.0F, a.cview(), y.cview(), 0.0F, z.view());  // Z = A^T Y
     axes = orthonormal(ctx, converted<double>(z), 1);
+    if (axes.cols() == 0) return axes;  // all rows are equal
     z = converted<float>(axes), y = Matrix<float>(a.rows(), z.cols());
   }
   // Eigenvectors of Q^T A^T A Q turn axes into the order of their variances.

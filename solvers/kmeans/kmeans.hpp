@@ -45,6 +45,10 @@ enum class KMeansInit {
 /// of them. 0: they are too wide, and all of them are read twice for each centre.
 [[nodiscard]] index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept;
 
+/// Bytes that passes over dense rows in host memory may keep of heads and bounds (Pruning); 0 where these are not
+/// tried.
+[[nodiscard]] std::uint64_t pruning_bytes(index_t rows, index_t cols, index_t clusters) noexcept;
+
 /// When an iteration that still changes labels counts as converged.
 enum class KMeansTolerance {
   relative,  ///< sum_j ||new c_j - c_j||^2 <= tol times the mean variance of the columns

@@ -65,6 +65,8 @@ std::vector<FarRow> farthest_of_ranks(const KMeansProblem& p, std::span<const do
 
 /// Means of rows have shorter tails than first centres, which are rows; and axes cost as much as some passes.
 constexpr int heads_from = 2, least_passes_with_heads = 8;
+/// Of passes that heads on the host are made for: later ones may not come.
+constexpr int most_passes = 20;
 
 }  // namespace
 
@@ -110,15 +112,17 @@ void Lloyd::begin_pass() {
 void Lloyd::begin_pruning(index_t changed) {
   if (pruning_ || run_.n_iter == 0 || changed > prune_again_ || !can_prune_) return;
   const Matrix<double> centers = clusters_.centroids();
-  pruning_ = pruning_for(p_, centers.cview(), labels_.view().span());
+  pruning_ =
+      pruning_for(p_, centers.cview(), labels_.view().span(), std::min(most_passes, control_.max_iter - run_.n_iter));
   if (!pruning_) prune_again_ = changed / 2;
 }
 
 /// Ends it for this run where it cost as much as passes without.
 void Lloyd::judge_pruning() {
   const auto pairs = static_cast<double>(p_.rows()) * static_cast<double>(p_.k);
-  const double share = static_cast<double>(here_.headed) / pairs, met = static_cast<double>(here_.met) / pairs;
-  if (pruned_cost(p_.cols(), p_.k, pruning_->columns(), share, met) < static_cast<double>(p_.cols() * p_.k)) return;
+  const double share = static_cast<double>(here_.headed) / pairs,
+               met = static_cast<double>(here_.shortened + here_.met) / pairs;
+  if (pruned_cost(p_.cols(), p_.k, pruning_->columns(), share, met) < unpruned_cost(p_.cols(), p_.k)) return;
   pruning_.reset();
   can_prune_ = false;
 }
@@ -224,7 +228,7 @@ index_t Lloyd::changed_labels() {
   if ((scores_ == Scores::int8 || scores_ == Scores::int16) && stats_.rescored > looked_at / 8)
     scores_ = Scores::float32;
   else if (scores_ == Scores::float32 && stats_.rescored > looked_at / 4)
-    scores_ = Scores::float64;
+    scores_ = Scores::float64, pruning_.reset(), can_prune_ = false;
   // Their labels were 0 before, or -1 in the first iteration, which never ends the run.
   return stats_.changed - sum_of_ranks(p_.ctx, reset_labels(p_.ctx, labels_.view(), directionless_.view()));
 }

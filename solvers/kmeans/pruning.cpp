@@ -11,7 +11,20 @@ namespace ts::solvers::kmeans_detail {
 namespace {
 
 constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  ///< below, nothing is tried
+constexpr index_t most_columns = 1 << 16;                                      ///< of sums of products in 32 bits
+/// Of a column of a row that is read, rounded, and met by the centroid of its label, in products of 16-bit integers.
+constexpr double reading_cost = 100;
+constexpr index_t least_for_bytes = 192;  ///< columns, from which Scores::int8 has 8 bits
 constexpr index_t trial_rows = 64, trial_clusters = 2048;
+
+bool may_prune(index_t rows, index_t cols, index_t clusters) noexcept {
+  return cols >= least_columns && cols <= most_columns && clusters >= least_clusters && rows >= least_rows;
+}
+
+/// Of heads.
+index_t most_width(index_t cols) noexcept {
+  return std::min(cols / Pruning::columns_step * Pruning::columns_step, index_t{256});
+}
 
 }  // namespace
 
@@ -19,20 +32,26 @@ double pruned_cost(index_t d, index_t k, index_t columns, double headed, double 
   // Measured on a processor with AVX-512 VNNI: what comes after the products of a group costs as much as 50 columns; a
   // centroid met alone, in 8 bits and sometimes in float32, as much as 2500 more products than it has.
   const double of_head = static_cast<double>(columns) / 2 + 25, of_met = static_cast<double>(d) + 2500;
-  return static_cast<double>(k) * (headed * of_head + met * of_met) + of_met;
+  return static_cast<double>(k) * (headed * of_head + met * of_met) + reading_cost * static_cast<double>(d);
+}
+
+double unpruned_cost(index_t d, index_t k) noexcept {
+  // Wide rows are scored in 8 bits.
+  return static_cast<double>(d) * (static_cast<double>(k) * (d >= least_for_bytes ? 0.5 : 1) + reading_cost);
 }
 
 PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, HostView<const double> centers,
-                         std::span<const std::int32_t> labels) {
+                         std::span<const std::int32_t> labels, int passes) {
   const index_t d = p.cols(), k = centers.rows(), width = axes.cols(), few = std::min(k, trial_clusters);
   PruningPlan best;
-  best.without = static_cast<double>(k * d);
+  best.without = unpruned_cost(d, k);
   // Rows, then some centroids, then those of the labels of the rows.
   const index_t rows = std::min(p.rows(), trial_rows);
   Matrix<float> all(2 * rows + few, d), q(d, width), heads(all.rows(), width);
   for (index_t j = 0; j < d; ++j)
     for (index_t a = 0; a < width; ++a) q(j, a) = static_cast<float>(axes(j, a));
   std::vector<double> row(at(d)), square(at(all.rows()));
+  const double reach = *std::max_element(p.moments.reach.begin(), p.moments.reach.end());
   for (index_t i = 0; i < all.rows(); ++i) {
     if (i < rows)
       p.load_here(i * p.rows() / rows, row.data());
@@ -42,7 +61,7 @@ PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, Ho
                    0),
           d, row.data());
     for (index_t j = 0; j < d; ++j) {
-      const double value = row[at(j)] - p.moments.shift[at(j)];
+      const double value = (row[at(j)] - p.moments.shift[at(j)]) / reach;
       all(i, j) = static_cast<float>(value), square[at(i)] += value * value;
     }
   }
@@ -54,8 +73,8 @@ PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, Ho
       product += static_cast<double>(all(i, j)) * static_cast<double>(all(rows + few + i, j));
     own[at(i)] = square[at(rows + few + i)] / 2 - product;
   }
+  constexpr double of_bytes = 0.004;  // what 8 bits take from a head, of its length
   std::vector<double> tail = square, product(at(rows * few));
-  const double headed = 1;
   for (index_t columns = 0; columns + Pruning::columns_step <= width;) {
     for (index_t end = columns + Pruning::columns_step; columns < end; ++columns) {
       for (index_t i = 0; i < all.rows(); ++i)
@@ -68,27 +87,31 @@ PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, Ho
     index_t survivors = 0;
     for (index_t i = 0; i < rows; ++i)
       for (index_t m = 0; m < few; ++m) {
-        const double slack = std::sqrt(std::max(0.0, tail[at(i)]) * std::max(0.0, tail[at(rows + m)]));
+        const double lengths = std::sqrt(square[at(i)] * square[at(rows + m)]);
+        const double slack = std::sqrt(std::max(0.0, tail[at(i)]) * std::max(0.0, tail[at(rows + m)])) +
+                             2 * (of_bytes + Pruning::rounding(d, columns)) * lengths;
         survivors += square[at(rows + m)] / 2 - product[at(i * few + m)] - slack <= own[at(i)] ? 1 : 0;
       }
     const double share = static_cast<double>(survivors) / static_cast<double>(rows * few);
-    const double cost = pruned_cost(d, k, columns, headed, share);
+    // Heads are made once, by products in float32; bounds of groups leave about so many pairs.
+    constexpr double headed = 0.7, of_making = 6;
+    const double making = of_making * static_cast<double>(d * columns) / std::max(1, passes);
+    const double cost = pruned_cost(d, k, columns, headed, share) + making;
     if (best.columns == 0 || cost < best.cost) best.columns = columns, best.survivors = share, best.cost = cost;
   }
-  if (best.cost > 0.7 * best.without) best.columns = 0;
+  if (best.cost > 0.75 * best.without) best.columns = 0;
   return best;
 }
 
 std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const double> centers,
-                                     std::span<const std::int32_t> labels) {
-  if (p.cols() < least_columns || centers.rows() < least_clusters || p.rows() < least_rows || !Pruning::possible(p.ctx))
-    return nullptr;
+                                     std::span<const std::int32_t> labels, int passes) {
+  if (!may_prune(p.rows(), p.cols(), centers.rows()) || !Pruning::possible(p.ctx)) return nullptr;
   bool sparse = false;
   p.for_each_block_here([&](index_t, const Rows& block) { sparse = sparse || block.sparse(); });
   if (sparse) return nullptr;
-  const index_t most = std::min({p.cols() / Pruning::columns_step * Pruning::columns_step, index_t{256}});
-  const Matrix<double> axes = leading_axes(p, most);
-  const PruningPlan plan = plan_pruning(p, axes.cview(), centers, labels);
+  const Matrix<double> axes = leading_axes(p, most_width(p.cols()));
+  if (axes.cols() < Pruning::columns_step) return nullptr;
+  const PruningPlan plan = plan_pruning(p, axes.cview(), centers, labels, passes);
   if (plan.columns == 0) return nullptr;
   Matrix<double> some(p.cols(), plan.columns);
   for (index_t j = 0; j < p.cols(); ++j) std::copy_n(&axes(j, 0), plan.columns, &some(j, 0));
@@ -98,3 +121,10 @@ std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const doub
 }
 
 }  // namespace ts::solvers::kmeans_detail
+
+std::uint64_t ts::solvers::pruning_bytes(index_t rows, index_t cols, index_t clusters) noexcept {
+  using namespace kmeans_detail;
+  if (!may_prune(rows, cols, clusters)) return 0;
+  // Of each row its head, numbers and bounds; of each centroid 8 bits, float32 and float64.
+  return static_cast<std::uint64_t>(rows * (most_width(cols) + clusters / 16 + 28) + 14 * clusters * cols);
+}

@@ -17,13 +17,16 @@ struct PruningPlan {
 /// Products of a pass with heads, for this share of the pairs of rows and centroids that are met in them, and in all
 /// columns.
 [[nodiscard]] double pruned_cost(index_t d, index_t k, index_t columns, double headed, double met) noexcept;
+[[nodiscard]] double unpruned_cost(index_t d, index_t k) noexcept;
 
-/// Chooses the width of heads on a few rows, with centres and labels as they are, from these axes.
+/// Chooses the width of heads on a few rows, with centres and labels as they are, from these axes, for so many passes
+/// at most.
 [[nodiscard]] PruningPlan plan_pruning(const KMeansProblem& problem, HostView<const double> axes,
-                                       HostView<const double> centers, std::span<const std::int32_t> labels);
+                                       HostView<const double> centers, std::span<const std::int32_t> labels,
+                                       int passes);
 
 /// Ready for passes over dense rows in host memory that have labels; none where it does not pay.
 [[nodiscard]] std::unique_ptr<Pruning> pruning_for(const KMeansProblem& problem, HostView<const double> centers,
-                                                   std::span<const std::int32_t> labels);
+                                                   std::span<const std::int32_t> labels, int passes);
 
 }  // namespace ts::solvers::kmeans_detail

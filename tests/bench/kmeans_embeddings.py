@@ -3,12 +3,12 @@
 
     tests/bench/kmeans_embeddings.py --tskmeans build/bin/tskmeans [--shapes 100000x768x1000] [--real FILE.npy:CLUSTERS]
 
-Points are unit vectors of 3000 groups whose standard deviations fall like 1 / sqrt(j) along hidden axes; --real: rows of
-a .npy file, as data/embeddings.py makes them. Each program runs --repeat times (FAISS once) and its fastest run counts,
-the order alternates. tskmeans is timed by what it says, without reading and writing, with pruning and with --bounds off,
-whose labels must be equal; --sample labels are compared with the nearest centres by float64. Inertias are those of the
-last centres, in float64 over the nearest; first centres are random rows, of tskmeans and FAISS the same ones. Needs
-h5py, numpy, superkmeans and faiss-cpu.
+Points are unit vectors of 3000 groups whose standard deviations fall like 1 / sqrt(j) along hidden axes; --real: rows
+of a .npy file, as data/embeddings.py makes them. Each program runs --repeat times (FAISS once) and its fastest run
+counts, the order alternates. tskmeans is timed by what it says, without reading and writing, with pruning and with
+--bounds off, whose labels must be equal; --sample labels are compared with the nearest centres by float64. Inertias are
+those of the last centres, in float64 over the nearest; first centres are random rows, of tskmeans and FAISS the same
+ones. Needs h5py, numpy, superkmeans and faiss-cpu.
 """
 import argparse, datetime, os, subprocess, sys, tempfile, time
 import faiss, h5py, numpy as np

@@ -155,9 +155,10 @@ struct GroupOfHeads {
   const float *half_norms, *scale, *radius;
   std::int32_t first;  ///< number of its first centroid
 };
-/// PruningKernels::rows rows. The score of row r and centroid m lies about half_norms[m] + scale[r] scale[m] (start[r] +
-/// sum of products of bytes), by radius[r] radius[m] at most. Centroids whose least score is at most limit[r] survive:
-/// their numbers are appended at end[r], behind which there is room for two groups. least[r]: of the others.
+/// PruningKernels::rows rows. The score of row r and centroid m lies about
+///   half_norms[m] + scale[r] scale[m] (start[r] + sum of products of bytes),
+/// by radius[r] radius[m] at most. Centroids whose least score is at most limit[r] survive: their numbers are appended
+/// at end[r], behind which there is room for two groups. least[r]: of the others.
 struct BatchOfHeads {
   const std::int8_t* const* head;
   const std::int32_t* start;

@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 
 namespace ts {
 
@@ -24,14 +25,12 @@ constexpr index_t block_rows = 2048;  ///< whose heads are computed at a time
 constexpr double a_little_more = 1 + 0x1p-20;
 
 /// ||Q^T Q - I|| in the norm of Frobenius.
-double defect_of(HostView<const double> q) {
+double defect_of(const Context& ctx, HostView<const double> q) {
+  Matrix<double> g(q.cols(), q.cols());
+  gram(ctx, Op::transpose, 1.0, q, 0.0, g.view());
   double sum = 0;
   for (index_t a = 0; a < q.cols(); ++a)
-    for (index_t b = 0; b <= a; ++b) {
-      double product = a == b ? -1 : 0;
-      for (index_t j = 0; j < q.rows(); ++j) product += q(j, a) * q(j, b);
-      sum += (a == b ? 1 : 2) * product * product;
-    }
+    for (index_t b = 0; b < q.cols(); ++b) sum += (g(a, b) - (a == b ? 1 : 0)) * (g(a, b) - (a == b ? 1 : 0));
   return std::sqrt(sum);
 }
 
@@ -61,8 +60,8 @@ Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, 
       groups_((k + head_group - 1) / head_group),
       moments_(moments),
       scale_(assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d_), moments)),
-      defect_(defect_of(axes)),
-      rounding_(static_cast<double>(d_ + 8) * 0x1p-24 * std::sqrt(static_cast<double>(columns_)) + 2 * defect_),
+      defect_(defect_of(ctx, axes)),
+      rounding_(rounding(d_, columns_) + 2 * defect_),
       axes_(d_, columns_),
       groups_of_heads_(assign_cpu::select(ctx.simd).pruning, 0, 0) {
   expects(possible(ctx), "pruning: the processor has no instructions for it");

@@ -1,6 +1,7 @@
 // Heads of rows and centroids, whose products tell which centroids need not be met in all columns.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,6 +37,10 @@ class Pruning {
   [[nodiscard]] static bool possible(const Context& ctx);
   /// Columns of heads are a multiple of this.
   static constexpr index_t columns_step = 16, most_columns = 512;
+  /// What rounding takes from a computed head, of the length of the row, at most.
+  [[nodiscard]] static double rounding(index_t d, index_t columns) noexcept {
+    return static_cast<double>(d + 8) * 0x1p-24 * std::sqrt(static_cast<double>(columns));
+  }
 
   /// @param axes d x m, orthonormal to 1e-9; m is a multiple of columns_step, at most most_columns
   /// @param k of all passes. Moments must outlive this.
