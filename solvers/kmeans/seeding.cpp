@@ -48,12 +48,18 @@ constexpr index_t most_sampled = index_t{1} << 28;  ///< numbers
 /// Streams of one restart: numbers that serve different purposes never meet.
 enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, drawn = 16, priorities = 32, samples = 64 };
 
-/// Chooses centres have .. until - 1, each the best of a few draws, while the potential is above `enough`. In host
-/// memory a sample, which all ranks have, and other rows are drawn from by different random numbers.
+/// Which centres are chosen, have .. until - 1, while the potential is above `enough`.
+struct Wanted {
+  index_t have, until;
+  double enough;
+};
+
+/// Chooses centres, each the best of a few draws. In host memory a sample, which all ranks have, and other rows are drawn from by different random numbers.
 /// Returns how many centres there are then.
 template <class S>
-index_t choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, const Random& random, index_t have,
-               index_t until, double enough, Matrix<double>& centers, const Chosen& chosen) {
+index_t choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, const Random& random,
+               const Wanted& wanted, Matrix<double>& centers, const Chosen& chosen) {
+  auto [have, until, enough] = wanted;
   const index_t trials = seeding_trials(centers.rows());
   Matrix<double> candidates(trials, p.cols());
   std::vector<double> uniforms(at(trials));
@@ -154,13 +160,13 @@ bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
     const index_t before = have;
     const index_t until =
         all ? p.k : std::min({p.k, seeding_growth * have, have + static_cast<index_t>(size / seeding_rows_for_each)});
-    have = choose(sample.problem(), sample.potential(), true, random, have, until,
-                  all ? 0 : stale * sample.potential().total(), centers, chosen);
+    have = choose(sample.problem(), sample.potential(), true, random,
+                  {have, until, all ? 0 : stale * sample.potential().total()}, centers, chosen);
     if (have == p.k) return true;
     if (have == before) break;
     potential.lower(centers.cview().rows(before, have - before));
   }
-  return choose(p, potential, false, random, have, p.k, last_resort ? -1.0 : 0.0, centers, chosen) == p.k;
+  return choose(p, potential, false, random, {have, p.k, last_resort ? -1.0 : 0.0}, centers, chosen) == p.k;
 }
 
 /// The rows that k-means|| keeps, the first of them drawn by weight.
@@ -333,8 +339,8 @@ index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept {
   constexpr index_t least = index_t{1} << 14, for_each_centre = 16;
   // All candidates meet the sample: as many products as this many iterations have.
   constexpr double most_iterations = 2.5;
-  const auto affordable =
-      static_cast<index_t>(most_iterations * static_cast<double>(rows / kmeans_detail::seeding_trials(clusters)));
+  const index_t for_each_trial = rows / kmeans_detail::seeding_trials(clusters);
+  const auto affordable = static_cast<index_t>(most_iterations * static_cast<double>(for_each_trial));
   const index_t size = std::min(rows, std::max(least, std::min(for_each_centre * clusters, affordable)));
   return cols <= kmeans_detail::most_sampled / std::max<index_t>(size, 1) ? size : 0;
 }

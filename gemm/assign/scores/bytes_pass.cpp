@@ -124,7 +124,8 @@ class BytesPass : public ListedPass {
         float scale[most_rows], radius[most_rows], limit[most_rows], floor[most_rows];
         std::int32_t* end[most_rows];
         for (int q = 0; q < at_once; ++q) {
-          const auto at = static_cast<std::size_t>(std::min(r0 + q, count - 1));
+          const int r = std::min(r0 + q, count - 1);
+          const auto at = static_cast<std::size_t>(r);
           head[q] = s.bytes.data() + static_cast<index_t>(at) * columns_, start[q] = s.start[at];
           scale[q] = s.scale[at], radius[q] = s.radius[at], limit[q] = s.limit[at], floor[q] = s.floor[at];
           end[q] = r0 + q < count ? s.end[at] : list(head_piece, s);
@@ -133,14 +134,14 @@ class BytesPass : public ListedPass {
             head,    start, scale, radius,  floor,
             nullptr, limit, end,   nullptr, reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data()};
         kernels_.pruning.nearest(groups_.group(g), batch, columns_);
-        for (int q = 0; q < at_once && r0 + q < count; ++q) {
-          const auto at = static_cast<std::size_t>(r0 + q);
-          s.end[at] = end[q], s.limit[at] = limit[q];
-          if (end[q] - list(r0 + q, s) <= longest_) continue;
-          shorten(r0 + q, s);
-          if (s.end[at] - list(r0 + q, s) <= longest_ / 2) continue;
-          overflown |= std::uint64_t{1} << (r0 + q);
-          s.end[at] = list(r0 + q, s);
+        for (int r = r0; r < std::min(r0 + at_once, count); ++r) {
+          const auto at = static_cast<std::size_t>(r);
+          s.end[at] = end[r - r0], s.limit[at] = limit[r - r0];
+          if (s.end[at] - list(r, s) <= longest_) continue;
+          shorten(r, s);
+          if (s.end[at] - list(r, s) <= longest_ / 2) continue;
+          overflown |= std::uint64_t{1} << r;
+          s.end[at] = list(r, s);
         }
       }
     return overflown;

@@ -59,8 +59,9 @@ struct PassPlan {
   /// The kernel for chosen centroids in place of the one for all, if there is one.
   bool choose(const Context& ctx) {
     auto chosen = cuda::assign_chosen_plan(problem, plans, ctx.stream.device());
-    if (chosen) plans.scores = std::move(chosen);
-    return chosen.has_value();
+    if (!chosen) return false;
+    plans.scores = std::move(chosen);
+    return true;
   }
   static cuda::AssignProblem problem_of(const DevicePass& pass) {
     const double scale = pass.centroids.spread.scale;

@@ -151,6 +151,7 @@ NearerRows<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit,
   const double products = static_cast<double>(tiles_of_piece * search.tile_rows() * x.cols() * candidates.rows());
   const int team = team_size(ctx, pieces, products);
   std::vector<typename Of::Scratch> scratch;
+  scratch.reserve(static_cast<std::size_t>(team));
   for (int t = 0; t < team; ++t) scratch.push_back(search.scratch());
   std::vector<std::vector<typename Of::Found>> parts(static_cast<std::size_t>(pieces));
   parallel_pieces(team, pieces, [&](index_t p, int thread) {
