@@ -54,8 +54,8 @@ struct Wanted {
   double enough;
 };
 
-/// Chooses centres, each the best of a few draws. In host memory a sample, which all ranks have, and other rows are drawn from by different random numbers.
-/// Returns how many centres there are then.
+/// Chooses centres, each the best of a few draws. In host memory a sample, which all ranks have, and other rows are
+/// drawn from by different random numbers. Returns how many centres there are then.
 template <class S>
 index_t choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, const Random& random,
                const Wanted& wanted, Matrix<double>& centers, const Chosen& chosen) {
