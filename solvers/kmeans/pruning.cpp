@@ -97,7 +97,7 @@ PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, Ho
     constexpr double headed = 0.7, of_making = 6;
     const double making = of_making * static_cast<double>(d * columns) / std::max(1, passes);
     const double cost = pruned_cost(d, k, columns, headed, share) + making;
-    if (best.columns == 0 || cost < best.cost) best.columns = columns, best.survivors = share, best.cost = cost;
+    if (best.columns == 0 || cost < best.cost) best.columns = columns, best.cost = cost;
   }
   if (best.cost > 0.75 * best.without) best.columns = 0;
   return best;

@@ -11,7 +11,7 @@ namespace ts::solvers::kmeans_detail {
 /// What a pass costs with heads of some width, in products of 16-bit integers a row; without: as a whole.
 struct PruningPlan {
   index_t columns = 0;  ///< 0: a pass without costs less
-  double survivors = 1, cost = 0, without = 0;
+  double cost = 0, without = 0;
 };
 
 /// Products of a pass with heads, for this share of the pairs of rows and centroids that are met in them, and in all

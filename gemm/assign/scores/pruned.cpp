@@ -108,8 +108,7 @@ class PrunedPass : ListedPass {
     const double head = of_.head_[row], error = of_.error_[row], tail = of_.tail_[row];
     const double radius =
         std::sqrt(of_.of_head_ * head * head + of_.of_error_ * error * error + tail * tail) / a_little_less;
-    const double margin =
-        (static_cast<double>(margin_.constant) + static_cast<double>(margin_.by_norm) * norm) / a_little_less;
+    const float margin = margin_of(norm);
     // What rounding to float32 takes from a least score.
     const double slack = 0x1p-20 * (of_.largest_norm_ * (of_.largest_norm_ + norm) + radius * of_.largest_radius_);
     s.radius[at] = static_cast<float>(radius) * above;
