@@ -36,7 +36,7 @@ class Pruning {
   /// Whether the processor has instructions for it.
   [[nodiscard]] static bool possible(const Context& ctx);
   /// Columns of heads are a multiple of this.
-  static constexpr index_t columns_step = 16, most_columns = 512;
+  static constexpr index_t columns_step = assign_cpu::head_columns, most_columns = 512;
   /// What rounding takes from a computed head, of the length of the row, at most.
   [[nodiscard]] static double rounding(index_t d, index_t columns) noexcept {
     return static_cast<double>(d + 8) * 0x1p-24 * std::sqrt(static_cast<double>(columns));
