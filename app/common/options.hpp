@@ -183,7 +183,7 @@ class Options {
 /// The one of `names` that `word` most likely meant; empty when nothing is near.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 
-/// "tssolve (tallskinny) 0.1.0" and what the build contains.
+/// "tssolve (tallskinny) 0.2.0" and what the build contains.
 std::string version_text(std::string_view program);
 
 }  // namespace ts::app

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every example of README.md, docs/tssolve.md and docs/tskmeans.md, each page in a folder of its own and in the
-# order in which they stand there: readme.sh ROOT PROGRAMS
+# Runs every example of the pages below, each page in a folder of its own and in the order in which they stand there:
+# readme.sh ROOT PROGRAMS. Examples are indented lines that begin with a program's name.
 set -euo pipefail
 root=$1
 export PATH=$2:$PATH
@@ -24,3 +24,9 @@ page() {
 page README.md 6
 page docs/tssolve.md 16
 page docs/tskmeans.md 9
+page docs/tsdata.md 5
+page docs/start.md 5
+page docs/engine.md 3
+page docs/coming-from/eigsh.md 2
+page docs/coming-from/scikit-learn.md 3
+page docs/coming-from/faiss.md 3

@@ -1,0 +1,27 @@
+"""The site: Sphinx over the Markdown of the whole tree, so that no text exists twice. `bash docs/build.sh` runs it."""
+import re
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent
+
+project = "tallskinny"
+author = "The tallskinny developers"
+copyright = "the tallskinny developers, Apache License 2.0"
+release = re.search(r"project\(tallskinny VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text()).group(1)
+version = release
+
+extensions = ["myst_parser"]
+root_doc = "docs/index"
+rooms = ["app", "data", "docs", "gemm", "io", "solvers", "tests"]
+include_patterns = ["*.md"] + [f"{room}/**.md" for room in rooms]
+exclude_patterns = ["**/fixtures/**", "**/node_modules/**"]
+
+myst_heading_anchors = 3
+nitpicky = True
+
+html_theme = "furo"
+html_title = f"tallskinny {release}"
+html_extra_path = ["site"]
+html_static_path = []
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
