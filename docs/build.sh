@@ -8,7 +8,7 @@ site=build/site
 rm -rf "$site"
 mkdir -p "$site"
 
-# What PUBLIC_HEADERS of the rooms names.
+# What is installed: the PUBLIC_HEADERS of the rooms, and what these include.
 headers=()
 while IFS= read -r list; do
   for header in $(grep -zoP 'PUBLIC_HEADERS\s+\K[^)]*' "$list" | tr '\0' ' '); do
@@ -16,6 +16,9 @@ while IFS= read -r list; do
   done
 done < <(git ls-files '*CMakeLists.txt' | xargs grep -l 'PUBLIC_HEADERS')
 [ ${#headers[@]} -gt 50 ] || { echo "only ${#headers[@]} public headers were found"; exit 1; }
+cmake -DCMAKE_INSTALL_PREFIX="$PWD/$site" -Droot="$PWD" -Dincludedir=include "-Dheaders=$(IFS=';'; echo "${headers[*]}")" \
+  -P cmake/install_headers.cmake >/dev/null
+
 version=$(sed -nE 's/^project\(tallskinny VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 for place in CITATION.cff README.md docs/badges/version.svg docs/install.md cmake/packages/conda/recipe.yaml \
   cmake/packages/spack_repo/tallskinny/packages/tallskinny/package.py CHANGELOG.md; do
@@ -26,8 +29,8 @@ done
   echo "PROJECT_NUMBER = $version"
   echo "OUTPUT_DIRECTORY = $site"
   echo "HTML_OUTPUT = html/api"
-  echo "STRIP_FROM_PATH = $PWD"
-  echo "INPUT = ${headers[*]}"
+  echo "STRIP_FROM_PATH = $PWD/$site/include"
+  echo "INPUT = $PWD/$site/include"
 } >"$site/Doxyfile"
 mkdir -p "$site/html"
 doxygen "$site/Doxyfile"

@@ -40,6 +40,8 @@ for path, page in pages.items():
             goal = goal / "index.html"
         if not goal.exists():
             wrong.append(f"{where}: {target} is not there")
+        elif where.parts[0] == "api":
+            continue  # Doxygen links to parts that it leaves out, such as private types
         elif anchor and goal in pages and anchor not in pages[goal].anchors:
             wrong.append(f"{where}: {target}#{anchor} is not there")
 print("\n".join(wrong[:100]))

@@ -14,7 +14,7 @@ extensions = ["myst_parser"]
 root_doc = "docs/index"
 rooms = ["app", "data", "docs", "gemm", "io", "solvers", "tests"]
 include_patterns = ["*.md"] + [f"{room}/**.md" for room in rooms]
-exclude_patterns = ["**/fixtures/**", "**/node_modules/**"]
+exclude_patterns = ["**/fixtures/**"]
 
 myst_heading_anchors = 3
 nitpicky = True
