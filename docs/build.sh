@@ -16,7 +16,8 @@ while IFS= read -r list; do
   done
 done < <(git ls-files '*CMakeLists.txt' | xargs grep -l 'PUBLIC_HEADERS')
 [ ${#headers[@]} -gt 50 ] || { echo "only ${#headers[@]} public headers were found"; exit 1; }
-cmake -DCMAKE_INSTALL_PREFIX="$PWD/$site" -Droot="$PWD" -Dincludedir=include "-Dheaders=$(IFS=';'; echo "${headers[*]}")" \
+list=$(IFS=';'; echo "${headers[*]}")
+cmake -DCMAKE_INSTALL_PREFIX="$PWD/$site" -Droot="$PWD" -Dincludedir=include -Dheaders="$list" \
   -P cmake/install_headers.cmake >/dev/null
 
 version=$(sed -nE 's/^project\(tallskinny VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
