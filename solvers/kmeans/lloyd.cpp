@@ -63,8 +63,6 @@ std::vector<FarRow> farthest_of_ranks(const KMeansProblem& p, std::span<const do
   return rows;
 }
 
-/// Means of rows have shorter tails than first centres, which are rows; and axes cost as much as some passes.
-constexpr int heads_from = 2, least_passes_with_heads = 8;
 /// Of passes that heads on the host are made for: later ones may not come.
 constexpr int most_passes = 20;
 
@@ -78,7 +76,10 @@ Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydCo
       directionless_(
           problem.beside_rows(std::vector<index_t>(problem.directionless.begin(), problem.directionless.end()))),
       bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
-      bounds_that_pay_(static_cast<double>(problem.k) * static_cast<double>(problem.cols())),
+      bounds_that_pay_(
+          static_cast<double>(problem.k) * static_cast<double>(problem.cols()),
+          control.scores == Scores::int8 && problem.cols() >= least_columns_of_int8 && Pruning::possible(problem.ctx),
+          problem.all_rows()),
       scores_(control.scores),
       can_prune_(control.bounds && problem.source.space() == Space::host && problem.source.in_memory()) {
   if (control.max_iter == 0) phase_ = Phase::label;
@@ -108,13 +109,13 @@ void Lloyd::begin_pass() {
     bounds_.forget();
 }
 
-/// Once rows have labels and centroids are means; again where it did not pay, when half as many labels change.
+/// Once rows have labels and centroids are means.
 void Lloyd::begin_pruning(index_t changed) {
-  if (pruning_ || run_.n_iter == 0 || changed > prune_again_ || !can_prune_) return;
+  if (pruning_ || run_.n_iter == 0 || !can_prune_ || !pruning_attempts_.due(changed)) return;
   const Matrix<double> centers = clusters_.centroids();
   pruning_ =
       pruning_for(p_, centers.cview(), labels_.view().span(), std::min(most_passes, control_.max_iter - run_.n_iter));
-  if (!pruning_) prune_again_ = changed / 2;
+  if (!pruning_) pruning_attempts_.failed(changed);
 }
 
 /// Ends it for this run where it cost as much as passes without.

@@ -5,6 +5,7 @@
 #include "tallskinny/gemm/assign/exact/distances.hpp"
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
+#include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
@@ -36,11 +37,12 @@ void rehearse_seeding(const KMeansProblem& p) {
   (void)candidates.choose({seeding_trials(p.k), 1, 0, Philox{}, 0});
 }
 
-void rehearse_passes(const KMeansProblem& p, const Rows& rows, Scores scores) {
+void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptions& options) {
   const std::vector<std::int32_t> none;
   Clusters clusters(p.ctx, Space::device, p.moments, unit_of(p), Matrix<double>::zeros(p.k, p.cols()));
   PerRowArray<std::int32_t> labels(p.ctx, Space::device, p.rows(), no_label);
-  clusters.rehearse(rows, scores, labels.view(), p.weights_of(0, p.rows()));
+  clusters.rehearse(rows, scores_of(options.precision), labels.view(), p.weights_of(0, p.rows()),
+                    options.metric != KMeansMetric::cosine && options.max_iter >= heads_from + least_passes_with_heads);
   clusters.add_rows(rows, labels.view(), p.weights_of(0, p.rows()));
   (void)clusters.move_to_means();
   (void)clusters.inertia_terms();
@@ -77,7 +79,7 @@ void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, 
         else
           rehearse_seeding<float>(p);
       }
-      rehearse_passes(p, all, scores_of(options.precision));
+      rehearse_passes(p, all, options);
     });
   });
 }

@@ -14,7 +14,6 @@ constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  /
 constexpr index_t most_columns = 1 << 16;                                      ///< of sums of products in 32 bits
 /// Of a column of a row that is read, rounded, and met by the centroid of its label, in products of 16-bit integers.
 constexpr double reading_cost = 100;
-constexpr index_t least_for_bytes = 192;  ///< columns, from which Scores::int8 has 8 bits
 constexpr index_t trial_rows = 64, trial_clusters = 2048;
 
 bool may_prune(index_t rows, index_t cols, index_t clusters) noexcept {
@@ -37,7 +36,7 @@ double pruned_cost(index_t d, index_t k, index_t columns, double headed, double 
 
 double unpruned_cost(index_t d, index_t k) noexcept {
   // Wide rows are scored in 8 bits.
-  return static_cast<double>(d) * (static_cast<double>(k) * (d >= least_for_bytes ? 0.5 : 1) + reading_cost);
+  return static_cast<double>(d) * (static_cast<double>(k) * (d >= least_columns_of_int8 ? 0.5 : 1) + reading_cost);
 }
 
 PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, HostView<const double> centers,

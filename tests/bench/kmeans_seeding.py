@@ -2,15 +2,14 @@
 """First centres beside Lloyd iterations: what choosing them takes, in iterations of the same run.
 
     tests/bench/kmeans_seeding.py --tskmeans build/bin/tskmeans [--device cpu] [--shapes 8388608x64x1024]
-        [--inits "k-means++,k-means||"]
+        [--inits "k-means++,k-means||"] [--points embeddings]
 
 Seconds of the first start, and on a GPU of a later one (the mean of those of --n-init 4 but the first, in which
 kernels are loaded), beside the median iteration, which skips no points (--bounds off). Points are blobs on a GPU; on a
-processor they are of unit length, normal around 3000 centres, with columns of falling variance, as embeddings are.
-Needs numpy and h5py.
+processor embeddings: of unit length, normal around 3000 centres, with columns of falling variance. Needs numpy.
 """
 import json, statistics, tempfile
-import h5py, numpy
+import numpy
 from kmeans_runs import parse_options, run_tskmeans, shapes_of
 
 SHAPES = {"cuda": "16777216x32x1024,8388608x64x1024,4194304x128x1024",
@@ -43,7 +42,7 @@ def embeddings(n, d, _):
 
 def run(options, file, folder, k, init, starts, iterations):
     log = f"{folder}/log"
-    found = run_tskmeans(options.tskmeans, f"{file}:/x", "-k", k, "--init", init, "--n-init", starts, "--max-iter",
+    found = run_tskmeans(options.tskmeans, file, "-k", k, "--init", init, "--n-init", starts, "--max-iter",
                          iterations, "--device", options.device, "--bounds", "off", "--log", log)
     with open(log, encoding="utf-8") as steps:
         return found, [step["seconds"] for step in map(json.loads, steps) if step["run"] == 0]
@@ -51,16 +50,16 @@ def run(options, file, folder, k, init, starts, iterations):
 
 def main():
     options = parse_options(__doc__, "", inits=("k-means++,k-means||,random,afk-mc2", "comma-separated"),
-                            device=("cuda", "cuda or cpu"))
+                            device=("cuda", "cuda or cpu"), points=("", "blobs or embeddings"))
     on_gpu = options.device == "cuda"
+    kind = options.points or ("blobs" if on_gpu else "embeddings")
     options.shapes = options.shapes or SHAPES[options.device]
     print(f"{'points':>9} {'feat.':>5} {'k':>5}  {'init':<10} {'first s':>8} {'later s':>8} {'iteration s':>11}"
           f" {'first / it.':>11} {'later / it.':>11}  inertia")
     for n, d, k in shapes_of(options):
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            file = f"{folder}/x.h5"
-            with h5py.File(file, "w") as out:
-                out["x"] = (blobs if on_gpu else embeddings)(n, d, k)
+            file = f"{folder}/x.npy"
+            numpy.save(file, (blobs if kind == "blobs" else embeddings)(n, d, k))
             if on_gpu:
                 run(options, file, folder, k, "random", 1, 12)  # kernels are compiled
             for init in options.inits.split(","):

@@ -57,9 +57,10 @@ void Clusters::use_heads(const Rows& x, HostView<const double> axes) {
   there_->use_heads(x, axes);
 }
 
-void Clusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights) {
+void Clusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                        bool heads) {
   expects(there_ != nullptr, "clusters: only passes on a device are rehearsed");
-  there_->rehearse(x, scores, labels, weights);
+  there_->rehearse(x, scores, labels, weights, heads);
 }
 
 void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {

@@ -48,8 +48,9 @@ class Clusters {
   /// Passes over these rows, all of which have labels, may find by their heads along `axes` which centroids may be
   /// nearest (scores/heads.hpp); the results are the same. @param axes d x heads_columns(), orthonormal.
   void use_heads(const Rows& x, HostView<const double> axes);
-  /// What passes over these rows may start on a device, for a Context that rehearses.
-  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights);
+  /// What passes over these rows may start on a device, for a Context that rehearses. @param heads also those that
+  /// choose centroids by heads, where that pays.
+  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, bool heads);
   /// add_rows() to these sums.
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// bounds.begin_pass() for these centroids; on a device nothing, since the bounds are here (ActiveSet).

@@ -100,7 +100,8 @@ void DeviceClusters::use_heads(const Rows& x, HostView<const double> axes) {
   heads_.emplace(ctx_, x, moments_, axes, k_, spread_.scale);
 }
 
-void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights) {
+void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                              bool heads) {
   using Pass = ActiveSet::Pass;
   ActiveSet active;
   const PlacedCentroids centroids = placed(true);
@@ -109,6 +110,11 @@ void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t>
       if (pass == Pass::active_rows && scores == Scores::fast) continue;
       pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass, &active});
     }
+  const index_t m = heads && scores != Scores::fast ? heads_columns(x) : 0;
+  if (m == 0) return;
+  use_heads(x, Matrix<double>::zeros(d_, m).cview());
+  pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, Pass::every_row, &active, &*heads_});
+  heads_.reset();
 }
 
 void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {

@@ -29,7 +29,7 @@ class DeviceClusters {
   /// Passes over these rows, all of which get labels by the first of them, may choose centroids by heads.
   void use_heads(const Rows& x, HostView<const double> axes);
   /// One pass of every kind, for a Context that rehearses.
-  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights);
+  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, bool heads);
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// Returns the squared shift; centroids stay where `weightless` gets any number.
   double move_to_means(std::vector<index_t>& weightless);

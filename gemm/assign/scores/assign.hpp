@@ -16,6 +16,7 @@ namespace ts {
 /// and a label may be that of a centroid which is farther than another by what rounding explains. On a device
 /// all but the last are one.
 enum class Scores { int8, int16, float32, float64, fast };
+inline constexpr index_t least_columns_of_int8 = 192;
 
 struct AssignStats {
   index_t changed = 0;    ///< rows whose label is not what it was

@@ -10,7 +10,7 @@ namespace {
 
 using assign_cpu::BatchOfHeads, assign_cpu::head_group, assign_cpu::head_piece;
 
-constexpr index_t least_for_bytes = 192, most_for_bytes = 1 << 16;  ///< columns; of a sum of products in 32 bits
+constexpr index_t most_for_bytes = 1 << 16;  ///< columns, of a sum of products in 32 bits
 constexpr index_t least_centroids = 64, trial_pieces = 8, least_pieces_for_trial = 64;
 
 }  // namespace
@@ -182,7 +182,7 @@ class BytesPass : public ListedPass {
 std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArguments& of) {
   const assign_cpu::AssignKernels& kernels = assign_cpu::select(ctx.simd);
   const index_t d = of.x.cols(), pieces = (of.x.rows() + head_piece - 1) / head_piece;
-  if (of.scores != Scores::int8 || kernels.pruning.rows == 0 || d < least_for_bytes || d > most_for_bytes ||
+  if (of.scores != Scores::int8 || kernels.pruning.rows == 0 || d < least_columns_of_int8 || d > most_for_bytes ||
       of.centroids.rows() < least_centroids || (of.bounds.all != nullptr && of.bounds.all->hold()))
     return std::nullopt;
   const BytesPass pass(ctx, kernels, of);
