@@ -29,8 +29,4 @@ else()
 endif()
 set(CPACK_DEBIAN_PACKAGE_CONFLICTS ${other})
 set(CPACK_DEBIAN_PACKAGE_REPLACES ${other})
-if(BUILD_SHARED_LIBS)  # the linker's cache knows them after installing, and forgets them after removing
-  file(WRITE ${PROJECT_BINARY_DIR}/packages/triggers "activate-noawait ldconfig\n")
-  set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/packages/triggers)
-endif()
 include(CPack)

@@ -13,12 +13,11 @@ trap 'rm -rf "$folder"' EXIT
 cat >"$folder/try.sh" <<'END'
 set -eu
 cd /tmp/tallskinny-try
-everything() {
-  find / -xdev \( -path /proc -o -path /sys -o -path /tmp -o -path /run -o -path /var/cache -o -path /var/lib \
-    -o -path /var/log -o -path /etc/ld.so.cache -o -path "$HOME" \) -prune -o -print | sort
-}
+everything() { find /usr /etc /opt /srv -xdev ! -name __pycache__ ! -name '*.pyc' | sort; }
 name=$(dpkg-deb -f package.deb Package)
+if dpkg -s "$name" >/dev/null 2>&1; then echo "$name is installed here already: remove it first"; exit 1; fi
 depends=$(dpkg-deb -f package.deb Depends | tr ',' '\n' | sed 's/(.*//; s/|.*//')
+[ -n "${IN_PLACE:-}" ] || apt-get update -qq
 apt-get install -y -qq --no-install-recommends $depends >/dev/null
 everything >before
 apt-get install -y -qq --no-install-recommends ./package.deb >/dev/null
@@ -51,7 +50,7 @@ mkdir -p "$try"
 cp -r data "$package" "$folder/try.sh" "$try"
 mv "$try/$(basename "$package")" "$try/package.deb"
 if [ "$place" = here ]; then
-  DEBIAN_FRONTEND=noninteractive sh "$try/try.sh"
+  IN_PLACE=yes DEBIAN_FRONTEND=noninteractive sh "$try/try.sh"
 else
   DEBIAN_FRONTEND=noninteractive chroot "$root" sh /tmp/tallskinny-try/try.sh
 fi
