@@ -14,7 +14,7 @@ extensions = ["myst_parser"]
 root_doc = "docs/index"
 rooms = ["app", "data", "docs", "gemm", "io", "solvers", "tests"]
 include_patterns = ["*.md"] + [f"{room}/**.md" for room in rooms]
-exclude_patterns = ["**/fixtures/**"]
+exclude_patterns = ["build*", "out", "**/fixtures/**"]  # builds have links to the root, which Sphinx would follow
 
 myst_heading_anchors = 3
 nitpicky = True
