@@ -18,6 +18,7 @@ exclude_patterns = ["build*", "out", "**/fixtures/**"]  # builds have links to t
 
 myst_heading_anchors = 3
 nitpicky = True
+smartquotes = False  # two hyphens begin an option
 
 html_theme = "furo"
 html_title = f"tallskinny {release}"
