@@ -107,12 +107,15 @@ class Options {
       listed.append(listed.empty() ? "" : "|").append(word);
       if (meaning == target && initial.empty()) initial = word;
     }
-    return add(names, listed, initial, help, "one of " + listed,
-               [&target, words = std::move(words)](std::string_view text) {
-                 for (const auto& [word, meaning] : words)
-                   if (word == text) return target = meaning, true;
-                 return false;
-               });
+    std::vector<std::string> texts;
+    for (const auto& [word, meaning] : words) texts.push_back(word);
+    add(names, listed, initial, help, "one of " + listed, [&target, words = std::move(words)](std::string_view text) {
+      for (const auto& [word, meaning] : words)
+        if (word == text) return target = meaning, true;
+      return false;
+    });
+    entries_.back().words = std::move(texts);
+    return *this;
   }
   /// Anything else. `assign` answers whether it accepts the text; `what` completes "expected ...".
   Options& custom(std::string_view names, std::string value_name, std::string default_text, std::string help,
@@ -127,8 +130,8 @@ class Options {
   /// All remaining arguments without a dash; must be declared last.
   Options& rest(std::string name, std::vector<std::string>& target, std::string help, bool required);
 
-  /// Reads the arguments that follow the program's name. False when --help, --version or --list-options was
-  /// asked for and has been answered on standard output: the program is done.
+  /// Reads the arguments that follow the program's name. False when --help, --version, --man, --completion SHELL or
+  /// --list-options was asked for and has been answered on standard output: the program is done.
   /// @throws Error(invalid_argument) with a sentence that names the option and what it accepts.
   [[nodiscard]] bool parse(Arguments arguments);
 
@@ -136,12 +139,17 @@ class Options {
   [[nodiscard]] bool given(std::string_view long_name) const;
 
   void print_help(std::ostream& out) const;
+  /// A page for man, of section 1.
+  void print_man(std::ostream& out) const;
+  /// What a shell needs to complete the arguments: see completion.hpp.
+  void print_completion(std::ostream& out, std::string_view shell) const;
 
   struct Entry {
     std::string long_name;
     char short_name = 0;
     std::string value_name;  ///< empty: a flag
     std::string default_text, help, what, group;
+    std::vector<std::string> words;  ///< of a choice
     bool hidden = false, repeatable = false, given = false;
     std::function<bool(std::string_view)> assign;
   };
@@ -176,8 +184,8 @@ class Options {
   std::string group_ = "Options";
   std::vector<Entry> entries_;
   std::vector<Positional> positionals_;
-  std::string config_file_;
-  bool help_ = false, version_ = false, list_ = false;
+  std::string config_file_, completion_;
+  bool help_ = false, version_ = false, list_ = false, man_ = false;
 };
 
 /// The one of `names` that `word` most likely meant; empty when nothing is near.
@@ -185,5 +193,7 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 
 /// "tssolve (tallskinny) 0.2.0" and what the build contains.
 std::string version_text(std::string_view program);
+/// "0.2.0"
+std::string release();
 
 }  // namespace ts::app

@@ -167,6 +167,9 @@ bool Options::parse(Arguments arguments) {
   value("config", "FILE", config_file_, "read options from FILE (lines like 'seed = 1')");
   flag("help,h", help_, "show this page");
   flag("version", version_, "show the version and what the build contains");
+  value("completion", "bash|zsh|fish", completion_, "show a script for this shell, which completes arguments");
+  entries_.back().words = {"bash", "zsh", "fish"};
+  flag("man", man_, "show this page for man: PROGRAM --man | man -l -");
   flag("list-options", list_, "");
   entries_.back().hidden = true;
 
@@ -186,6 +189,9 @@ bool Options::parse(Arguments arguments) {
       from_command_line({arguments.begin(), arguments.end()}, known, entries_, positionals_, about_.name);
   if (line.contains("help")) return print_help(std::cout), false;
   if (line.contains("version")) return std::cout << version_text(about_.name) << '\n', false;
+  if (line.contains("man")) return print_man(std::cout), false;
+  if (const auto at = line.find("completion"); at != line.end())
+    return print_completion(std::cout, at->second.texts.front()), false;
   if (line.contains("list-options")) {
     for (const std::string& name : names_of(entries_)) std::cout << "--" << name << '\n';
     return false;

@@ -6,7 +6,9 @@
 #include <optional>
 #include <streambuf>
 
+#include "tallskinny/app/common/completion.hpp"
 #include "tallskinny/app/common/device.hpp"
+#include "tallskinny/app/common/man.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
@@ -165,6 +167,17 @@ int run_command(const About& about, const std::vector<Command>& commands, Argume
   if (first == "--version") {
     std::cout << version_text(about.name) << '\n';
     return exit_ok;
+  }
+  if (first == "--man" || first == "--completion") {
+    std::vector<std::pair<std::string, std::string>> summaries;
+    summaries.reserve(commands.size());
+    for (const Command& command : commands) summaries.emplace_back(command.name, command.summary);
+    if (first == "--man") return print_man_commands(std::cout, about, summaries), exit_ok;
+    expects(arguments.size() == 2, "option --completion needs the name of a shell: bash, zsh or fish");
+    expect_shell(arguments[1]);
+    if (arguments[1] == "zsh") std::cout << "#compdef " << about.name << '\n';
+    for (const Command& command : commands) command.run(arguments.subspan(0, 2));
+    return print_command_completion(std::cout, arguments[1], about.name, summaries), exit_ok;
   }
   if (first == "--list-options") {
     for (const std::string& name : names) std::cout << name << '\n';

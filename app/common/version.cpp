@@ -8,4 +8,6 @@ std::string version_text(std::string_view program) {
          (cuda::built() ? "with" : "without") + " the CUDA runtime, " TS_BUILD_TYPE ", " TS_COMPILER ")";
 }
 
+std::string release() { return TS_VERSION; }
+
 }  // namespace ts::app

@@ -168,7 +168,7 @@ TEST_CASE("errors in the environment and in the file name their place") {
 
 TEST_CASE("help, version and the list of options end a program at once") {
   Settings s;
-  for (const char* word : {"--help", "-h", "--version", "--list-options"}) {
+  for (const char* word : {"--help", "-h", "--version", "--list-options", "--man", "--completion=bash"}) {
     Options options = declare(s);
     const test::Capture out(std::cout);
     CHECK_FALSE(options.parse(std::vector<std::string>{word}));
