@@ -22,7 +22,12 @@ apt-get install -y -qq --no-install-recommends $depends >/dev/null
 everything >before
 apt-get install -y -qq --no-install-recommends ./package.deb >/dev/null
 everything >with
-for program in tssolve tskmeans tsdata tsbench; do $program --version; done
+for program in tssolve tskmeans tsdata tsbench; do
+  $program --version
+  for file in "man1/$program.1" "bash-completion/completions/$program"; do
+    dpkg -L "$name" | grep -q "/$file\(.gz\)\?$" || { echo "the package has no $file"; exit 1; }
+  done
+done
 tssolve data/membrane.h5 --which SA -k 8 -o pairs.h5
 tssolve data/graphene.h5 -k 8 --sigma 0.5 --json >near.json
 tskmeans data/blobs.h5 -k 12 -o clusters.h5
