@@ -1,29 +1,13 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
 #include "tallskinny/solvers/eigen/general/whole.hpp"
-#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
-#include "tallskinny/solvers/setup/assemble.hpp"
+#include "tallskinny/solvers/setup/general_problem.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
 
 using Complex = std::complex<double>;
-
-template <class T>
-T scalar(Complex z) {
-  if constexpr (is_complex<T>)
-    return z;
-  else
-    return z.real();
-}
-
-template <class T>
-solvers::GeneralInverse<T> inverse_of(const AnyMatrix<T>& matrix, T sigma, const cuda::Stream& gpu) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
-    return solvers::GeneralInverse<T>(sparse->view(), sigma, gpu);
-  return solvers::GeneralInverse<T>(std::get<Matrix<T>>(matrix).cview(), sigma);
-}
 
 constexpr auto task = solvers::DenseTask::general;
 
@@ -113,36 +97,18 @@ class General {
 
   void prepare(const solvers::EigenOptions&) {
     beginning_.emplace(run_);
-    there_ = copied(matrix_);
-    problem_ = solvers::GeneralProblem<T>{solvers::operator_of<T>(matrix_, there_)};
-    std::optional<solvers::GeneralInverse<T>> inverse;
-    if (run_.settings.sigma) {
-      problem_->target = scalar<T>(scaled_target());
-      run_.console.note("factorising A - sigma I");
-      inverse = inverse_of<T>(matrix_, *problem_->target, run_.ctx.stream);
-      problem_->inverse = solvers::at_home<T>(solvers::home_of<T>(there_), *inverse),
-      problem_->shift = inverse->sigma();
-      run_.facts.note = inverse->note();
-    }
+    std::optional<T> target;
+    if (run_.settings.sigma) target = solvers::as_scalar<T>(scaled_target());
+    general_ =
+        solvers::assemble_general<T>(run_.ctx, matrix_, target, [this](const char* line) { run_.console.note(line); });
+    if (target) run_.facts.note = general_->note;
     if (!run_.facts.note.empty()) run_.console.warn(run_.facts.note);
-    problem_->adjoint = [this, inverse] {
-      run_.console.note("asking the adjoint matrix");
-      adjoint_ = solvers::adjoint_of(matrix_);
-      adjoint_there_ = copied(adjoint_);
-      solvers::GeneralProblem<T> adjoint{solvers::operator_of<T>(adjoint_, adjoint_there_)};
-      if (!inverse) return adjoint;
-      adjoint.target = scalar<T>(std::conj(Complex(*problem_->target)));
-      adjoint.inverse =
-          solvers::at_home<T>(solvers::home_of<T>(there_), typename solvers::GeneralInverse<T>::Adjoint(*inverse));
-      adjoint.shift = scalar<T>(std::conj(Complex(inverse->sigma())));
-      return adjoint;
-    };
     beginning_->take_up(run_, [&] { return fingerprint<T>(run_.ctx, matrix_); });
   }
 
   solvers::GeneralResult solve(const solvers::EigenOptions& options) {
-    return solvers::solve_general<T>(run_.ctx, *problem_, {run_.settings.part, options}, beginning_->initial.cview(),
-                                     beginning_->checkpoint->hooks());
+    return solvers::solve_general<T>(run_.ctx, general_->problem, {run_.settings.part, options},
+                                     beginning_->initial.cview(), beginning_->checkpoint->hooks());
   }
 
   solvers::GeneralResult& complete(const solvers::EigenOptions& options, solvers::GeneralResult& result) {
@@ -158,9 +124,6 @@ class General {
   std::string write(const solvers::GeneralResult& result) { return write_file(result, run_.settings, run_.facts); }
 
  private:
-  [[nodiscard]] solvers::DeviceCopy<T> copied(const AnyMatrix<T>& matrix) const {
-    return run_.ctx.stream ? solvers::copy_to<T>(run_.ctx.stream, matrix) : solvers::DeviceCopy<T>();
-  }
   [[nodiscard]] Complex scaled_target() const {
     return solvers::scaled(Complex(*run_.settings.sigma, run_.settings.sigma_imaginary), -exponent_);
   }
@@ -170,9 +133,7 @@ class General {
   AnyMatrix<double>* real_;
   int exponent_ = 0;
   std::optional<Beginning<T>> beginning_;
-  std::optional<solvers::GeneralProblem<T>> problem_;
-  AnyMatrix<T> adjoint_;
-  solvers::DeviceCopy<T> there_, adjoint_there_;
+  std::optional<solvers::GeneralAssembled<T>> general_;
 };
 
 int solve(Run& run, Loaded& loaded) {

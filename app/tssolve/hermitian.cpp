@@ -70,22 +70,6 @@ const char* text_of(solvers::Preconditioner kind) {
   return "?";
 }
 
-/// solvers::Assembled as asked for; where no shift near the target can be factorised and the matrix is small, for the
-/// dense solver. @param n rows of all ranks
-template <class T>
-solvers::Assembled<T> assemble_or_whole(const Context& ctx, index_t n, const AnyMatrix<T>& matrix,
-                                        const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
-                                        const solvers::FactorPlan& factors, const solvers::DeviceCopy<T>& there,
-                                        solvers::EigenOptions& options) {
-  try {
-    return solvers::assemble<T>(ctx, matrix, mass, target, factors, there);
-  } catch (const Error&) {
-    if (factors.what != solvers::Factorise::needed || n > solvers::takeover_rows) throw;
-    options.method = solvers::Method::dense;
-    return solvers::assemble<T>(ctx, matrix, mass, target, {});
-  }
-}
-
 template <class T>
 class Hermitian {
  public:
@@ -202,8 +186,8 @@ class Hermitian {
       solvers::expect_memory("factorising " + what + " beside what else the run needs", run_.plan.memory.uses_of(false),
                              run_.plan.host_bytes);
     };
-    assembled_ = assemble_or_whole<T>(run_.ctx, run_.facts.input.rows, matrix_, mass_, target_,
-                                      {factorise, before, run_.ctx.stream, run_.factors_by}, there_, options);
+    assembled_ = solvers::assemble_or_whole<T>(run_.ctx, run_.facts.input.rows, matrix_, mass_, target_,
+                                               {factorise, before, run_.ctx.stream, run_.factors_by}, there_, options);
     const std::string& note = assembled_->note;
     if (!note.empty()) run_.console.warn(note);
     run_.facts.note += (run_.facts.note.empty() || note.empty() ? "" : "; ") + note;

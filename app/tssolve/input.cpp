@@ -1,20 +1,14 @@
 #include "tallskinny/app/tssolve/input.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
-#include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
-#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/io/assembly.hpp"
-#include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/ranks/transposed_rows.hpp"
+#include "tallskinny/solvers/setup/hermitian_check.hpp"
 
 namespace ts::app::tssolve {
 
@@ -43,18 +37,6 @@ Matrix<To> with_type(Matrix<From>&& a) {
   }
 }
 
-/// What rounding may have done to a pair of entries that should be mirror images: a few units of the type in
-/// which they were stored, relative to themselves or to the largest entry of the matrix.
-struct Allowance {
-  double relative = 0, absolute = 0;
-};
-
-Allowance allowance_of(DType type, double largest) {
-  const bool single = type != DType::float64 && type != DType::complex128;
-  const double eps = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
-  return {64 * eps, 4 * eps * largest};
-}
-
 template <class T>
 T mirrored(T x) {
   if constexpr (is_complex<T>)
@@ -63,77 +45,9 @@ T mirrored(T x) {
     return x;
 }
 
-/// With all digits: entries that differ must look different.
-template <class T>
-std::string entry_text(T x) {
-  if constexpr (is_complex<T>) {
-    const std::string imaginary = value_text(x.imag());
-    return value_text(x.real()) + (imaginary.starts_with('-') ? "" : "+") + imaginary + "i";
-  } else {
-    return value_text(x);
-  }
-}
-
-/// Compares entry (i, j) with its partner; returns whether they differ at all.
-template <class T>
-bool compare(const std::string& where, index_t i, index_t j, T here, T partner, Allowance allowance,
-             const char* advice) {
-  const double difference = std::abs(here - mirrored(partner));
-  if (difference <= allowance.relative * std::max(std::abs(here), std::abs(partner)) + allowance.absolute)
-    return difference != 0;
-  const char* kind = is_complex<T> ? "Hermitian" : "symmetric";
-  if (i == j)
-    throw Error(Errc::bad_input, where + " is not " + kind + ": the diagonal entry (" + std::to_string(i) + ", " +
-                                     std::to_string(i) + "), counted from 0, is " + entry_text(here));
-  throw Error(Errc::bad_input, where + " is not " + kind + ": entry (" + std::to_string(i) + ", " + std::to_string(j) +
-                                   ") is " + entry_text(here) + " but entry (" + std::to_string(j) + ", " +
-                                   std::to_string(i) + ") is " + entry_text(partner) + " (counted from 0)" + advice);
-}
-
-template <class T>
-T entry(const CsrMatrix<T>& a, index_t i, index_t j) {
-  const auto begin = a.indices.begin() + a.pointers[static_cast<std::size_t>(i)];
-  const auto end = a.indices.begin() + a.pointers[static_cast<std::size_t>(i) + 1];
-  const auto found = std::lower_bound(begin, end, j);
-  return found != end && *found == j ? a.values[static_cast<std::size_t>(found - a.indices.begin())] : T{};
-}
-template <class T>
-T entry(const Matrix<T>& a, index_t i, index_t j) {
-  return a(i, j);
-}
-
-/// Whether the matrix differs from a Hermitian one, though by no more than rounding. All ranks look at the rows that
-/// they have, and throw alike: of several entries the first is told.
-/// @param partner partner(i, j): the conjugate of what row i of these must have in column j of the whole.
-/// @throws Error(bad_input).
-template <class M, class Partner>
-bool check(const Context& ctx, const std::string& where, DType type, const M& rows, Role role, const Partner& partner) {
-  using T = typename M::value_type;
-  const bool alone = role == Role::companion;
-  const index_t first = first_row(ctx);
-  double largest = 0;
-  bool below = false, above = false;
-  for_each_entry(rows.view(), [&](index_t i, index_t j, T x) {
-    largest = std::max(largest, std::abs(x));
-    below = below || (j < first + i && x != T{});
-    above = above || (j > first + i && x != T{});
-  });
-  below = any_rank(ctx, below), above = any_rank(ctx, above);
-  if (below != above)
-    throw Error(Errc::bad_input, where + " has nothing " + (below ? "above" : "below") +
-                                     " its diagonal: of a symmetric matrix store both halves, or declare it "
-                                     "symmetric, as Matrix Market and Binsparse can" +
-                                     (alone ? "" : "; --general takes it as it is"));
-  const Allowance allowance = allowance_of(type, max_of_ranks(ctx, largest));
-  const char* advice = alone ? "" : "; --general takes matrices that are not Hermitian";
-  bool differs = false;
-  solvers::agreed(ctx, [&] {
-    for_each_entry(rows.view(), [&](index_t i, index_t j, T x) {
-      if (std::is_same_v<M, Matrix<T>> && j < first + i) return;  // was seen from the other side
-      differs = compare(where, first + i, j, x, partner(i, j), allowance, advice) || differs;
-    });
-  });
-  return any_rank(ctx, differs);
+solvers::HermitianAdvice advice_of(Role role) {
+  if (role == Role::companion) return {};
+  return {"; --general takes it as it is", "; --general takes matrices that are not Hermitian"};
 }
 
 /// Rows of A^T become those of a Hermitian A, zeros of the diagonal with their signs.
@@ -195,7 +109,8 @@ Input read_hermitian(const io::Description& shape, const io::ReadOptions& read, 
   if (mirrored_by_reader(d)) return input;
   const std::string name = d.where.text();
   const bool differs = visit_matrix(input, [&](const auto& a) {
-    return check(Context{}, name, d.type, a, role, [&a](index_t i, index_t j) { return entry(a, j, i); });
+    return solvers::check_hermitian<typename std::decay_t<decltype(a)>::value_type>(Context{}, name, d.type, a,
+                                                                                    advice_of(role));
   });
   if (differs) input.note = accepted(name);
   return input;
@@ -221,8 +136,7 @@ Input read_hermitian_rows(const Context& ctx, const io::Description& described, 
     }
     if (mirrored_by_reader(described)) return false;
     if (!partners) partners = solvers::transposed_rows<T>(ctx, std::as_const(rows).view());
-    return check(ctx, name, described.type, rows, role,
-                 [&partners](index_t i, index_t j) { return entry(*partners, i, j); });
+    return solvers::check_hermitian_rows<T>(ctx, name, described.type, rows, *partners, advice_of(role));
   });
   if (differs) input.note = accepted(name);
   return input;

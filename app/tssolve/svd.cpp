@@ -1,65 +1,25 @@
 #include <algorithm>
-#include <numeric>
-#include <span>
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/row_origin.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/io/row_reader.hpp"
-#include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/setup/streamed_matrix.hpp"
-#include "tallskinny/solvers/svd/svd.hpp"
+#include "tallskinny/solvers/setup/svd_problem.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
 
-/// The problem, `there` being filled if there is a device, and, where it is asked for, the means that were subtracted:
-/// from a dense matrix in place, from a sparse one as a correction of every product.
+/// The problem; a dense matrix is centred in place.
 template <class T>
-solvers::SvdProblem<T> problem_of(const Context& ctx, AnyMatrix<T>& matrix, bool centre, std::vector<T>& means,
-                                  solvers::DeviceCopy<T>& there) {
-  if (auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    CsrView<T, Space::device> on_device{};
-    if (ctx.stream) {
-      auto& copied = there.template emplace<DeviceCsrMatrix<T>>(ctx.stream, sparse->view());
-      copied.keep_transposed(ctx.stream, sparse->view());  // for products with A^H
-      on_device = copied.view();
-    }
-    auto a = solvers::rectangular<T>(sparse->view(), on_device);
-    if (!centre) return {std::move(a), {}, sparse->view()};
-    means = solvers::column_means<T>(ctx, a);
-    return {solvers::centred<T>(ctx, std::move(a), means)};
-  }
-  auto& dense = std::get<Matrix<T>>(matrix);
-  if (centre) {
-    means = solvers::column_means<T>(ctx, solvers::rectangular<T>(dense.cview()));
-    parallel_for(ctx.thread_count(), dense.rows(), [&](index_t i) {
-      for (index_t j = 0; j < dense.cols(); ++j) dense(i, j) -= means[at(j)];
-    });
-  }
-  if (!ctx.stream) return {solvers::rectangular<T>(dense.cview()), dense.cview()};
-  there = solvers::copy_to<T>(ctx.stream, matrix);
-  return {solvers::rectangular<T>(dense.cview(), std::get<DeviceMatrix<T>>(there).cview()), dense.cview()};
-}
-
-/// ||A||_F^2. A dense matrix has been centred by now; of a sparse one
-/// sum |a_ij - mu_j|^2 = sum |a_ij|^2 - m sum |mu_j|^2.
-template <class T>
-double squares_of(const Context& ctx, const AnyMatrix<T>& matrix, const std::vector<T>& means) {
-  constexpr index_t piece = 1 << 16;  // summed by itself, so that the sum does not depend on the number of threads
-  const std::span<const T> entries = solvers::entries_of(matrix);
-  const auto count = static_cast<index_t>(entries.size());
-  std::vector<double> sums(at((count + piece - 1) / piece));
-  parallel_for(ctx.thread_count(), static_cast<index_t>(sums.size()), [&](index_t p) {
-    for (const T& x : entries.subspan(at(p * piece), at(std::min(piece, count - p * piece))))
-      sums[at(p)] += std::norm(x);
-  });
-  double total = std::accumulate(sums.begin(), sums.end(), 0.0);
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
-    for (const T& mu : means) total -= static_cast<double>(sparse->rows) * std::norm(mu);
-  return total;
+solvers::SvdAssembled<T> assembled(const Context& ctx, AnyMatrix<T>& matrix, bool centre) {
+  auto* dense = std::get_if<Matrix<T>>(&matrix);
+  if (dense == nullptr || !centre) return solvers::assemble_svd<T>(ctx, matrix, centre);
+  std::vector<T> means = solvers::centre_columns<T>(ctx, *dense);
+  auto out = solvers::assemble_svd<T>(ctx, matrix);
+  out.means = std::move(means);
+  return out;
 }
 
 /// A dense matrix is widened to float64 or complex128 beside what was read.
@@ -153,10 +113,8 @@ void show(Run& run) {
     Loaded loaded = read(run);
     factors = std::visit(
         [&run]<class T>(AnyMatrix<T>& a) {
-          std::vector<T> means;
-          solvers::DeviceCopy<T> there;
-          const auto problem = problem_of<T>(run.ctx, a, run.settings.centre, means, there);
-          const auto estimate = solvers::estimate_svd_factors<T>(run.ctx, problem, run.settings.eigen);
+          const auto svd = assembled<T>(run.ctx, a, run.settings.centre);
+          const auto estimate = solvers::estimate_svd_factors<T>(run.ctx, svd.problem, run.settings.eigen);
           return estimate ? add_factors(run, estimate, "[delta I, A; A^H, -delta I]") : std::string();
         },
         loaded.matrix.matrix);
@@ -203,11 +161,8 @@ class SvdRun {
   void add_means(const std::vector<T>& means, int exponent, const std::vector<double>& sigma, double squares) {
     mean_row_ = Matrix<T>(1, static_cast<index_t>(means.size()));
     for (index_t j = 0; j < mean_row_.cols(); ++j) mean_row_(0, j) = solvers::scaled(means[at(j)], exponent);
-    std::vector<double> share;
-    share.reserve(sigma.size());
-    for (const double s : sigma) share.push_back(squares > 0 ? std::min(1.0, s * s / squares) : 0);
     extras_.emplace_back("column_means", &mean_row_);
-    extras_.emplace_back("explained_variance_ratio", std::move(share));
+    extras_.emplace_back("explained_variance_ratio", solvers::variance_ratios(sigma, squares));
   }
 
   Run& run_;
@@ -224,18 +179,16 @@ class Svd : public SvdRun<T> {
 
   int scale() { return exponent_ = solvers::take_exponent(run_.ctx, matrix_); }
 
-  void prepare(const solvers::EigenOptions&) {
-    problem_ = problem_of<T>(run_.ctx, matrix_, run_.settings.centre, means_, there_);
-  }
+  void prepare(const solvers::EigenOptions&) { svd_ = assembled<T>(run_.ctx, matrix_, run_.settings.centre); }
 
   solvers::SvdResult<T> solve(const solvers::EigenOptions& options) {
-    return solvers::solve_svd<T>(run_.ctx, problem_, options);
+    return solvers::solve_svd<T>(run_.ctx, svd_.problem, options);
   }
 
   solvers::EigenResult<T>& complete(const solvers::EigenOptions&, solvers::SvdResult<T>& result) {
     auto& triplets = this->completed(result);
     if (run_.settings.centre)
-      this->add_means(means_, exponent_, triplets.values, squares_of<T>(run_.ctx, matrix_, means_));
+      this->add_means(svd_.means, exponent_, triplets.values, solvers::squares_of<T>(run_.ctx, matrix_, svd_.means));
     return triplets;
   }
 
@@ -243,9 +196,7 @@ class Svd : public SvdRun<T> {
   using SvdRun<T>::run_;
   AnyMatrix<T>& matrix_;
   int exponent_ = 0;
-  std::vector<T> means_;
-  solvers::DeviceCopy<T> there_;
-  solvers::SvdProblem<T> problem_;
+  solvers::SvdAssembled<T> svd_;
 };
 
 /// The same of a matrix whose rows pass by in blocks.

@@ -25,15 +25,15 @@ bool may_be_cheap(index_t entries) { return 300.0 * static_cast<double>(entries)
 }  // namespace
 
 template <class T>
-Operator<T> operator_of(const AnyMatrix<T>& matrix) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return CsrOperator<T>(sparse->view());
-  return DenseOperator<T>(std::get<Matrix<T>>(matrix).view());
+Operator<T> operator_of(const AnyView<T>& matrix) {
+  if (const auto* sparse = matrix.sparse()) return CsrOperator<T>(*sparse);
+  return DenseOperator<T>(matrix.dense());
 }
 
 template <class T>
-AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return adjoint_of(sparse->view());
-  const auto& dense = std::get<Matrix<T>>(matrix);
+AnyMatrix<T> adjoint_of(const AnyView<T>& matrix) {
+  if (const auto* sparse = matrix.sparse()) return adjoint_of<T>(*sparse);
+  const auto& dense = matrix.dense();
   Matrix<T> adjoint(dense.cols(), dense.rows());
   for (index_t i = 0; i < adjoint.rows(); ++i)
     for (index_t j = 0; j < adjoint.cols(); ++j) adjoint(i, j) = conjugate(dense(j, i));
@@ -41,31 +41,31 @@ AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix) {
 }
 
 template <class T>
-DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix) {
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return DeviceCsrMatrix<T>(stream, sparse->view());
-  const auto& dense = std::get<Matrix<T>>(matrix);
+DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyView<T>& matrix) {
+  if (const auto* sparse = matrix.sparse()) return DeviceCsrMatrix<T>(stream, *sparse);
+  const auto& dense = matrix.dense();
   DeviceMatrix<T> there(stream, dense.rows(), dense.cols());
-  copy(stream, there.view(), dense.view());
+  copy(stream, there.view(), dense);
   stream.synchronize();
   return there;
 }
 
 template <class T>
-Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
+Operator<T> operator_of(const AnyView<T>& matrix, const DeviceCopy<T>& there) {
   if (home_of<T>(there) == Space::host) return operator_of<T>(matrix);
   if (const auto* sparse = std::get_if<DeviceCsrMatrix<T>>(&there))
-    return CsrOperator<T>(std::get<CsrMatrix<T>>(matrix).view(), sparse->view());
-  return DenseOperator<T>(std::get<Matrix<T>>(matrix).view(), std::get<DeviceMatrix<T>>(there).cview());
+    return CsrOperator<T>(*matrix.sparse(), sparse->view());
+  return DenseOperator<T>(matrix.dense(), std::get<DeviceMatrix<T>>(there).cview());
 }
 
 template <class T>
-Rounded<T> rounded(const Context& ctx, const AnyMatrix<T>& matrix, const DeviceCopy<T>& there) {
+Rounded<T> rounded(const Context& ctx, const AnyView<T>& matrix, const DeviceCopy<T>& there) {
   const auto round = [&ctx](PlacedView<const T> numbers) { return cast<narrow_t<T>, T>(ctx, numbers); };
   Rounded<T> out;
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix))
-    out.here = round(HostView<const T>(sparse->values.data(), sparse->nonzeros(), 1));
+  if (const auto* sparse = matrix.sparse())
+    out.here = round(HostView<const T>(sparse->values, sparse->nonzeros(), 1));
   else
-    out.here = round(std::get<Matrix<T>>(matrix).view());
+    out.here = round(matrix.dense());
   if (const auto* sparse = std::get_if<DeviceCsrMatrix<T>>(&there))
     out.there = round(DeviceView<const T>(sparse->view().values, sparse->view().stored, 1));
   else if (const auto* dense = std::get_if<DeviceMatrix<T>>(&there))
@@ -74,11 +74,11 @@ Rounded<T> rounded(const Context& ctx, const AnyMatrix<T>& matrix, const DeviceC
 }
 
 template <class T>
-Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there, const Rounded<T>& numbers) {
+Operator<narrow_t<T>> operator_of(const AnyView<T>& matrix, const DeviceCopy<T>& there, const Rounded<T>& numbers) {
   using N = narrow_t<T>;
   const PlacedView<const N> here = numbers.here.cview(), on_device = numbers.there.cview();
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix)) {
-    const auto a = with_values(sparse->view(), here.data());
+  if (const auto* sparse = matrix.sparse()) {
+    const auto a = with_values(*sparse, here.data());
     const auto* pattern = std::get_if<DeviceCsrMatrix<T>>(&there);
     if (pattern == nullptr) return CsrOperator<N>(a);
     return CsrOperator<N>(a, with_values(pattern->view(), on_device.data()));
@@ -88,7 +88,7 @@ Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T
 }
 
 template <class T>
-Assembled<T> assemble(const Context& ctx, const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass,
+Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
                       std::optional<double> target, const FactorPlan& factors, const DeviceCopy<T>& there) {
   const bool alone = ctx.communicator->size() == 1;
   Assembled<T> out{
@@ -96,8 +96,8 @@ Assembled<T> assemble(const Context& ctx, const AnyMatrix<T>& matrix, const std:
   const Space home = home_of<T>(there);
   auto& problem = out.problem;
   problem.target = target;
-  const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
-  const CsrView<T> m = mass ? mass->view() : CsrView<T>{};
+  const auto* sparse = matrix.sparse();
+  const CsrView<T> m = mass ? *mass : CsrView<T>{};
   if (sparse == nullptr && target) expects_one_rank(ctx, "a dense factorisation");
   std::optional<ShiftedPencil<T>> pencil;  // one analysis for the inverse and for all counts
   std::optional<ShiftInvert<T>> inverse;
@@ -107,7 +107,7 @@ Assembled<T> assemble(const Context& ctx, const AnyMatrix<T>& matrix, const std:
     of_mass = std::async(alone && Context{}.thread_count() > 1 ? std::launch::async : std::launch::deferred,
                          [&ctx, m] { return MassFactor<T>(ctx, m); });
   if (sparse != nullptr && factors.what == Factorise::needed) {
-    pencil.emplace(ctx, sparse->view(), m, factors.by, factors.gpu);
+    pencil.emplace(ctx, *sparse, m, factors.by, factors.gpu);
     const FactorEstimate estimate = pencil->estimate();
     if (factors.before) agreed(ctx, [&] { factors.before(estimate); });
     if (target) inverse.emplace(*pencil, *target);
@@ -128,14 +128,14 @@ Assembled<T> assemble(const Context& ctx, const AnyMatrix<T>& matrix, const std:
   };
   if (sparse == nullptr) {
     if (!target) return out;
-    const DenseShiftInvert<T> dense(std::get<Matrix<T>>(matrix).view(), *target, m);
+    const DenseShiftInvert<T> dense(matrix.dense(), *target, m);
     take(dense, dense);
     return out;
   }
   if (!pencil) {
     if (!target && !may_be_cheap(alone ? sparse->nonzeros() : problem.a.facts().entries)) return out;
     // What is cheap costs less on the processor.
-    pencil.emplace(ctx, sparse->view(), m, factors.by);
+    pencil.emplace(ctx, *sparse, m, factors.by);
     if (target) inverse.emplace(*pencil, *target);
   }
   if (inverse) take(*inverse, *inverse);
@@ -150,33 +150,48 @@ Assembled<T> assemble(const Context& ctx, const AnyMatrix<T>& matrix, const std:
 }
 
 template <class T>
-std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyMatrix<T>& matrix,
-                                               const std::optional<CsrMatrix<T>>& mass, FactorKind kind,
-                                               DirectBody by) {
-  const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
-  if (sparse == nullptr) return std::nullopt;
-  if (kind == FactorKind::lu) return GeneralInverse<T>::estimate(sparse->view());
-  return ShiftedPencil<T>(ctx, sparse->view(), mass ? mass->view() : CsrView<T>{}, by).estimate();
+Assembled<T> assemble_or_whole(const Context& ctx, index_t n, const AnyView<T>& matrix,
+                               const std::optional<CsrView<T>>& mass, std::optional<double> target,
+                               const FactorPlan& factors, const DeviceCopy<T>& there, EigenOptions& options) {
+  try {
+    return assemble<T>(ctx, matrix, mass, target, factors, there);
+  } catch (const Error&) {
+    if (factors.what != Factorise::needed || n > takeover_rows) throw;
+    options.method = Method::dense;
+    return assemble<T>(ctx, matrix, mass, target, {});
+  }
 }
 
 template <class T>
-Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, const Assembled<T>& assembled,
+std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyView<T>& matrix,
+                                               const std::optional<CsrView<T>>& mass, FactorKind kind, DirectBody by) {
+  const auto* sparse = matrix.sparse();
+  if (sparse == nullptr) return std::nullopt;
+  if (kind == FactorKind::lu) return GeneralInverse<T>::estimate(*sparse);
+  return ShiftedPencil<T>(ctx, *sparse, mass ? *mass : CsrView<T>{}, by).estimate();
+}
+
+template <class T>
+Operator<T> preconditioner_of(const Context& ctx, const AnyView<T>& matrix, const Assembled<T>& assembled,
                               Preconditioner kind, Which which) {
   // Of the standard form, which knows no entries.
   if (kind == Preconditioner::chebyshev) return ChebyshevInverse<T>(ctx, assembled.problem.a, which);
   if (kind == Preconditioner::incomplete_cholesky) expects_one_rank(ctx, "`preconditioner` ichol");
-  const auto* sparse = std::get_if<CsrMatrix<T>>(&matrix);
+  const auto* sparse = matrix.sparse();
   expects(sparse != nullptr || kind != Preconditioner::incomplete_cholesky,
           "`preconditioner` ichol needs a sparse matrix: take jacobi or chebyshev");
   std::vector<double> diagonal, radius;
-  const index_t n = sparse != nullptr ? sparse->rows : std::get<Matrix<T>>(matrix).rows();
+  const index_t n = sparse != nullptr ? sparse->rows : matrix.rows();
   diagonal.assign(static_cast<std::size_t>(n), 0.0), radius = diagonal;
   const auto add = [&, first = first_row(ctx)](index_t i, index_t j, const T& value) {
     const bool on_diagonal = first + i == j;
     auto& sum = on_diagonal ? diagonal : radius;
     sum[static_cast<std::size_t>(i)] += on_diagonal ? std::real(value) : std::abs(value);
   };
-  std::visit([&](const auto& a) { for_each_entry(a.view(), add); }, matrix);
+  if (sparse != nullptr)
+    for_each_entry(*sparse, add);
+  else
+    for_each_entry(matrix.dense(), add);
   double low = inf, high = -inf;  // Gershgorin
   for (std::size_t i = 0; i < diagonal.size(); ++i) {
     low = std::min(low, diagonal[i] - radius[i]);
@@ -186,24 +201,27 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyMatrix<T>& matrix, co
   const auto standard = [&](Operator<T> inverse) {
     return assembled.factor ? assembled.factor->standard_inverse(std::move(inverse)) : inverse;
   };
-  if (kind == Preconditioner::incomplete_cholesky) return standard(IncompleteCholesky<T>(sparse->view(), end));
+  if (kind == Preconditioner::incomplete_cholesky) return standard(IncompleteCholesky<T>(*sparse, end));
   for (double& d : diagonal) d = end.sign * d + end.shift;
   return standard(jacobi<T>(ctx, diagonal));
 }
 
-#define TS_INSTANTIATE(T)                                                                                             \
-  template Operator<T> operator_of<T>(const AnyMatrix<T>&);                                                           \
-  template AnyMatrix<T> adjoint_of<T>(const AnyMatrix<T>&);                                                           \
-  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyMatrix<T>&);                                        \
-  template Operator<T> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&);                                     \
-  template Rounded<T> rounded<T>(const Context&, const AnyMatrix<T>&, const DeviceCopy<T>&);                          \
-  template Operator<narrow_t<T>> operator_of<T>(const AnyMatrix<T>&, const DeviceCopy<T>&, const Rounded<T>&);        \
-  template Operator<T> preconditioner_of<T>(const Context&, const AnyMatrix<T>&, const Assembled<T>&, Preconditioner, \
-                                            Which);                                                                   \
-  template Assembled<T> assemble<T>(const Context&, const AnyMatrix<T>&, const std::optional<CsrMatrix<T>>&,          \
-                                    std::optional<double>, const FactorPlan&, const DeviceCopy<T>&);                  \
-  template std::optional<FactorEstimate> estimate_factors(const Context&, const AnyMatrix<T>&,                        \
-                                                          const std::optional<CsrMatrix<T>>&, FactorKind, DirectBody);
+#define TS_INSTANTIATE(T)                                                                                           \
+  template Operator<T> operator_of<T>(const AnyView<T>&);                                                           \
+  template AnyMatrix<T> adjoint_of<T>(const AnyView<T>&);                                                           \
+  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyView<T>&);                                        \
+  template Operator<T> operator_of<T>(const AnyView<T>&, const DeviceCopy<T>&);                                     \
+  template Rounded<T> rounded<T>(const Context&, const AnyView<T>&, const DeviceCopy<T>&);                          \
+  template Operator<narrow_t<T>> operator_of<T>(const AnyView<T>&, const DeviceCopy<T>&, const Rounded<T>&);        \
+  template Operator<T> preconditioner_of<T>(const Context&, const AnyView<T>&, const Assembled<T>&, Preconditioner, \
+                                            Which);                                                                 \
+  template Assembled<T> assemble<T>(const Context&, const AnyView<T>&, const std::optional<CsrView<T>>&,            \
+                                    std::optional<double>, const FactorPlan&, const DeviceCopy<T>&);                \
+  template Assembled<T> assemble_or_whole<T>(const Context&, index_t, const AnyView<T>&,                            \
+                                             const std::optional<CsrView<T>>&, std::optional<double>,               \
+                                             const FactorPlan&, const DeviceCopy<T>&, EigenOptions&);               \
+  template std::optional<FactorEstimate> estimate_factors(const Context&, const AnyView<T>&,                        \
+                                                          const std::optional<CsrView<T>>&, FactorKind, DirectBody);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

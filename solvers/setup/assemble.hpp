@@ -16,20 +16,20 @@ namespace ts::solvers {
 
 /// The products with a matrix, which must outlive them.
 template <class T>
-[[nodiscard]] Operator<T> operator_of(const AnyMatrix<T>& matrix);
+[[nodiscard]] Operator<T> operator_of(const AnyView<T>& matrix);
 
 /// A^H
 template <class T>
-[[nodiscard]] AnyMatrix<T> adjoint_of(const AnyMatrix<T>& matrix);
+[[nodiscard]] AnyMatrix<T> adjoint_of(const AnyView<T>& matrix);
 
 /// A matrix in the memory of a device, or nothing.
 template <class T>
 using DeviceCopy = std::variant<std::monostate, DeviceCsrMatrix<T>, DeviceMatrix<T>>;
 template <class T>
-[[nodiscard]] DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyMatrix<T>& matrix);
+[[nodiscard]] DeviceCopy<T> copy_to(const cuda::Stream& stream, const AnyView<T>& matrix);
 /// The products there, or where nothing is there on the host; both matrices must outlive them.
 template <class T>
-[[nodiscard]] Operator<T> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there);
+[[nodiscard]] Operator<T> operator_of(const AnyView<T>& matrix, const DeviceCopy<T>& there);
 /// Where blocks of vectors are best.
 template <class T>
 [[nodiscard]] Space home_of(const DeviceCopy<T>& there) {
@@ -43,10 +43,10 @@ struct Rounded {
   PlacedMatrix<narrow_t<T>> here, there;
 };
 template <class T>
-[[nodiscard]] Rounded<T> rounded(const Context&, const AnyMatrix<T>& matrix, const DeviceCopy<T>& there);
+[[nodiscard]] Rounded<T> rounded(const Context&, const AnyView<T>& matrix, const DeviceCopy<T>& there);
 /// The products with them; all three must outlive them.
 template <class T>
-[[nodiscard]] Operator<narrow_t<T>> operator_of(const AnyMatrix<T>& matrix, const DeviceCopy<T>& there,
+[[nodiscard]] Operator<narrow_t<T>> operator_of(const AnyView<T>& matrix, const DeviceCopy<T>& there,
                                                 const Rounded<T>&);
 
 /// What is factorised for a problem: nothing (a dense solver takes no part), what is cheap, or whatever is
@@ -77,14 +77,22 @@ struct FactorPlan {
 /// @param ctx with several ranks: all make it together, each with its rows, but not with factors of a dense A
 /// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
 template <class T>
-[[nodiscard]] Assembled<T> assemble(const Context& ctx, const AnyMatrix<T>& matrix,
-                                    const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
-                                    const FactorPlan& factors, const DeviceCopy<T>& there = {});
+[[nodiscard]] Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
+                                    std::optional<double> target, const FactorPlan& factors,
+                                    const DeviceCopy<T>& there = {});
+
+/// The same; where no shift near the target can be factorised and the matrix is small, for Method::dense, which
+/// `options` then says. @param n rows of all ranks
+template <class T>
+[[nodiscard]] Assembled<T> assemble_or_whole(const Context& ctx, index_t n, const AnyView<T>& matrix,
+                                             const std::optional<CsrView<T>>& mass, std::optional<double> target,
+                                             const FactorPlan& factors, const DeviceCopy<T>& there,
+                                             EigenOptions& options);
 
 /// Of one factorisation of A - sigma M; nothing for a dense A, which is n x n. Ranks call it together.
 template <class T>
-[[nodiscard]] std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyMatrix<T>& matrix,
-                                                             const std::optional<CsrMatrix<T>>& mass, FactorKind,
+[[nodiscard]] std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyView<T>& matrix,
+                                                             const std::optional<CsrView<T>>& mass, FactorKind,
                                                              DirectBody by = DirectBody::best);
 
 /// Of those that need no other matrix.
@@ -94,7 +102,7 @@ enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };
 /// matrix. The matrix must outlive it.
 /// @throws Error(invalid_argument) for an incomplete factorisation of a dense matrix.
 template <class T>
-[[nodiscard]] Operator<T> preconditioner_of(const Context&, const AnyMatrix<T>& matrix, const Assembled<T>& assembled,
+[[nodiscard]] Operator<T> preconditioner_of(const Context&, const AnyView<T>& matrix, const Assembled<T>& assembled,
                                             Preconditioner, Which which);
 
 }  // namespace ts::solvers

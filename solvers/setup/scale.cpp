@@ -43,14 +43,16 @@ void scale_numbers(Numbers& numbers, int exponent, const std::string& where) {
 }  // namespace
 
 template <class T>
-int extreme_exponent(const Context& ctx, const AnyMatrix<T>& matrix, bool in_float32) {
-  const std::span<const T> entries = entries_of(matrix);
+int extreme_exponent(const Context& ctx, const AnyView<T>& matrix, bool in_float32) {
+  // A sparse matrix is one row of entries after the other.
+  const CsrView<T>* s = matrix.sparse();
+  const auto entries = s != nullptr ? HostView<const T>(s->values, s->nonzeros(), 1) : matrix.dense();
   const double largest = parallel_reduce(
-      default_threads(), std::ssize(entries), 0.0,
+      default_threads(), entries.rows(), 0.0,
       [&](index_t first, index_t last) {
         double mine = 0;
         for (index_t i = first; i < last; ++i)
-          mine = std::max(mine, largest_part(entries[static_cast<std::size_t>(i)]));
+          for (index_t j = 0; j < entries.cols(); ++j) mine = std::max(mine, largest_part(entries(i, j)));
         return mine;
       },
       [](double a, double b) { return std::max(a, b); });
@@ -66,7 +68,7 @@ void scale(AnyMatrix<T>& matrix, int exponent) {
 
 template <class T>
 int take_exponent(const Context& ctx, AnyMatrix<T>& matrix, bool in_float32) {
-  const int exponent = extreme_exponent(ctx, matrix, in_float32);
+  const int exponent = extreme_exponent<T>(ctx, matrix, in_float32);
   if (exponent != 0) scale(matrix, -exponent);
   return exponent;
 }
@@ -87,10 +89,10 @@ void scale_result(GeneralResult& result, int exponent, const std::string& where)
   result.norm = scaled(result.norm, exponent);
 }
 
-#define TS_INSTANTIATE(T)                                                      \
-  template int extreme_exponent<T>(const Context&, const AnyMatrix<T>&, bool); \
-  template void scale<T>(AnyMatrix<T>&, int);                                  \
-  template int take_exponent<T>(const Context&, AnyMatrix<T>&, bool);          \
+#define TS_INSTANTIATE(T)                                                    \
+  template int extreme_exponent<T>(const Context&, const AnyView<T>&, bool); \
+  template void scale<T>(AnyMatrix<T>&, int);                                \
+  template int take_exponent<T>(const Context&, AnyMatrix<T>&, bool);        \
   template void scale_result<T>(EigenResult<T>&, int, const std::string&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -14,7 +14,7 @@ namespace ts::solvers {
 /// could overflow or vanish, in float32 if that is asked for; otherwise 0. Of several ranks each has some of the
 /// entries, and all get the same.
 template <class T>
-[[nodiscard]] int extreme_exponent(const Context&, const AnyMatrix<T>& matrix, bool in_float32 = false);
+[[nodiscard]] int extreme_exponent(const Context&, const AnyView<T>& matrix, bool in_float32 = false);
 
 /// x 2^exponent.
 [[nodiscard]] double scaled(double x, int exponent);
@@ -27,6 +27,17 @@ void scale(AnyMatrix<T>& matrix, int exponent);
 /// extreme_exponent(), by which the matrix is scaled down where it is not 0.
 template <class T>
 [[nodiscard]] int take_exponent(const Context&, AnyMatrix<T>& matrix, bool in_float32 = false);
+
+/// The same for a view, which becomes one of a scaled copy in `own` where the exponent is not 0.
+template <class T>
+[[nodiscard]] int take_exponent(const Context& ctx, AnyView<T>& matrix, AnyMatrix<T>& own, bool in_float32 = false) {
+  const int exponent = extreme_exponent<T>(ctx, matrix, in_float32);
+  if (exponent == 0) return 0;
+  own = owned(matrix);
+  scale(own, -exponent);
+  matrix = own;
+  return exponent;
+}
 
 /// Everything in units of the matrix times 2^exponent.
 /// @param where names the matrix.

@@ -126,7 +126,8 @@ floors(solvers
   "direct"
   "eigen"
   "svd kmeans"
-  "setup")
+  "setup"
+  "driver")
 
 if(failures)
   string(REGEX MATCHALL "\n" lines "${failures}")

@@ -95,7 +95,7 @@ TEST_CASE("on a GPU all eigenvalues of an interval, counted or by polynomials", 
 TEST_CASE("on a GPU matrices that are not Hermitian", "[device][gpu]") {
   const std::vector<double> c = {0.5, 1, 0, -0.3, 0.2};
   const AnyMatrix<double> a = generators::circulant(300, c);  // 900: 20000 block steps do not verify LM
-  const AnyMatrix<double> adjoint = solvers::adjoint_of(a);
+  const AnyMatrix<double> adjoint = solvers::adjoint_of<double>(a);
   const Context ctx = device_context();
   const auto there = solvers::copy_to<double>(ctx.stream, a),
              adjoint_there = solvers::copy_to<double>(ctx.stream, adjoint);

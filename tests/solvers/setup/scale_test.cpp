@@ -31,8 +31,8 @@ std::vector<AnyMatrix<T>> both(CsrMatrix<T> sparse) {
 
 TEST_CASE("matrices of ordinary numbers are left as they are") {
   for (const auto& a : both(generators::laplacian({7}))) {  // its largest entry is 2
-    CHECK(extreme_exponent(Context{}, a) == 0);
-    CHECK(extreme_exponent(Context{}, a, true) == 0);
+    CHECK(extreme_exponent<double>(Context{}, a) == 0);
+    CHECK(extreme_exponent<double>(Context{}, a, true) == 0);
   }
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("an extreme exponent is that of the largest part, and scaling by it ch
   for (const int exponent : {-1000, -301, 301, 1000})
     for (auto& a : both(ring)) {
       solvers::scale(a, exponent);
-      CHECK(std::abs(extreme_exponent(Context{}, a) - exponent) <= 1);
+      CHECK(std::abs(extreme_exponent<std::complex<double>>(Context{}, a) - exponent) <= 1);
       const int taken = solvers::take_exponent(Context{}, a);
       CHECK(std::abs(taken - exponent) <= 1);
       CHECK(solvers::take_exponent(Context{}, a) == 0);
@@ -57,12 +57,12 @@ TEST_CASE("an extreme exponent is that of the largest part, and scaling by it ch
 TEST_CASE("float32 is extreme sooner") {
   AnyMatrix<double> a = generators::identity(3);
   solvers::scale(a, 40);  // 2^40 lies in [2^(41 - 1), 2^41)
-  CHECK(extreme_exponent(Context{}, a) == 0);
-  CHECK(extreme_exponent(Context{}, a, true) == 41);
+  CHECK(extreme_exponent<double>(Context{}, a) == 0);
+  CHECK(extreme_exponent<double>(Context{}, a, true) == 41);
 }
 
 TEST_CASE("a matrix of zeros has no exponent") {
-  CHECK(extreme_exponent(Context{}, AnyMatrix<double>(Matrix<double>::zeros(4, 4))) == 0);
+  CHECK(extreme_exponent<double>(Context{}, AnyMatrix<double>(Matrix<double>::zeros(4, 4))) == 0);
 }
 
 TEST_CASE("all that a result tells is scaled, or refused where it is too large") {

@@ -1,0 +1,81 @@
+#include "tallskinny/solvers/driver/eigs.hpp"
+
+#include <cmath>
+
+#include "tallskinny/solvers/one_rank.hpp"
+#include "tallskinny/solvers/setup/general_problem.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+template <class T>
+GeneralOptions general_options(const EigsOptions<T>& o, index_t k, int exponent) {
+  GeneralOptions options{o.part, o};
+  options.common.nev = k;
+  if (o.convergence == Convergence::abs) options.common.tol = std::ldexp(o.tol, -exponent);
+  return options;
+}
+
+EigsResult finished(GeneralResult found, int exponent, std::string note) {
+  EigsResult out{std::move(found), {}, std::move(note)};
+  out.backward_errors.reserve(out.residual_norms.size());
+  for (const double r : out.residual_norms) out.backward_errors.push_back(r > 0 ? r / out.norm : 0);
+  if (exponent != 0) scale_result(out, exponent, "the matrix given to eigs()");
+  return out;
+}
+
+/// Of a real matrix near a complex number.
+EigsResult near_complex(const Context& ctx, const AnyView<double>& a, index_t k, const EigsOptions<double>& o,
+                        int exponent) {
+  using Complex = std::complex<double>;
+  const auto complex_a = std::visit([](const auto& kind) { return Borrowed<Complex>(kind); },
+                                    static_cast<const AnyView<double>::variant&>(a));
+  const auto target = scaled(*o.sigma, -exponent);
+  const auto assembled = assemble_general<Complex>(ctx, complex_a.view(), target);
+  Matrix<Complex> initial(a.rows(), o.initial.cols());
+  for (index_t i = 0; i < initial.rows(); ++i)
+    for (index_t j = 0; j < initial.cols(); ++j) initial(i, j) = o.initial(i, j);
+  const GeneralOptions options = general_options(o, k, exponent);
+  auto found = solve_general<Complex>(ctx, assembled.problem, options, initial.cview());
+  return finished(with_conjugates(ctx, operator_of<double>(a), std::move(found), target, options), exponent,
+                  assembled.note);
+}
+
+}  // namespace
+
+template <class T>
+EigsResult driver::eigs(const Context& ctx, const Borrowed<T>& borrowed, index_t k, const EigsOptions<T>& o) {
+  AnyView<T> a = borrowed.view();
+  expects(a.rows() == a.cols(), "eigs() needs a square matrix: svds() takes any");
+  expects(o.initial.cols() == 0 || o.initial.rows() == a.rows(), "`initial` of eigs() has other rows than the matrix");
+  expects_one_rank(ctx, "eigs()");
+  AnyMatrix<T> own;
+  const int exponent = take_exponent<T>(ctx, a, own);
+  std::optional<T> target;
+  if (o.sigma) {
+    if constexpr (!is_complex<T>)
+      if (o.sigma->imag() != 0) return near_complex(ctx, a, k, o, exponent);
+    target = as_scalar<T>(scaled(*o.sigma, -exponent));
+  }
+  const auto assembled = assemble_general<T>(ctx, a, target);
+  return finished(solve_general<T>(ctx, assembled.problem, general_options(o, k, exponent), o.initial, o.checkpointing),
+                  exponent, assembled.note);
+}
+
+template <class T>
+EigsResult eigs(const Context& ctx, const Operator<T>& a, index_t k, const std::type_identity_t<EigsOptions<T>>& o) {
+  expects(!o.sigma, "eigs() of an Operator takes no `sigma`: GeneralProblem takes its inverse");
+  return finished(solve_general<T>(ctx, GeneralProblem<T>{a}, general_options(o, k, 0), o.initial, o.checkpointing), 0,
+                  {});
+}
+
+#define TS_INSTANTIATE(T)                                                                                  \
+  template EigsResult driver::eigs<T>(const Context&, const Borrowed<T>&, index_t, const EigsOptions<T>&); \
+  template EigsResult eigs<T>(const Context&, const Operator<T>&, index_t, const EigsOptions<T>&);
+TS_INSTANTIATE(double)
+TS_INSTANTIATE(std::complex<double>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

@@ -1,0 +1,172 @@
+#include "tallskinny/solvers/driver/eigsh.hpp"
+
+#include <cmath>
+
+#include "tallskinny/solvers/eigen/result/pencil.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
+#include "tallskinny/solvers/setup/hermitian_check.hpp"
+#include "tallskinny/solvers/setup/memory_plan.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+constexpr const char* matrix_name = "the matrix given to eigsh()";
+
+/// Sizes, and options that exclude each other.
+template <class T>
+void check_options(const EigshOptions<T>& o, index_t rows, index_t cols) {
+  expects(rows == cols, "eigsh() needs a square matrix: svds() takes any");
+  expects(o.mass.rows == 0 || (o.mass.rows == rows && o.mass.cols == rows),
+          "`mass` of eigsh() has another size than the matrix");
+  expects(o.initial.cols() == 0 || o.initial.rows() == rows, "`initial` of eigsh() has other rows than the matrix");
+  expects(!o.sigma || !o.interval, "`sigma` looks near a number, `interval` for all in a range: give one of them");
+  expects(!o.preconditioner || !o.made, "`preconditioner` and `made` exclude each other");
+  expects((!o.preconditioner && !o.made) || is_preconditioned(o.method),
+          "`preconditioner` and `made` go with Method::lobpcg and davidson");
+  if (is_preconditioned(o.method))
+    expects(!o.sigma && !o.interval && (o.which == Which::SA || o.which == Which::LA),
+            "Method::lobpcg and davidson seek `which` SA or LA, without `sigma` and `interval`");
+  expects(o.precision == Precision::float64 || (!o.sigma && !o.interval && o.mass.rows == 0 && o.which != Which::SM),
+          "Precision::float32 and mixed seek the ends of the spectrum, without `sigma`, `interval` and `mass`");
+}
+
+/// What the solver is told, in units of the scaled matrix.
+template <class T>
+EigenOptions solver_options(const EigshOptions<T>& o, index_t k, int exponent) {
+  EigenOptions options = o;
+  options.nev = k;
+  if (o.interval) options.which = Which::SA;  // the order of the result
+  if (options.convergence == Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
+  if (o.mass.rows > 0 || o.interval) options.vectors = true;
+  return options;
+}
+
+template <class T>
+std::optional<double> target_of(const EigshOptions<T>& o, int exponent) {
+  if (o.sigma) return std::ldexp(*o.sigma, -exponent);
+  if (o.which == Which::SM && !o.interval) return 0.0;
+  return std::nullopt;
+}
+
+/// The pairs of an assembled problem, of the pencil where there is a mass matrix, in the caller's units.
+template <class T>
+EigshResult<T> solve(const Context& ctx, const Assembled<T>& assembled, const Operator<T>& a, CsrView<T> mass,
+                     const EigenOptions& options, const EigshOptions<T>& o, int exponent) {
+  EigshResult<T> out;
+  EigenResult<T>& found = out;
+  if (o.interval)
+    found = solve_interval<T>(ctx, assembled.problem, options,
+                              {std::ldexp(o.interval->low, -exponent), std::ldexp(o.interval->high, -exponent)});
+  else
+    found = solve_eigen<T>(ctx, assembled.problem, options, o.initial, o.checkpointing);
+  if (assembled.factor) {
+    out.backward_errors = to_pencil<T>(ctx, a, mass, *assembled.factor, options, found).backward_errors;
+  } else {
+    out.backward_errors.reserve(found.residual_norms.size());
+    for (const double r : found.residual_norms) out.backward_errors.push_back(r > 0 ? r / found.norm : 0);
+  }
+  out.note = assembled.note;
+  if (exponent != 0) scale_result(found, exponent, matrix_name);
+  if (!o.vectors) found.vectors = Matrix<T>(a.rows(), 0);
+  return out;
+}
+
+/// Whether the basis goes through the device, which it does not fit on.
+template <class T>
+bool spills(const Context& ctx, const AnyView<T>& a, const EigenPlan& plan) {
+  if (!ctx.stream || plan.method == Method::dense) return false;
+  const index_t entries = a.sparse() != nullptr ? a.sparse()->nonzeros() : a.rows() * a.cols();
+  MemoryNeeds needs{.rows = a.rows(), .element_bytes = sizeof(T)};
+  needs.matrix_bytes = static_cast<std::uint64_t>(entries) * (sizeof(T) + (a.sparse() != nullptr ? 4 : 0));
+  needs.space = Space::device, needs.device_bytes = cuda::free_memory(ctx.stream);
+  return plan_memory(plan, needs).spills;
+}
+
+/// What Method::lobpcg and davidson get.
+template <class T>
+void precondition(const Context& ctx, const AnyView<T>& a, const EigshOptions<T>& o, Assembled<T>& assembled) {
+  if (!is_preconditioned(o.method)) return;
+  auto& preconditioner = assembled.problem.preconditioner;
+  if (o.preconditioner)
+    preconditioner = assembled.factor ? assembled.factor->standard_inverse(*o.preconditioner) : *o.preconditioner;
+  else if (o.made || o.which == Which::SA)
+    preconditioner = preconditioner_of<T>(ctx, a, assembled, o.made.value_or(Preconditioner::jacobi), o.which);
+}
+
+}  // namespace
+
+template <class T>
+EigshResult<T> driver::eigsh(const Context& ctx, const Borrowed<T>& borrowed, index_t k, const EigshOptions<T>& o) {
+  AnyView<T> a = borrowed.view();
+  check_options(o, a.rows(), a.cols());
+  expects_one_rank(ctx, "eigsh() of a matrix in memory");
+  if (o.check)
+    check_hermitian<T>(ctx, matrix_name, borrowed.stored_as(), a,
+                       {"", "; eigs() takes matrices that are not Hermitian"});
+  EigenOptions options = solver_options(o, k, 0);
+  const EigenPlan plan = plan_eigen(a.rows(), sizeof(T), options, o.initial.cols());
+  const bool narrow = o.precision != Precision::float64 && plan.method == Method::lanczos;
+  AnyMatrix<T> scaled_a, scaled_mass;
+  AnyView<T> mass(o.mass);
+  int exponent = take_exponent<T>(ctx, a, scaled_a, narrow);
+  if (o.mass.rows > 0) exponent -= take_exponent<T>(ctx, mass, scaled_mass);
+  options = solver_options(o, k, exponent);
+  options.spills = spills<T>(ctx, a, plan);
+  const auto target = target_of(o, exponent);
+  const bool through_factors = (target && plan.method != Method::dense) ||
+                               (o.interval && o.method == Method::automatic && (a.sparse() != nullptr || target));
+  Factorise factorise = Factorise::cheap;
+  if (through_factors)
+    factorise = Factorise::needed;
+  else if (plan.method == Method::dense)
+    factorise = Factorise::nothing;
+  DeviceCopy<T> there;
+  if (ctx.stream) there = copy_to<T>(ctx.stream, a);
+  std::optional<CsrView<T>> of_mass;
+  if (o.mass.rows > 0) of_mass = *mass.sparse();
+  auto assembled =
+      assemble_or_whole<T>(ctx, a.rows(), a, of_mass, target, {factorise, nullptr, ctx.stream}, there, options);
+  precondition<T>(ctx, a, o, assembled);
+  Rounded<T> rounded_a;
+  if (narrow) {
+    rounded_a = rounded<T>(ctx, a, there);
+    assembled.problem.narrow = operator_of<T>(a, there, rounded_a);
+  }
+  return solve<T>(ctx, assembled, operator_of<T>(a), of_mass.value_or(CsrView<T>{}), options, o, exponent);
+}
+
+template <class T>
+EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
+                     const std::type_identity_t<EigshOptions<T>>& o) {
+  check_options(o, a.rows(), a.rows());
+  const auto target = target_of(o, 0);
+  expects(!target || o.inverse, "eigsh() of an Operator near `sigma`, or for `which` SM, needs its `inverse`");
+  expects(!o.made || *o.made == Preconditioner::chebyshev,
+          "of an Operator, which has no entries, only Preconditioner::chebyshev is made");
+  expects(o.precision == Precision::float64, "an Operator is iterated with in Precision::float64");
+  Assembled<T> assembled{EigenProblem<T>{a}, std::nullopt, {}};
+  auto& problem = assembled.problem;
+  if (o.mass.rows > 0) {
+    assembled.factor.emplace(ctx, o.mass);
+    problem.a = at_home(a.space(), assembled.factor->standard(a));
+  }
+  const auto standard = [&](const Operator<T>& inverse) {
+    return at_home(a.space(), assembled.factor ? assembled.factor->standard_inverse(inverse) : inverse);
+  };
+  problem.target = target;
+  if (target) problem.inverse = standard(*o.inverse), problem.shift = *target;
+  if (o.preconditioner) problem.preconditioner = standard(*o.preconditioner);
+  if (o.made) problem.preconditioner = preconditioner_of<T>(ctx, AnyView<T>(CsrView<T>{}), assembled, *o.made, o.which);
+  return solve<T>(ctx, assembled, a, o.mass, solver_options(o, k, 0), o, 0);
+}
+
+#define TS_INSTANTIATE(T)                                                                                        \
+  template EigshResult<T> driver::eigsh<T>(const Context&, const Borrowed<T>&, index_t, const EigshOptions<T>&); \
+  template EigshResult<T> eigsh<T>(const Context&, const Operator<T>&, index_t, const EigshOptions<T>&);
+TS_INSTANTIATE(double)
+TS_INSTANTIATE(std::complex<double>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

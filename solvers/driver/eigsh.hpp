@@ -1,0 +1,62 @@
+// A few eigenpairs of a Hermitian matrix in one call.
+#pragma once
+
+#include "tallskinny/solvers/driver/borrowed.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
+
+namespace ts::solvers {
+
+/// What is asked for beside EigenOptions, whose `nev` has no say. T: double or std::complex<double>.
+template <class T>
+struct EigshOptions : EigenOptions {
+  /// Eigenvalues near it, through a factorisation of A - sigma M; `which` SM without it means 0.
+  std::optional<double> sigma;
+  /// All eigenvalues in it instead of k, rising.
+  std::optional<Interval> interval;
+  /// M of A x = lambda M x, n x n, positive definite; no rows: the identity. Columns rise within each row.
+  CsrView<T> mass = {};
+  HostView<const T> initial = {};  ///< n x c, a warm start of any number of columns
+  /// For LOBPCG and Davidson: near A^-1, or one that is made from the entries. Neither: the diagonal for SA.
+  std::optional<Operator<T>> preconditioner;
+  std::optional<Preconditioner> made;
+  /// (A - sigma M)^-1, for an Operator with a sigma; a matrix is factorised.
+  std::optional<Operator<T>> inverse;
+  bool check = true;  ///< that the matrix is Hermitian: a pass over its entries
+  Checkpointing<T> checkpointing = {};
+};
+
+/// EigenResult says how far it came: `converged`, `verified` (no copy and no value is missing), `reason`.
+template <class T>
+struct EigshResult : EigenResult<T> {
+  /// ||A x - lambda M x|| / ((||A|| + |lambda| ||M||) ||x||), without M the residual norm over ||A||.
+  std::vector<double> backward_errors;
+  std::string note;  ///< empty, or a sentence on what was done differently from what was asked
+};
+
+namespace driver {
+template <class T>
+[[nodiscard]] EigshResult<T> eigsh(const Context&, const Borrowed<T>& a, index_t k, const EigshOptions<T>&);
+}  // namespace driver
+
+/// The k wanted eigenpairs of a Hermitian matrix, as tssolve finds them: extreme numbers are scaled by a power of two,
+/// what is cheap or needed is factorised, the set is verified, a small matrix is decomposed as a whole.
+/// @param a n x n: CsrMatrix, CsrView, Matrix or MatrixView in host memory, of any of the six types, in either layout
+/// (Borrowed says what is copied). Where ctx has a stream the work is done on its device; results are on the host.
+/// @throws Error(invalid_argument) naming the option that cannot be met; Error(bad_input) for a matrix that is not
+/// Hermitian, naming the first entry, for a mass matrix that is not positive definite, and for NaN or Inf. Not
+/// converging is a returned outcome.
+template <MatrixInMemory M>
+[[nodiscard]] auto eigsh(const Context& ctx, const M& a, index_t k,
+                         const EigshOptions<ts::wide_t<element_of_t<M>>>& options = {}) {
+  using T = ts::wide_t<element_of_t<M>>;
+  return driver::eigsh<T>(ctx, Borrowed<T>(host_view_of(a)), k, options);
+}
+
+/// The same of anything that applies itself to a block. With `sigma` it needs `inverse`.
+template <class T>
+[[nodiscard]] EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
+                                   const std::type_identity_t<EigshOptions<T>>& options = {});
+
+}  // namespace ts::solvers

@@ -1,0 +1,74 @@
+#include "tallskinny/solvers/driver/svds.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tallskinny/solvers/one_rank.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
+#include "tallskinny/solvers/setup/svd_problem.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+EigenOptions svd_options(const SvdsOptions& o, index_t k, int exponent) {
+  EigenOptions options = o;
+  options.nev = k;
+  options.which = o.which == Which::SM || o.which == Which::SA ? Which::SM : Which::LA;
+  if (options.convergence == Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
+  return options;
+}
+
+template <class T>
+SvdsResult<T> solved(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options) {
+  SvdsResult<T> out;
+  static_cast<SvdResult<T>&>(out) = solve_svd<T>(ctx, problem, options);
+  const auto& triplets = out.triplets;
+  const double largest =
+      triplets.values.empty() ? 0 : *std::max_element(triplets.values.begin(), triplets.values.end());
+  const double norm = std::max(triplets.norm, largest);
+  out.backward_errors.reserve(triplets.values.size());
+  for (const double r : triplets.residual_norms) out.backward_errors.push_back(r > 0 ? r / norm : 0);
+  return out;
+}
+
+}  // namespace
+
+template <class T>
+SvdsResult<T> driver::svds(const Context& ctx, const Borrowed<T>& borrowed, index_t k, const SvdsOptions& o) {
+  AnyView<T> a = borrowed.view();
+  expects_one_rank(ctx, "svds()");
+  AnyMatrix<T> own;
+  const int exponent = take_exponent<T>(ctx, a, own);
+  std::vector<T> means;
+  if (o.centre && a.sparse() == nullptr) {
+    if (exponent == 0) own = owned(a);
+    means = centre_columns<T>(ctx, std::get<Matrix<T>>(own));
+    a = AnyView<T>(own);
+  }
+  auto assembled = assemble_svd<T>(ctx, a, o.centre && a.sparse() != nullptr);
+  if (a.sparse() != nullptr) means = std::move(assembled.means);
+  auto out = solved<T>(ctx, assembled.problem, svd_options(o, k, exponent));
+  if (o.centre) {
+    out.explained_variance_ratio = variance_ratios(out.triplets.values, squares_of<T>(ctx, a, means));
+    for (T& mean : means) mean = scaled(mean, exponent);
+    out.means = std::move(means);
+  }
+  if (exponent != 0) scale_result(out.triplets, exponent, "the matrix given to svds()");
+  return out;
+}
+
+template <class T>
+SvdsResult<T> svds(const Context& ctx, const Rectangular<T>& a, index_t k, const SvdsOptions& o) {
+  expects(!o.centre, "`centre` of svds() is for matrices in memory: centred() is for products");
+  return solved<T>(ctx, SvdProblem<T>{a}, svd_options(o, k, 0));
+}
+
+#define TS_INSTANTIATE(T)                                                                                  \
+  template SvdsResult<T> driver::svds<T>(const Context&, const Borrowed<T>&, index_t, const SvdsOptions&); \
+  template SvdsResult<T> svds<T>(const Context&, const Rectangular<T>&, index_t, const SvdsOptions&);
+TS_INSTANTIATE(double)
+TS_INSTANTIATE(std::complex<double>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

@@ -1,0 +1,60 @@
+#include "tallskinny/solvers/setup/general_problem.hpp"
+
+#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+
+namespace ts::solvers {
+
+namespace {
+
+template <class T>
+GeneralInverse<T> general_inverse(const AnyView<T>& matrix, T sigma, const cuda::Stream& gpu) {
+  if (matrix.sparse() != nullptr) return GeneralInverse<T>(*matrix.sparse(), sigma, gpu);
+  return GeneralInverse<T>(matrix.dense(), sigma);
+}
+
+template <class T>
+DeviceCopy<T> copied_where_run(const Context& ctx, const AnyView<T>& matrix) {
+  return ctx.stream ? copy_to<T>(ctx.stream, matrix) : DeviceCopy<T>();
+}
+
+}  // namespace
+
+template <class T>
+GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matrix, std::optional<T> target,
+                                     const std::function<void(const char*)>& note) {
+  const auto tell = [note](const char* line) {
+    if (note) note(line);
+  };
+  const auto kept = std::make_shared<typename GeneralAssembled<T>::Kept>();
+  kept->there = copied_where_run<T>(ctx, matrix);
+  GeneralAssembled<T> out{{operator_of<T>(matrix, kept->there)}, {}, kept};
+  std::optional<GeneralInverse<T>> inverse;
+  if (target) {
+    out.problem.target = target;
+    tell("factorising A - sigma I");
+    inverse = general_inverse<T>(matrix, *target, ctx.stream);
+    out.problem.inverse = at_home<T>(home_of<T>(kept->there), *inverse), out.problem.shift = inverse->sigma();
+    out.note = inverse->note();
+  }
+  out.problem.adjoint = [ctx, matrix, target, tell, inverse, kept] {
+    tell("asking the adjoint matrix");
+    kept->adjoint = adjoint_of<T>(matrix);
+    kept->adjoint_there = copied_where_run<T>(ctx, kept->adjoint);
+    GeneralProblem<T> adjoint{operator_of<T>(kept->adjoint, kept->adjoint_there)};
+    if (!inverse) return adjoint;
+    adjoint.target = conjugate(*target);
+    adjoint.inverse = at_home<T>(home_of<T>(kept->there), typename GeneralInverse<T>::Adjoint(*inverse));
+    adjoint.shift = conjugate(inverse->sigma());
+    return adjoint;
+  };
+  return out;
+}
+
+#define TS_INSTANTIATE(T)                                                                               \
+  template GeneralAssembled<T> assemble_general<T>(const Context&, const AnyView<T>&, std::optional<T>, \
+                                                   const std::function<void(const char*)>&);
+TS_INSTANTIATE(double)
+TS_INSTANTIATE(std::complex<double>)
+#undef TS_INSTANTIATE
+
+}  // namespace ts::solvers

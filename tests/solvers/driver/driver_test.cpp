@@ -1,0 +1,213 @@
+#include <cmath>
+#include <numbers>
+
+#include "tallskinny/app/generators/matrices.hpp"
+#include "tallskinny/solvers/driver/cluster.hpp"
+#include "tallskinny/solvers/driver/eigs.hpp"
+#include "tallskinny/solvers/driver/eigsh.hpp"
+#include "tallskinny/solvers/driver/svds.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using solvers::eigs, solvers::eigsh, solvers::svds;
+using solvers::EigsOptions, solvers::EigshOptions, solvers::SvdsOptions, solvers::Which;
+using Complex = std::complex<double>;
+namespace allowed = test::allowed;
+
+namespace {
+
+constexpr index_t n = 900;
+
+/// The k-th smallest eigenvalue of laplacian({n}), from 1.
+double of_line(index_t k) {
+  const double s = std::sin(static_cast<double>(k) * std::numbers::pi / (2.0 * (n + 1)));
+  return 4 * s * s;
+}
+
+template <class T, class I = std::int32_t>
+CsrMatrix<T, I> line(index_t size = n) {
+  const auto a = generators::laplacian({size});
+  CsrMatrix<T, I> out{a.rows, a.cols, a.pointers, {a.indices.begin(), a.indices.end()}, {}};
+  for (const double x : a.values) out.values.push_back(static_cast<T>(x));
+  return out;
+}
+
+template <class T, Layout L = Layout::row_major>
+Matrix<T, Space::host, L> dense_line(index_t size) {
+  auto a = Matrix<T, Space::host, L>::zeros(size, size);
+  for (index_t i = 0; i < size; ++i)
+    for (index_t j = std::max<index_t>(0, i - 1); j < std::min(size, i + 2); ++j) a(i, j) = i == j ? T(2) : T(-1);
+  return a;
+}
+
+template <class Result>
+void expect_smallest_of_line(const Result& found, double within) {
+  CHECK(found.verified);
+  CHECK(found.converged);
+  REQUIRE(found.values.size() == 3);
+  for (index_t k = 1; k <= 3; ++k) CHECK(std::abs(found.values[at(k) - 1] - of_line(k)) <= within);
+  REQUIRE(found.backward_errors.size() == 3);
+  for (const double e : found.backward_errors) CHECK(e <= allowed::default_run);
+}
+
+EigshOptions<double> smallest() {
+  EigshOptions<double> options;
+  options.which = Which::SA;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("eigsh: matrices of many kinds have one answer") {
+  const Context ctx;
+  const auto a = line<double>();
+  expect_smallest_of_line(eigsh(ctx, a, 3, smallest()), allowed::default_run);
+  expect_smallest_of_line(eigsh(ctx, a.view(), 3, smallest()), allowed::default_run);
+  expect_smallest_of_line(eigsh(ctx, line<double, std::int64_t>(), 3, smallest()), allowed::default_run);
+  expect_smallest_of_line(eigsh(ctx, line<float>(), 3, smallest()), allowed::default_run);
+  EigshOptions<Complex> of_complex;
+  of_complex.which = Which::SA;
+  expect_smallest_of_line(eigsh(ctx, line<Complex>(), 3, of_complex), allowed::default_run);
+  expect_smallest_of_line(eigsh(ctx, dense_line<double>(n), 3, smallest()), allowed::default_run);
+  expect_smallest_of_line(eigsh(ctx, dense_line<double, Layout::col_major>(n).view(), 3, smallest()),
+                          allowed::default_run);
+  const auto by_products = eigsh<double>(ctx, solvers::CsrOperator<double>(a.view()), 3, smallest());
+  expect_smallest_of_line(by_products, allowed::default_run);
+}
+
+TEST_CASE("eigsh: the result does not depend on the order of columns, and duplicates add up") {
+  auto a = line<double>();
+  const auto plain = eigsh(Context{}, a, 3, smallest());
+  for (index_t i = 0; i < a.rows; ++i) {
+    const auto begin = a.pointers[at(i)], end = a.pointers[at(i) + 1];
+    std::reverse(a.indices.begin() + begin, a.indices.begin() + end);
+    std::reverse(a.values.begin() + begin, a.values.begin() + end);
+  }
+  CHECK(eigsh(Context{}, a, 3, smallest()).values == plain.values);
+  CsrMatrix<double> twice{a.rows, a.cols, {0}, {}, {}};
+  for (index_t i = 0; i < a.rows; ++i) {
+    for (int half = 0; half < 2; ++half)
+      for (index_t e = a.pointers[at(i)]; e < a.pointers[at(i) + 1]; ++e)
+        twice.indices.push_back(a.indices[at(e)]), twice.values.push_back(a.values[at(e)] / 2);
+    twice.pointers.push_back(std::ssize(twice.indices));
+  }
+  CHECK(eigsh(Context{}, twice, 3, smallest()).values == plain.values);
+}
+
+TEST_CASE("eigsh: a target, an interval, a mass matrix and extreme numbers") {
+  const Context ctx;
+  const auto a = line<double>();
+  auto options = smallest();
+  options.sigma = 1.0;
+  options.which = Which::SM;
+  const auto near = eigsh(ctx, a, 4, options);
+  CHECK(near.verified);
+  for (const double x : near.values) CHECK(std::abs(x - 1) <= 0.02);
+
+  options = smallest();
+  options.interval = solvers::Interval{0, (of_line(5) + of_line(6)) / 2};
+  const auto inside = eigsh(ctx, a, 1, options);
+  CHECK(inside.verified);
+  CHECK(inside.values.size() == 5);
+
+  CsrMatrix<double> mass{n, n, {0}, {}, {}};
+  for (index_t i = 0; i < n; ++i)
+    mass.indices.push_back(static_cast<std::int32_t>(i)), mass.values.push_back(4), mass.pointers.push_back(i + 1);
+  options = smallest();
+  options.mass = mass.view();
+  const auto pencil = eigsh(ctx, a, 3, options);
+  CHECK(pencil.verified);
+  REQUIRE(pencil.backward_errors.size() == 3);
+  for (index_t k = 1; k <= 3; ++k) CHECK(std::abs(4 * pencil.values[at(k) - 1] - of_line(k)) <= allowed::default_run);
+
+  auto tiny = a;
+  for (double& x : tiny.values) x = std::ldexp(x, -900);
+  const auto scaled = eigsh(ctx, tiny, 3, smallest());
+  CHECK(scaled.verified);
+  for (index_t k = 1; k <= 3; ++k)
+    CHECK(std::abs(std::ldexp(scaled.values[at(k) - 1], 900) - of_line(k)) <= allowed::default_run);
+  CHECK(tiny.values.front() == std::ldexp(2.0, -900));  // the caller's numbers stay
+}
+
+TEST_CASE("eigsh: what cannot be met is named") {
+  const Context ctx;
+  auto a = line<double>(20);
+  a.values[1] = 7;
+  CHECK(test::message_of([&] { (void)eigsh(ctx, a, 2); }).find("entry (0, 1) is 7 but entry (1, 0) is -1") !=
+        std::string::npos);
+  a.indices[1] = 20;
+  CHECK_THROWS_AS(eigsh(ctx, a, 2), Error);
+  CHECK_THROWS_AS(eigsh(ctx, Matrix<double>::zeros(3, 4), 2), Error);
+  auto options = smallest();
+  options.preconditioner = solvers::Operator<double>(solvers::CsrOperator<double>(a.view()));
+  CHECK(test::message_of([&] { (void)eigsh(ctx, line<double>(20), 2, options); }).find("lobpcg") != std::string::npos);
+}
+
+TEST_CASE("eigsh: LOBPCG takes the diagonal for SA, or what it is given") {
+  const auto a = generators::laplacian({30, 31});
+  auto options = smallest();
+  const auto expected = eigsh(Context{}, a, 2, options);
+  options.method = solvers::Method::lobpcg;
+  for (const bool made : {false, true}) {
+    if (made) options.made = solvers::Preconditioner::incomplete_cholesky;
+    const auto found = eigsh(Context{}, a, 2, options);
+    CHECK(found.converged);
+    for (std::size_t i = 0; i < 2; ++i) CHECK(std::abs(found.values[i] - expected.values[i]) <= allowed::default_run);
+  }
+}
+
+TEST_CASE("eigs: a cycle of 600 has roots of unity, near a complex number, too") {
+  constexpr index_t cycle = 600;
+  CsrMatrix<double> a{cycle, cycle, {0}, {}, {}};
+  for (index_t i = 0; i < cycle; ++i)
+    a.indices.push_back(static_cast<std::int32_t>((i + 1) % cycle)), a.values.push_back(1), a.pointers.push_back(i + 1);
+  EigsOptions<double> options;
+  options.part = solvers::GeneralWhich::LR;
+  const auto found = eigs(Context{}, a, 3, options);
+  CHECK(found.converged);
+  CHECK(found.verified);
+  REQUIRE(found.values.size() >= 3);
+  CHECK(std::abs(found.values[0] - 1.0) <= allowed::default_run);
+  options.sigma = Complex(0, 1);
+  const auto near = eigs(Context{}, a, 2, options);
+  REQUIRE(near.values.size() >= 2);
+  CHECK(std::abs(std::abs(near.values[0].imag()) - 1) <= allowed::default_run);
+}
+
+TEST_CASE("svds: singular values of a line, and principal components of centred columns") {
+  const Context ctx;
+  const auto sparse = line<double>(400);
+  const auto largest = svds(ctx, sparse, 2);
+  CHECK(largest.triplets.verified);
+  CHECK(std::abs(largest.values()[0] - 4 * std::pow(std::cos(std::numbers::pi / 802), 2)) <= allowed::default_run);
+  REQUIRE(largest.u().cols() == 2);
+  auto points = Matrix<float>::zeros(1000, 3);  // along (0, 1, 0) about (5, 1, 0)
+  for (index_t i = 0; i < 1000; ++i) points(i, 0) = 5, points(i, 1) = i % 2 == 0 ? 2.0F : 0.0F;
+  SvdsOptions options;
+  options.centre = true;
+  const auto pca = svds(ctx, points, 1, options);
+  CHECK(std::abs(pca.values()[0] - std::sqrt(1000.0)) <= allowed::run_of_norm_100);
+  CHECK(std::abs(std::abs(pca.v()(1, 0)) - 1) <= allowed::default_run);
+  CHECK(std::abs(pca.means[0] - 5) <= allowed::long_sum);
+  CHECK(std::abs(pca.explained_variance_ratio[0] - 1) <= allowed::default_run);
+  CHECK(points(0, 0) == 5);  // the caller's numbers stay
+}
+
+TEST_CASE("kmeans of k, and its verdict in words") {
+  auto points = Matrix<float>::zeros(100, 2);
+  for (index_t i = 0; i < 50; ++i) points(i, 0) = 8;
+  auto found = solvers::kmeans(Context{}, points.cview(), 2);
+  CHECK(found.converged());
+  CHECK(found.inertia == 0);
+  CHECK(solvers::verdict(found).starts_with("converged after"));
+  found.stop = solvers::KMeansStop::max_iterations;
+  CHECK(solvers::verdict(found).find("max_iter") != std::string::npos);
+}
+
+TEST_CASE("eigsh on a device has the values of the host", "[gpu]") {
+  Context ctx;
+  ctx.stream = cuda::Stream(0);
+  expect_smallest_of_line(eigsh(ctx, line<double>(), 3, smallest()), allowed::default_run);
+}
