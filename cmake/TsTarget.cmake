@@ -30,6 +30,23 @@ if(TS_COVERAGE)
   target_link_options(tallskinny_build_flags INTERFACE --coverage)
 endif()
 
+# Headers that are made: for what includes them in the tree.
+add_library(tallskinny_umbrella INTERFACE)
+target_include_directories(tallskinny_umbrella INTERFACE ${PROJECT_BINARY_DIR}/umbrella)
+
+# tallskinny/ROOM.hpp, which includes all public headers of a room: made here, so that none is forgotten.
+function(ts_write_umbrella room headers)
+  set(text "// All public headers of tallskinny/${room}.\n#pragma once\n\n")
+  foreach(header ${headers})
+    if(header MATCHES "[.]hpp$")
+      string(APPEND text "#include \"tallskinny/${header}\"\n")
+    endif()
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/umbrella/tallskinny/${room}.hpp CONTENT "${text}" @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/umbrella/tallskinny/${room}.hpp
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tallskinny)
+endfunction()
+
 function(ts_add_library room)
   cmake_parse_arguments(arg "" "" "PUBLIC_HEADERS" ${ARGN})
   set(type STATIC)
@@ -49,6 +66,9 @@ function(ts_add_library room)
     list(TRANSFORM arg_PUBLIC_HEADERS PREPEND ${folder}/)
     set_property(GLOBAL APPEND PROPERTY TS_PUBLIC_HEADERS ${arg_PUBLIC_HEADERS})
     set_property(GLOBAL APPEND PROPERTY TS_COMPONENTS ${room})
+    if(folder STREQUAL room)  # not a part of a room
+      ts_write_umbrella(${room} "${arg_PUBLIC_HEADERS}")
+    endif()
   endif()
 endfunction()
 

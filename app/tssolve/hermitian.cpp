@@ -186,8 +186,9 @@ class Hermitian {
       solvers::expect_memory("factorising " + what + " beside what else the run needs", run_.plan.memory.uses_of(false),
                              run_.plan.host_bytes);
     };
-    assembled_ = solvers::assemble_or_whole<T>(run_.ctx, run_.facts.input.rows, matrix_, mass_, target_,
-                                               {factorise, before, run_.ctx.stream, run_.factors_by}, there_, options);
+    assembled_ =
+        solvers::assemble_or_whole<T>(run_.ctx, run_.facts.input.rows, matrix_, solvers::view_of(mass_), target_,
+                                      {factorise, before, run_.ctx.stream, run_.factors_by}, there_, options);
     const std::string& note = assembled_->note;
     if (!note.empty()) run_.console.warn(note);
     run_.facts.note += (run_.facts.note.empty() || note.empty() ? "" : "; ") + note;

@@ -191,7 +191,8 @@ std::string factors_of(Run& run) {
       [&]<class T>(const AnyMatrix<T>& a) {
         std::optional<CsrMatrix<T>> mass;
         if (other) mass = as_sparse(std::get<AnyMatrix<T>>(std::move(other->matrix)));
-        return solvers::estimate_factors<T>(run.ctx, a, mass, solvers::FactorKind::ldl, run.factors_by);
+        return solvers::estimate_factors<T>(run.ctx, a, solvers::view_of(mass), solvers::FactorKind::ldl,
+                                            run.factors_by);
       },
       matrix.matrix);
   return add_factors(run, estimate, other ? "A - sigma M" : "A - sigma I");

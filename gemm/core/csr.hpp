@@ -65,7 +65,6 @@ struct CsrMatrix {
   [[nodiscard]] CsrView<T, Space::host, I> view() const noexcept {
     return {rows, cols, pointers.data(), indices.data(), values.data()};
   }
-  operator CsrView<T, Space::host, I>() const noexcept { return view(); }
 };
 
 /// A^T; a row's entries stand in the order of A's rows.

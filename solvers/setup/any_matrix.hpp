@@ -1,6 +1,7 @@
 // A matrix in memory, sparse or dense: an owner, or a view of somebody else's.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -43,6 +44,12 @@ class AnyView : public std::variant<CsrView<T>, HostView<const T>> {
   [[nodiscard]] index_t rows() const noexcept { return sparse() != nullptr ? sparse()->rows : dense().rows(); }
   [[nodiscard]] index_t cols() const noexcept { return sparse() != nullptr ? sparse()->cols : dense().cols(); }
 };
+
+/// A view of a matrix, where there is one.
+template <class T>
+[[nodiscard]] std::optional<CsrView<T>> view_of(const std::optional<CsrMatrix<T>>& matrix) {
+  return matrix ? std::optional(matrix->view()) : std::nullopt;
+}
 
 /// A copy that owns its memory.
 template <class T>

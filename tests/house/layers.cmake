@@ -127,7 +127,8 @@ floors(solvers
   "eigen"
   "svd kmeans"
   "setup"
-  "driver")
+  "driver"
+  "capi")
 
 if(failures)
   string(REGEX MATCHALL "\n" lines "${failures}")

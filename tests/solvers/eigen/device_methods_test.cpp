@@ -36,10 +36,10 @@ template <class T>
 void compare_runs(const AnyMatrix<T>& a, const std::optional<CsrMatrix<T>>& mass, std::optional<double> target,
                   const Run<T>& run) {
   const auto factorise = target ? Factorise::needed : Factorise::cheap;
-  auto here = solvers::assemble<T>(Context(), a, mass, target, {factorise});
+  auto here = solvers::assemble<T>(Context(), a, solvers::view_of(mass), target, {factorise});
   const Context ctx = device_context();
   const auto there = solvers::copy_to<T>(ctx.stream, a);
-  auto on_device = solvers::assemble<T>(ctx, a, mass, target, {factorise}, there);
+  auto on_device = solvers::assemble<T>(ctx, a, solvers::view_of(mass), target, {factorise}, there);
   CHECK(on_device.problem.a.space() == Space::device);
   const auto first = run(ctx, on_device), again = run(ctx, on_device);
   expect_same(first, again, run(Context{}, here));

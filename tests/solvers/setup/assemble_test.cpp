@@ -110,12 +110,12 @@ TEST_CASE("a mass matrix makes the standard form, and must be positive definite"
   auto mass = generators::identity(n);
   for (double& v : mass.values) v = 4;
   const auto matrix = line();
-  const auto pencil = assemble<double>(Context(), matrix, mass, std::nullopt, {Factorise::cheap});
+  const auto pencil = assemble<double>(Context(), matrix, mass.view(), std::nullopt, {Factorise::cheap});
   REQUIRE(pencil.factor);
   CHECK(std::abs(pencil.factor->least() - 4) <= bound<double>);
   CHECK(pencil.problem.count_below(0.5025, 0.01) == n / 2);
   mass.values[5] = -1;
-  CHECK_THROWS_AS(assemble<double>(Context(), matrix, mass, std::nullopt, {Factorise::cheap}), Error);
+  CHECK_THROWS_AS(assemble<double>(Context(), matrix, mass.view(), std::nullopt, {Factorise::cheap}), Error);
 }
 
 TEST_CASE("preconditioners are made for sparse and for dense matrices") {

@@ -1,0 +1,115 @@
+// Arrays of other libraries through DLPack: as views without a copy, and owners of this library as tensors.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "tallskinny/gemm/adaptors/dlpack.h"
+#include "tallskinny/gemm/core/matrix.hpp"
+
+namespace ts {
+
+/// T in DLPack's words. T: the six element types, std::int32_t or std::int64_t.
+template <class T>
+[[nodiscard]] constexpr DLDataType dl_type() noexcept {
+  constexpr auto bits = static_cast<std::uint8_t>(8 * sizeof(T));
+  if constexpr (std::is_integral_v<T>)
+    return {kDLInt, bits, 1};
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return {kDLBfloat, bits, 1};
+  else if constexpr (is_complex<T>)
+    return {kDLComplex, bits, 1};
+  else
+    return {kDLFloat, bits, 1};
+}
+
+template <class T>
+[[nodiscard]] constexpr bool holds(const DLTensor& t) noexcept {
+  constexpr DLDataType wanted = dl_type<T>();
+  return t.dtype.code == wanted.code && t.dtype.bits == wanted.bits && t.dtype.lanes == 1;
+}
+
+/// Whether its elements are in host memory, or in that of a GPU.
+/// @throws Error(invalid_argument) for memory of another kind.
+[[nodiscard]] inline Space space_of(const DLTensor& t) {
+  const int kind = static_cast<int>(t.device.device_type);
+  expects(kind == kDLCPU || kind == kDLCUDAHost || kind == kDLCUDA || kind == kDLCUDAManaged,
+          "a DLPack tensor is neither in host memory nor in that of a CUDA device");
+  return kind == kDLCPU || kind == kDLCUDAHost ? Space::host : Space::device;
+}
+
+/// rows x cols with their strides; a tensor of one dimension is a column.
+struct DLShape {
+  index_t rows = 0, cols = 1, row_stride = 1, col_stride = 1;
+};
+[[nodiscard]] inline DLShape dl_shape(const DLTensor& t) {
+  expects(t.ndim == 1 || t.ndim == 2, "a DLPack tensor has other than one or two dimensions");
+  DLShape s{t.shape[0], t.ndim == 2 ? t.shape[1] : 1, 0, 1};
+  s.row_stride = t.strides != nullptr ? t.strides[0] : s.cols;
+  if (t.strides != nullptr && t.ndim == 2) s.col_stride = t.strides[1];
+  return s;
+}
+
+/// Whether dl_view with this layout takes it: which neighbours have no gap between them.
+template <Layout L>
+[[nodiscard]] bool has_layout(const DLTensor& t) {
+  const DLShape s = dl_shape(t);
+  if constexpr (L == Layout::row_major)
+    return (s.col_stride == 1 || s.cols <= 1) && (s.rows <= 1 || s.row_stride >= s.cols);
+  else
+    return (s.row_stride == 1 || s.rows <= 1) && (s.cols <= 1 || s.col_stride >= s.rows);
+}
+
+/// The elements of a tensor where they are, which the tensor keeps alive. T may be const.
+/// @throws Error(invalid_argument) for another element type, place or layout than asked for.
+template <class T, Space S = Space::host, Layout L = Layout::row_major>
+[[nodiscard]] MatrixView<T, S, L> dl_view(const DLTensor& t) {
+  expects(holds<std::remove_const_t<T>>(t), "a DLPack tensor has another element type than asked for");
+  expects(space_of(t) == S, S == Space::host ? "a DLPack tensor is on a device where host memory is asked for"
+                                             : "a DLPack tensor is in host memory where a device is asked for");
+  expects(has_layout<L>(t), "a DLPack tensor has strides of another layout than asked for");
+  const DLShape s = dl_shape(t);
+  const index_t least = L == Layout::row_major ? s.cols : s.rows;
+  const index_t ld =
+      L == Layout::row_major ? (s.rows <= 1 ? least : s.row_stride) : (s.cols <= 1 ? least : s.col_stride);
+  return {reinterpret_cast<T*>(static_cast<char*>(t.data) + t.byte_offset), s.rows, s.cols, ld};
+}
+
+/// Memory with an owner as a tensor without gaps, row-major, on the host. Its consumer calls the deleter, which lets go
+/// of `owner`. @param shape one or two numbers
+[[nodiscard]] inline DLManagedTensor* dl_tensor(std::shared_ptr<const void> owner, const void* data, DLDataType type,
+                                                std::array<index_t, 2> shape, int dimensions) {
+  struct Held {
+    DLManagedTensor tensor;
+    std::array<std::int64_t, 2> shape;
+    std::shared_ptr<const void> owner;
+  };
+  auto held = std::make_unique<Held>();
+  held->shape = shape, held->owner = std::move(owner);
+  DLTensor& t = held->tensor.dl_tensor;
+  t.data = const_cast<void*>(data);
+  t.device = {kDLCPU, 0};
+  t.ndim = dimensions, t.dtype = type;
+  t.shape = held->shape.data(), t.strides = nullptr, t.byte_offset = 0;
+  held->tensor.manager_ctx = held.get();
+  held->tensor.deleter = [](DLManagedTensor* self) { delete static_cast<Held*>(self->manager_ctx); };
+  return &held.release()->tensor;
+}
+
+/// A matrix as a tensor that owns it.
+template <class T>
+[[nodiscard]] DLManagedTensor* to_dlpack(Matrix<T> matrix) {
+  const auto owner = std::make_shared<const Matrix<T>>(std::move(matrix));
+  return dl_tensor(owner, owner->data(), dl_type<T>(), {owner->rows(), owner->cols()}, 2);
+}
+
+/// Takes a tensor over: calls its deleter at the end.
+struct DLRelease {
+  void operator()(DLManagedTensor* t) const noexcept {
+    if (t != nullptr && t->deleter != nullptr) t->deleter(t);
+  }
+};
+using DLOwner = std::unique_ptr<DLManagedTensor, DLRelease>;
+
+}  // namespace ts
