@@ -2,13 +2,17 @@
 
 find_package(Threads REQUIRED)
 find_package(Eigen3 REQUIRED CONFIG)  # no version: Eigen 5 refuses a request for 3.4
-find_package(nlohmann_json 3.10 REQUIRED CONFIG)
+if(TS_IO)
+  find_package(nlohmann_json 3.10 REQUIRED CONFIG)
+endif()
 
 # HDF5's C library and zlib, as the target list TS_HDF5_LIBRARIES.
 if(TS_STATIC AND BUILD_SHARED_LIBS)
   message(FATAL_ERROR "TS_STATIC and BUILD_SHARED_LIBS exclude each other: choose one")
 endif()
-if(TS_STATIC)
+if(NOT TS_IO)
+  set(TS_HDF5_LIBRARIES "")
+elseif(TS_STATIC)
   # FindHDF5 of CMake 3.25 forgets what a static HDF5 needs, so the archives are named here; szip's are optional.
   find_package(HDF5 1.10 REQUIRED COMPONENTS C)
   find_library(TS_HDF5_ARCHIVE NAMES libhdf5_serial.a libhdf5.a HINTS ${HDF5_C_LIBRARY_DIRS} REQUIRED)

@@ -29,6 +29,35 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CITATION.cff
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# pkg-config: tallskinny-gemm and so on. Static libraries name what their users link beside them.
+file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" up "${up}")
+foreach(component ${components})
+  set(libs "")
+  set(libs_private "")
+  set(requires "")
+  if(NOT component STREQUAL "c")
+    set(below "")
+    if(component STREQUAL "ortho_compared")
+      set(below -ltallskinny_solvers)
+    endif()
+    if(NOT component STREQUAL "gemm")
+      string(APPEND below " -ltallskinny_gemm")
+    endif()
+    set(libs "${below}")
+    set(libs_private "-lstdc++ -lpthread -ldl -lm")
+    if(NOT BUILD_SHARED_LIBS)
+      string(APPEND libs " -lpthread -ldl")
+    endif()
+    if(component STREQUAL "io" AND NOT TS_STATIC)
+      set(requires "hdf5 zlib")
+    endif()
+  endif()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/component.pc.in
+    ${PROJECT_BINARY_DIR}/tallskinny-${component}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tallskinny-${component}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tallskinnyConfig.cmake.in
   ${PROJECT_BINARY_DIR}/tallskinnyConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tallskinnyConfigVersion.cmake

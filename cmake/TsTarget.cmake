@@ -34,11 +34,11 @@ endif()
 add_library(tallskinny_umbrella INTERFACE)
 target_include_directories(tallskinny_umbrella INTERFACE ${PROJECT_BINARY_DIR}/umbrella)
 
-# tallskinny/ROOM.hpp, which includes all public headers of a room: made here, so that none is forgotten.
+# tallskinny/ROOM.hpp, which includes all public headers of a room but adaptors: made here, so that none is forgotten.
 function(ts_write_umbrella room headers)
   set(text "// All public headers of tallskinny/${room}.\n#pragma once\n\n")
   foreach(header ${headers})
-    if(header MATCHES "[.]hpp$")
+    if(header MATCHES "[.]hpp$" AND NOT header MATCHES "/adaptors/")  # which know other libraries
       string(APPEND text "#include \"tallskinny/${header}\"\n")
     endif()
   endforeach()

@@ -1,6 +1,6 @@
 #include "tallskinny/solvers/capi/handles.hpp"
 
-#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/error_name.hpp"
 
 namespace {
 thread_local std::string last_error;
@@ -44,19 +44,7 @@ const char* ts_version(void) { return TS_VERSION; }
 const char* ts_last_error(void) { return last_error.c_str(); }
 
 const char* ts_status_name(ts_status status) {
-  switch (status) {
-    case TS_OK: return "ok";
-    case TS_INVALID_ARGUMENT: return "invalid argument";
-    case TS_BAD_INPUT: return "bad input";
-    case TS_IO_FAILURE: return "io failure";
-    case TS_OUT_OF_MEMORY: return "out of memory";
-    case TS_OUT_OF_RANGE: return "out of range";
-    case TS_NO_DEVICE: return "no device";
-    case TS_DEVICE_FAILURE: return "device failure";
-    case TS_INTERRUPTED: return "interrupted";
-    case TS_UNKNOWN: break;
-  }
-  return "unknown";
+  return status == TS_OK ? "ok" : to_string(static_cast<Errc>(static_cast<int>(status) - 1));
 }
 
 ts_status ts_context_create(int threads, ts_context** out) {

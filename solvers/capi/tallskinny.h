@@ -1,6 +1,6 @@
 /* tallskinny for C99 and whatever calls C: eigenvalues, singular values, k-means, products of tall matrices.
  *
- * Every function that can fail returns a ts_status; ts_last_error() then has one sentence on it, for the calling thread.
+ * Every function that can fail returns a ts_status; ts_last_error() then has one sentence on it, for this thread.
  * Handles are opaque and made and destroyed here; a null handle may be destroyed. Matrices come and go as DLPack
  * tensors. Structs of options begin with their size and are filled by their _init function, so that later versions may
  * add members at the end. One handle is used by one thread at a time. */
@@ -51,7 +51,7 @@ TS_API void ts_context_destroy(ts_context *ctx);
 TS_API ts_status ts_matrix_from_dlpack(DLManagedTensor *tensor, ts_matrix **out);
 /* A dense matrix in the caller's memory, which must outlive it: element (i, j) at data[i * ld + j]. */
 TS_API ts_status ts_matrix_dense(double *data, int64_t rows, int64_t cols, int64_t ld, ts_matrix **out);
-/* A sparse matrix in the caller's memory, which must outlive it: rows + 1 pointers, pointers[rows] columns and values. */
+/* A sparse matrix in the caller's memory, which must outlive it: rows + 1 pointers, then columns and values. */
 TS_API ts_status ts_matrix_csr(int64_t rows, int64_t cols, const int64_t *pointers, const int32_t *columns,
                                const double *values, ts_matrix **out);
 /* y = A x for `cols` columns, both row-major: element (i, j) at x[i * ldx + j]. Non-zero: it failed. */

@@ -6,8 +6,8 @@
 
 namespace ts::solvers {
 
-/// What is asked for beside EigenOptions, of which GeneralOptions::common says what is read; `nev` has no say. T: double
-/// or std::complex<double>.
+/// What is asked for beside EigenOptions, of which GeneralOptions::common says what is read; `nev` has no say.
+/// T: double or std::complex<double>.
 template <class T>
 struct EigsOptions : EigenOptions {
   GeneralWhich part = GeneralWhich::LM;  ///< has no say with sigma

@@ -91,7 +91,7 @@ forbid(solvers "hdf5|H5|cuda|mpi\\.h|nccl|boost/" "solvers know no files, device
 
 floors(gemm
   "core"
-  "runtime"
+  "adaptors runtime"
   "comm"
   "plan"
   "cpu device"

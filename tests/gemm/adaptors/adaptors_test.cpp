@@ -1,0 +1,99 @@
+#include "tallskinny/gemm/adaptors/dlpack.hpp"
+#include "tallskinny/gemm/adaptors/eigen.hpp"
+#include "tallskinny/gemm/adaptors/spans.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
+
+namespace {
+
+/// Shaped like std::mdspan, with any strides.
+template <class T>
+struct Md {
+  using value_type = std::remove_const_t<T>;
+  T* data;
+  std::array<std::size_t, 2> shape, step;
+  static constexpr std::size_t rank() { return 2; }
+  [[nodiscard]] std::size_t extent(std::size_t r) const { return shape[r]; }
+  [[nodiscard]] std::size_t stride(std::size_t r) const { return step[r]; }
+  [[nodiscard]] T* data_handle() const { return data; }
+};
+
+DLTensor tensor(void* data, DLDataType type, std::int64_t* shape, std::int64_t* strides, int device = kDLCPU) {
+  return {data, {static_cast<DLDeviceType>(device), 0}, 2, type, shape, strides, 0};
+}
+
+}  // namespace
+
+TEST_CASE("matrices of Eigen and their blocks are views in their own order, and back") {
+  Eigen::MatrixXd columns(3, 2);
+  columns << 1, 2, 3, 4, 5, 6;
+  const auto v = view_of(columns);
+  CHECK(v(2, 0) == 5);
+  CHECK(v.data() == columns.data());
+  CHECK_FALSE(decltype(v)::row_major);
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> gram(2, 2);
+  ts::gram(Context{}, Op::adjoint, 1.0, v, 0.0, view_of(gram));
+  CHECK(gram(0, 1) == 44);
+  CHECK(as_eigen(view_of(gram))(1, 1) == 56);
+  as_eigen(v)(0, 0) = 9;
+  CHECK(columns(0, 0) == 9);
+  const Eigen::Map<Eigen::MatrixXd, 0, Eigen::InnerStride<2>> gaps(columns.data(), 1, 2);
+  CHECK_THROWS_AS(view_of(gaps), Error);
+}
+
+TEST_CASE("sparse matrices of Eigen are views, once they are compressed") {
+  Eigen::SparseMatrix<double, Eigen::RowMajor, std::int64_t> wide(2, 3);
+  wide.insert(0, 2) = 5;
+  wide.insert(1, 0) = 7;
+  CHECK_THROWS_AS(view_of(wide), Error);
+  wide.makeCompressed();
+  const auto v = view_of(wide);
+  CHECK(v.nonzeros() == 2);
+  CHECK(v.indices[0] == 2);
+  CHECK(v.values == wide.valuePtr());
+  Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t> usual = wide;
+  std::vector<index_t> pointers;
+  CHECK(view_of(usual, pointers).pointers[2] == 2);
+}
+
+TEST_CASE("spans of one and two dimensions are views; other strides are refused") {
+  std::vector<double> x = {1, 2, 3, 4, 5, 6};
+  CHECK(view_of(std::span(x), 2, 3)(1, 0) == 4);
+  CHECK_THROWS_AS(view_of(std::span(x), 2, 2), Error);
+  const Md<const double> by_rows{x.data(), {2, 2}, {3, 1}}, by_columns{x.data(), {2, 3}, {1, 2}};
+  CHECK(view_of(by_rows)(1, 1) == 5);
+  CHECK(view_of(by_rows).ld() == 3);
+  CHECK(view_of<Layout::col_major>(by_columns)(1, 2) == 6);
+  CHECK_THROWS_AS(view_of(by_columns), Error);
+}
+
+TEST_CASE("DLPack: tensors are views where type, place and strides are those asked for") {
+  std::vector<double> x = {1, 2, 3, 4, 5, 6};
+  std::array<std::int64_t, 2> shape = {2, 3}, strides = {1, 2};
+  DLTensor plain = tensor(x.data(), dl_type<double>(), shape.data(), nullptr);
+  CHECK(dl_view<double>(plain)(1, 0) == 4);
+  CHECK_THROWS_AS(dl_view<float>(plain), Error);
+  CHECK_THROWS_AS((dl_view<double, Space::device>(plain)), Error);
+  const DLTensor by_columns = tensor(x.data(), dl_type<double>(), shape.data(), strides.data());
+  CHECK((dl_view<double, Space::host, Layout::col_major>(by_columns)(1, 1)) == 4);
+  CHECK(test::message_of([&] { (void)dl_view<double>(by_columns); }).find("strides") != std::string::npos);
+  plain.byte_offset = sizeof(double), shape[1] = 2;
+  CHECK(dl_view<const double>(plain)(0, 0) == 2);
+  CHECK(space_of(tensor(x.data(), dl_type<double>(), shape.data(), nullptr, kDLCUDA)) == Space::device);
+  CHECK_THROWS_AS(space_of(tensor(x.data(), dl_type<double>(), shape.data(), nullptr, 7)), Error);
+}
+
+TEST_CASE("DLPack: an owner leaves as a tensor, which frees it") {
+  auto m = Matrix<float>::zeros(3, 2);
+  m(2, 1) = 5;
+  const float* const data = m.data();
+  const DLOwner owner(to_dlpack(std::move(m)));
+  const DLTensor& t = owner->dl_tensor;
+  CHECK(t.data == data);
+  CHECK(dl_view<float>(t)(2, 1) == 5);
+  CHECK(holds<float>(t));
+  CHECK_FALSE(holds<std::int32_t>(t));
+}
