@@ -1,0 +1,105 @@
+// Arrays of Python as operands of the engine, and what the library owns as arrays of Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <complex>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+
+namespace ts::python {
+
+namespace nb = nanobind;
+using In = nb::ndarray<nb::ro>;
+using Out = nb::ndarray<>;
+
+/// A two-dimensional array wherever it lies; owns nothing.
+struct Operand {
+  void* data = nullptr;
+  DType type = DType::float64;
+  index_t rows = 0, cols = 0, row_stride = 0, col_stride = 0;
+  Space space = Space::host;
+  int device = 0;
+
+  /// @throws Error(invalid_argument) for an array of another type.
+  template <class T, Space S>
+  [[nodiscard]] Strided<T, S> as(const char* name) const {
+    if (type != dtype_of<std::remove_const_t<T>>)
+      throw Error(Errc::invalid_argument, std::string(name) + " is of " + std::string(name_of(type)) + " where " +
+                                              std::string(name_of(dtype_of<std::remove_const_t<T>>)) +
+                                              " is needed: convert it by astype()");
+    if (space != S)
+      throw Error(Errc::invalid_argument,
+                  std::string(name) + " and the first array lie in different memory: move one of them");
+    return Strided<T, S>(static_cast<T*>(data), rows, cols, row_stride, col_stride);
+  }
+};
+
+/// @throws Error(invalid_argument) for an array that is not two-dimensional, or of a type that the engine lacks.
+[[nodiscard]] Operand operand_of(const In& a, const char* name);
+[[nodiscard]] Operand operand_of(const Out& a, const char* name);
+
+/// The stream that operations of this process on a device use.
+[[nodiscard]] cuda::Stream stream_of(int device);
+/// The same context, with that stream where the operand lies on a device.
+[[nodiscard]] Context context_at(const Context& ctx, const Operand& where);
+
+/// body.operator()<T>() for the element type.
+template <class Body>
+auto with_type(DType type, Body&& body) {
+  switch (type) {
+    case DType::float64: return body.template operator()<double>();
+    case DType::complex128: return body.template operator()<std::complex<double>>();
+    case DType::float32: return body.template operator()<float>();
+    case DType::complex64: return body.template operator()<std::complex<float>>();
+    case DType::float16: return body.template operator()<float16>();
+    case DType::bfloat16: break;
+  }
+  return body.template operator()<bfloat16>();
+}
+
+/// A list of elements in host memory, contiguous.
+template <class T>
+[[nodiscard]] std::pair<const T*, index_t> list_of(const In& a, const char* name) {
+  if (a.ndim() != 1 || a.dtype() != nb::dtype<T>() || a.device_type() != nb::device::cpu::value ||
+      (a.shape(0) > 1 && a.stride(0) != 1))
+    throw Error(Errc::invalid_argument, std::string(name) + " must be a contiguous list in host memory");
+  return {static_cast<const T*>(a.data()), static_cast<index_t>(a.shape(0))};
+}
+
+/// An array of NumPy over what `owner` holds; no copy.
+template <class T, class Owner>
+[[nodiscard]] nb::object array_of(Owner&& owner, const T* data, std::initializer_list<std::size_t> shape) {
+  auto kept = std::make_unique<std::decay_t<Owner>>(std::forward<Owner>(owner));
+  nb::capsule capsule(kept.get(), [](void* p) noexcept { delete static_cast<std::decay_t<Owner>*>(p); });
+  kept.release();
+  return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(data), shape.size(), shape.begin(), capsule));
+}
+template <class T>
+[[nodiscard]] nb::object array_of(std::vector<T> values) {
+  const T* const data = values.data();
+  const std::size_t size = values.size();
+  return array_of<T>(std::move(values), data, {size});
+}
+template <class T>
+[[nodiscard]] nb::object array_of(Matrix<T> m) {
+  const T* const data = m.data();
+  const auto rows = static_cast<std::size_t>(m.rows()), cols = static_cast<std::size_t>(m.cols());
+  return array_of<T>(std::move(m), data, {rows, cols});
+}
+
+void add_engine(nb::module_& m);
+void add_kmeans(nb::module_& m);
+void add_eigen(nb::module_& m);
+void add_files(nb::module_& m);
+
+}  // namespace ts::python

@@ -1,0 +1,170 @@
+// k-means on arrays: rows in the caller's memory, results as arrays.
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <optional>
+
+#include "arrays.hpp"
+#include "watch.hpp"
+
+namespace ts::python {
+
+namespace {
+
+using namespace solvers;
+
+/// Rows of an array, or of (indptr, indices, data, columns) of a sparse matrix; owns nothing.
+Rows rows_of(const Context& ctx, nb::handle x) {
+  if (nb::isinstance<nb::tuple>(x)) {
+    const auto parts = nb::cast<std::tuple<In, In, In, index_t>>(x);
+    const auto& values = std::get<2>(parts);
+    const auto pointers = list_of<index_t>(std::get<0>(parts), "indptr");
+    const auto indices = list_of<std::int32_t>(std::get<1>(parts), "indices");
+    const auto view = [&]<class T>() {
+      return Rows(CsrView<T>{pointers.second - 1, std::get<3>(parts), pointers.first, indices.first,
+                             list_of<T>(values, "data").first});
+    };
+    return values.dtype() == nb::dtype<float>() ? view.operator()<float>() : view.operator()<double>();
+  }
+  const Operand o = operand_of(nb::cast<In>(x), "X");
+  const bool by_rows = o.col_stride == 1 || o.cols == 1;
+  return with_type(o.type, [&]<class T>() -> Rows {
+    if constexpr (is_complex<T>) {
+      throw Error(Errc::invalid_argument, "Complex data not supported: points have real coordinates");
+    } else {
+      const T* const data = static_cast<const T*>(o.data);
+      const auto placed = [&](const auto& view) {
+        using View = std::decay_t<decltype(view)>;
+        if constexpr (View::space == Space::device)
+          return Rows(ctx.stream, view);
+        else
+          return Rows(view);
+      };
+      if (o.space == Space::host)
+        return by_rows ? placed(HostView<const T>(data, o.rows, o.cols, std::max(o.row_stride, o.cols)))
+                       : placed(HostView<const T, Layout::col_major>(data, o.rows, o.cols, o.col_stride));
+      return by_rows ? placed(DeviceView<const T>(data, o.rows, o.cols, std::max(o.row_stride, o.cols)))
+                     : placed(DeviceView<const T, Layout::col_major>(data, o.rows, o.cols, o.col_stride));
+    }
+  });
+}
+
+Context context_for(const Context& ctx, nb::handle x) {
+  if (nb::isinstance<nb::tuple>(x)) return ctx;
+  return context_at(ctx, operand_of(nb::cast<In>(x), "X"));
+}
+
+std::span<const double> numbers(const std::optional<In>& a, const char* name) {
+  if (!a) return {};
+  const auto [data, size] = list_of<double>(*a, name);
+  return {data, static_cast<std::size_t>(size)};
+}
+
+HostView<const double> centers_of(const In& a) {
+  const Operand o = operand_of(a, "centers");
+  expects(o.space == Space::host && o.type == DType::float64 && (o.col_stride == 1 || o.cols <= 1),
+          "centers must be float64 in rows, in host memory");
+  return {static_cast<const double*>(o.data), o.rows, o.cols, std::max(o.row_stride, o.cols)};
+}
+
+template <class Enum, std::size_t N>
+Enum named(const std::string& word, const char* what, const std::pair<const char*, Enum> (&words)[N]) {
+  std::string all;
+  for (const auto& [name, value] : words) {
+    if (word == name) return value;
+    all += (all.empty() ? "'" : ", '") + std::string(name) + "'";
+  }
+  throw Error(Errc::invalid_argument, std::string(what) + "='" + word + "' is none of " + all);
+}
+
+constexpr std::pair<const char*, KMeansAlgorithm> algorithms[] = {{"lloyd", KMeansAlgorithm::lloyd},
+                                                                  {"mini-batch", KMeansAlgorithm::mini_batch},
+                                                                  {"bisecting", KMeansAlgorithm::bisecting},
+                                                                  {"balanced", KMeansAlgorithm::balanced},
+                                                                  {"two-level", KMeansAlgorithm::two_level}};
+constexpr std::pair<const char*, KMeansInit> inits[] = {{"k-means++", KMeansInit::plus_plus},
+                                                        {"k-means||", KMeansInit::parallel},
+                                                        {"afk-mc2", KMeansInit::markov},
+                                                        {"random", KMeansInit::random},
+                                                        {"given", KMeansInit::given}};
+constexpr std::pair<const char*, KMeansMetric> metrics[] = {{"euclidean", KMeansMetric::euclidean},
+                                                            {"cosine", KMeansMetric::cosine}};
+
+nb::dict kmeans_of(const Context& ctx_, nb::object x, KMeansOptions options, std::optional<In> weights,
+                   std::optional<In> centers, nb::object callback) {
+  const Context ctx = context_for(ctx_, x);
+  const Rows rows = rows_of(ctx, x);
+  options.weights = numbers(weights, "sample_weight");
+  if (centers) options.centers = centers_of(*centers);
+  Watch watch(std::move(callback));
+  options.on_progress = [&watch](const KMeansProgress& p) {
+    return watch.go_on([&p] {
+      nb::dict told;
+      told["run"] = p.run, told["runs"] = p.runs, told["iteration"] = p.iteration, told["chosen"] = p.chosen;
+      told["clusters"] = p.clusters, told["changed"] = p.changed, told["inertia"] = p.inertia;
+      return told;
+    });
+  };
+  KMeansResult found = watched(watch, [&] { return kmeans(ctx, rows, options); });
+  nb::dict out;
+  out["converged"] = found.converged(), out["inertia"] = found.inertia, out["n_iter"] = found.n_iter;
+  out["distinct"] = found.distinct;
+  nb::list notes;
+  for (const std::string& note : found.notes) notes.append(note);
+  out["notes"] = notes;
+  out["labels"] = array_of(std::move(found.labels)), out["centers"] = array_of(std::move(found.centers));
+  return out;
+}
+
+nb::tuple predict_of(const Context& ctx_, nb::object x, const In& centers, const std::string& metric,
+                     std::optional<In> weights) {
+  const Context ctx = context_for(ctx_, x);
+  const Rows rows = rows_of(ctx, x);
+  KMeansPrediction found;
+  {
+    const auto about = centers_of(centers);
+    const auto w = numbers(weights, "sample_weight");
+    const nb::gil_scoped_release released;
+    found = predict(ctx, rows, about, named(metric, "metric", metrics), w);
+  }
+  return nb::make_tuple(array_of(std::move(found.labels)), found.inertia);
+}
+
+nb::object transform_of(const Context& ctx_, nb::object x, const In& centers, const std::string& metric) {
+  const Context ctx = context_for(ctx_, x);
+  const Rows rows = rows_of(ctx, x);
+  Matrix<double> found;
+  {
+    const auto about = centers_of(centers);
+    const nb::gil_scoped_release released;
+    found = transform(ctx, rows, about, named(metric, "metric", metrics));
+  }
+  return array_of(std::move(found));
+}
+
+}  // namespace
+
+void add_kmeans(nb::module_& m) {
+  nb::class_<KMeansOptions>(m, "KMeansOptions")
+      .def(nb::init<>())
+      .def_rw("clusters", &KMeansOptions::clusters)
+      .def_rw("batch", &KMeansOptions::batch)
+      .def_rw("n_init", &KMeansOptions::n_init)
+      .def_rw("max_iter", &KMeansOptions::max_iter)
+      .def_rw("tol", &KMeansOptions::tol)
+      .def_rw("seed", &KMeansOptions::seed)
+      .def_rw("sample", &KMeansOptions::sample)
+      .def_rw("refine", &KMeansOptions::refine)
+      .def("set_algorithm",
+           [](KMeansOptions& o, const std::string& word) { o.algorithm = named(word, "algorithm", algorithms); })
+      .def("set_init", [](KMeansOptions& o, const std::string& word) { o.init = named(word, "init", inits); })
+      .def("set_metric", [](KMeansOptions& o, const std::string& word) { o.metric = named(word, "metric", metrics); });
+  m.def("kmeans", kmeans_of, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none());
+  m.def("predict", predict_of, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("transform", transform_of);
+}
+
+}  // namespace ts::python

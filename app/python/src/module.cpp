@@ -1,0 +1,110 @@
+// The module: contexts, errors, devices.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+
+#include "arrays.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
+
+namespace ts::python {
+
+namespace {
+
+Operand operand_of_handle(void* data, const In& a, const char* name) {
+  const auto fail = [&](const std::string& what) {
+    throw Error(Errc::invalid_argument, std::string(name) + " " + what);
+  };
+  if (a.ndim() != 2) fail("has " + std::to_string(a.ndim()) + " dimensions where a matrix is needed");
+  Operand o;
+  o.data = data;
+  o.rows = static_cast<index_t>(a.shape(0)), o.cols = static_cast<index_t>(a.shape(1));
+  o.row_stride = a.stride(0), o.col_stride = a.stride(1);
+  const nb::dlpack::dtype t = a.dtype();
+  const auto code = static_cast<nb::dlpack::dtype_code>(t.code);
+  using Code = nb::dlpack::dtype_code;
+  if (code == Code::Float && t.bits == 64)
+    o.type = DType::float64;
+  else if (code == Code::Float && t.bits == 32)
+    o.type = DType::float32;
+  else if (code == Code::Float && t.bits == 16)
+    o.type = DType::float16;
+  else if (code == Code::Bfloat && t.bits == 16)
+    o.type = DType::bfloat16;
+  else if (code == Code::Complex && t.bits == 128)
+    o.type = DType::complex128;
+  else if (code == Code::Complex && t.bits == 64)
+    o.type = DType::complex64;
+  else
+    fail("has a type of elements that is none of float64, complex128, float32, complex64, float16, bfloat16");
+  const int kind = a.device_type();
+  if (kind == nb::device::cuda::value || kind == nb::device::cuda_managed::value)
+    o.space = Space::device, o.device = a.device_id();
+  else if (kind != nb::device::cpu::value && kind != nb::device::cuda_host::value)
+    fail("lies on a device that is neither a processor nor an NVIDIA GPU");
+  return o;
+}
+
+void raise(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& e) {
+    static constexpr const char* names[] = {"InvalidArgument", "BadInput", "FileError",     "OutOfMemory",
+                                            "OutOfRange",      "NoDevice", "DeviceFailure", "Interrupted"};
+    const nb::object errors = nb::module_::import_("tallskinny._errors");
+    PyErr_SetString(errors.attr(names[static_cast<std::size_t>(e.code())]).ptr(), e.what());
+  }
+}
+
+}  // namespace
+
+Operand operand_of(const In& a, const char* name) {
+  return operand_of_handle(const_cast<void*>(static_cast<const void*>(a.data())), a, name);
+}
+Operand operand_of(const Out& a, const char* name) { return operand_of_handle(a.data(), In(a), name); }
+
+cuda::Stream stream_of(int device) {
+  static std::map<int, cuda::Stream>* const streams = new std::map<int, cuda::Stream>;  // of the process, to its end
+  auto& stream = (*streams)[device];
+  if (!stream) stream = cuda::Stream(device);
+  return stream;
+}
+
+Context context_at(const Context& ctx, const Operand& where) {
+  Context there = ctx;
+  if (where.space == Space::device) there.stream = stream_of(where.device);
+  return there;
+}
+
+}  // namespace ts::python
+
+NB_MODULE(_core, m) {
+  using namespace ts;
+  using namespace ts::python;
+  m.doc() = "Bindings of the library; use the package tallskinny.";
+  nb::register_exception_translator(raise);
+  nb::class_<Context>(m, "Context")
+      .def(nb::init<>())
+      .def_rw("threads", &Context::threads)
+      .def("thread_count", &Context::thread_count)
+      .def("use_device", [](Context& ctx, int device) { ctx.stream = stream_of(device); })
+      .def_prop_ro("device",
+                   [](const Context& ctx) -> nb::object {
+                     if (!ctx.stream) return nb::none();
+                     return nb::int_(ctx.stream.device().index);
+                   })
+      .def_prop_rw(
+          "gpu_to_gpu", [](const Context& ctx) { return ctx.determinism == Determinism::gpu_to_gpu; },
+          [](Context& ctx, bool on) { ctx.determinism = on ? Determinism::gpu_to_gpu : Determinism::run_to_run; });
+  m.def("devices", [] {
+    const cuda::DeviceList list = cuda::list_devices();
+    std::vector<std::string> names;
+    names.reserve(list.devices.size());
+    for (const cuda::DeviceInfo& d : list.devices) names.push_back(d.name);
+    return nb::make_tuple(names, list.reason);
+  });
+  add_engine(m);
+  add_kmeans(m);
+  add_files(m);
+}

@@ -1,0 +1,52 @@
+"""Eigenvalues, singular values, k-means and products of tall-and-skinny matrices.
+
+========================================  ==========================================================================
+`gram`, `inner`, `tsmm`, `tsm2r`, `spmm`  products of tall matrices
+`trsm`, `orthonormalise`, `column_norms`  triangular solve, QR factorisation, norms
+`KMeans`, `MiniBatchKMeans`,              clusters, as in scikit-learn
+`BisectingKMeans`
+`read`, `write`, `info`                   matrices in files
+`plan`, `devices`, `Context`              what would be done; GPUs; threads, device and determinism of calls
+========================================  ==========================================================================
+"""
+
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as _version
+
+from ._context import Context, default_context, devices, set_default_context
+from ._engine import column_norms, gram, inner, orthonormalise, plan, spmm, trsm, tsm2r, tsmm
+from ._errors import (
+    BadInput,
+    DeviceFailure,
+    Error,
+    FileError,
+    Interrupted,
+    InvalidArgument,
+    NoConvergence,
+    NoDevice,
+    OutOfMemory,
+    OutOfRange,
+)
+from ._files import info, read, write
+
+try:
+    __version__ = _version("tallskinny")
+except PackageNotFoundError:  # from a folder that is not installed
+    __version__ = "unknown"
+
+
+def __getattr__(name):
+    # The models load scikit-learn where it is installed, which takes a second.
+    if name in ("KMeans", "MiniBatchKMeans", "BisectingKMeans"):
+        from . import _kmeans
+
+        return getattr(_kmeans, name)
+    raise AttributeError(f"module 'tallskinny' has no attribute {name!r}")
+
+
+__all__ = [
+    "BadInput", "BisectingKMeans", "Context", "DeviceFailure", "Error", "FileError", "Interrupted", "InvalidArgument",
+    "KMeans", "MiniBatchKMeans", "NoConvergence", "NoDevice", "OutOfMemory", "OutOfRange", "column_norms",
+    "default_context", "devices", "gram", "info", "inner", "orthonormalise", "plan", "read", "set_default_context",
+    "spmm", "trsm", "tsm2r", "tsmm", "write",
+]

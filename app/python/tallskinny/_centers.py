@@ -1,0 +1,244 @@
+"""What models of centres have in common: everything but their parameters."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+
+import numpy as np
+
+from . import _core
+from ._arrays import back_to, csr_parts, is_on_device, is_sparse, tall, wait_for
+from ._context import core_of
+from ._progress import progress_of
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+    _bases = (ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator)
+except ImportError:
+    from ._without_sklearn import (
+        Base,
+        ConvergenceWarning,
+        _check_sample_weight,
+        check_is_fitted,
+        check_random_state,
+        validate_data,
+    )
+
+    _bases = (Base,)
+
+
+def _seed(random_state):
+    """64 random bits: those of an integer are always the same."""
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state) % 2**64
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def weights_of(sample_weight, X):
+    if sample_weight is None:
+        return None
+    return np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+
+
+class Centers(*_bases):
+    """What models of centres have in common."""
+
+    _algorithm = "lloyd"
+
+    def _validated(self, X, reset=False):
+        if is_on_device(X):
+            wait_for(X)
+            if reset:
+                self.n_features_in_ = int(X.shape[1])
+            elif X.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                    "features as input"
+                )
+            return X
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            accept_large_sparse=False,
+        )
+
+    @staticmethod
+    def _operand(X):
+        return csr_parts(X, {np.dtype(np.float64), np.dtype(np.float32)}) if is_sparse(X) else tall(X, "X")
+
+    def _context_core(self):
+        return core_of(getattr(self, "context", None))
+
+    def _check_parameters(self, n):
+        for name, least in (("n_clusters", 1), ("max_iter", 1), ("batch_size", 1)):
+            value = getattr(self, name, least)
+            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+                raise ValueError(
+                    f"The {name!r} parameter of {type(self).__name__} must be an int in the range [{least}, inf). "
+                    f"Got {value!r} instead."
+                )
+        if not isinstance(self.tol, numbers.Real) or self.tol < 0:
+            raise ValueError(f"The 'tol' parameter of {type(self).__name__} must be a number in the range [0.0, inf). "
+                             f"Got {self.tol!r} instead.")
+        n_init = self.n_init
+        if n_init != "auto" and (not isinstance(n_init, numbers.Integral) or n_init < 1):
+            raise ValueError(f"The 'n_init' parameter of {type(self).__name__} must be 'auto' or an int in the range "
+                             f"[1, inf). Got {n_init!r} instead.")
+        if n < self.n_clusters:
+            raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
+
+    def _given_centers(self, X):
+        """First centres as an array, or None where a word says how they are chosen."""
+        init = self.init
+        if isinstance(init, str):
+            return None
+        if callable(init):
+            init = init(X, self.n_clusters, random_state=check_random_state(self.random_state))
+        centers = np.array(init, dtype=np.float64, order="C")
+        if centers.ndim != 2 or centers.shape[0] != self.n_clusters:
+            raise ValueError(f"The shape of the initial centers {centers.shape} does not match the number of clusters "
+                             f"{self.n_clusters}.")
+        if centers.shape[1] != X.shape[1]:
+            raise ValueError(f"The shape of the initial centers {centers.shape} does not match the number of features "
+                             f"of the data {X.shape[1]}.")
+        return centers
+
+    def _options(self, centers):
+        options = _core.KMeansOptions()
+        options.clusters = self.n_clusters
+        options.max_iter = self.max_iter
+        options.tol = float(self.tol)
+        options.seed = _seed(self.random_state)
+        options.set_algorithm(self._algorithm)
+        options.set_metric(getattr(self, "metric", "euclidean"))
+        options.set_init("given" if centers is not None else self.init)
+        n_init = self.n_init
+        if n_init == "auto":
+            n_init = 1 if centers is not None or self.init != "random" else self._random_starts
+        if centers is not None and n_init > 1:
+            if self.n_init != "auto":
+                warnings.warn(
+                    "Explicit initial center position passed: performing only one init in "
+                    f"{type(self).__name__} instead of n_init={n_init}.", RuntimeWarning, stacklevel=4)
+            n_init = 1
+        options.n_init = int(n_init)
+        return options
+
+    _random_starts = 10
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Finds clusters.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Float64 and float32 are read where they lie, on a GPU too; sparse rows stay sparse.
+        y : ignored
+        sample_weight : array, shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        source = X
+        X = self._validated(X, reset=True)
+        self._check_parameters(X.shape[0])
+        centers = self._given_centers(X)
+        weights = weights_of(sample_weight, X)
+        options = self._options(centers)
+        with progress_of(self.verbose, getattr(self, "callback", None), type(self).__name__) as callback:
+            found = _core.kmeans(self._context_core(), self._operand(X), options, weights, centers, callback)
+        self._take(found, X, source)
+        if found["distinct"] < self.n_clusters:
+            warnings.warn(f"Number of distinct clusters ({found['distinct']}) found smaller than n_clusters "
+                          f"({self.n_clusters}). Possibly due to duplicate points in X.", ConvergenceWarning,
+                          stacklevel=2)
+        return self
+
+    def _take(self, found, X, source):
+        dtype = np.float32 if str(X.dtype).split(".")[-1] == "float32" else np.float64
+        self._centers = found["centers"]
+        self.cluster_centers_ = back_to(source, np.asarray(found["centers"], dtype=dtype))
+        self.labels_ = back_to(source, found["labels"])
+        self.inertia_ = float(found["inertia"])
+        self.n_iter_ = int(found["n_iter"])
+        self._n_features_out = self.n_clusters
+
+    def _exact_centers(self):
+        """float64: what was found, unless cluster_centers_ has been replaced since."""
+        check_is_fitted(self)
+        from ._arrays import on_host
+
+        shown = on_host(self.cluster_centers_)
+        kept = self.__dict__.get("_centers")
+        if kept is None or kept.shape != shown.shape or not np.array_equal(kept.astype(shown.dtype), shown):
+            kept = np.ascontiguousarray(shown, dtype=np.float64)
+        return kept
+
+    def _predicted(self, X, sample_weight=None):
+        check_is_fitted(self)
+        X = self._validated(X)
+        return _core.predict(self._context_core(), self._operand(X), self._exact_centers(),
+                             getattr(self, "metric", "euclidean"), weights_of(sample_weight, X))
+
+    def predict(self, X):
+        """The nearest centre of each row, in exact arithmetic up to a stated bound.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of int32, shape (n_samples,)
+        """
+        return back_to(X, self._predicted(X)[0])
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """`fit`, then the labels."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def transform(self, X):
+        """Distances of all rows to all centres.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+
+        Returns
+        -------
+        array, shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
+        source, X = X, self._validated(X)
+        if is_on_device(X):
+            from ._arrays import on_host
+
+            X = on_host(X)
+        found = _core.transform(self._context_core(), self._operand(X), self._exact_centers(),
+                                getattr(self, "metric", "euclidean"))
+        return back_to(source, found.astype(np.float32) if X.dtype == np.float32 else found)
+
+    def fit_transform(self, X, y=None, sample_weight=None):
+        """`fit`, then `transform` of the same rows."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def score(self, X, y=None, sample_weight=None):
+        """The negative sum of squared distances of rows to their centres."""
+        return -self._predicted(X, sample_weight)[1]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

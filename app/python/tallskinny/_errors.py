@@ -1,0 +1,76 @@
+"""Errors of the library as exceptions: each is an `Error`, and the built-in exception that it resembles."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """Base of all errors of the library. The text is one sentence that names the argument or file."""
+
+
+class InvalidArgument(Error, ValueError):
+    """A size, option or array that the operation does not accept."""
+
+
+class BadInput(Error, ValueError):
+    """A file or its content, or a matrix, that cannot be used."""
+
+
+class FileError(Error, OSError):
+    """Reading or writing failed although the request made sense."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """More memory is needed than there is."""
+
+
+class OutOfRange(Error, OverflowError):
+    """A result is larger than the largest number of its type."""
+
+
+class NoDevice(Error, RuntimeError):
+    """The device asked for does not exist."""
+
+
+class DeviceFailure(Error, RuntimeError):
+    """The device reported an error."""
+
+
+class Interrupted(Error, RuntimeError):
+    """A callback asked to stop before there was a result."""
+
+
+class NoConvergence(Error, RuntimeError):
+    """Not all wanted pairs converged.
+
+    Where SciPy is installed it is a `scipy.sparse.linalg.ArpackNoConvergence` too.
+
+    Attributes
+    ----------
+    eigenvalues, eigenvectors : numpy.ndarray
+        Those that did converge.
+    result : object
+        All that the run found, as it would have been returned.
+    """
+
+    def __init__(self, message, eigenvalues=None, eigenvectors=None, result=None):
+        Exception.__init__(self, message)
+        self.eigenvalues = eigenvalues
+        self.eigenvectors = eigenvectors
+        self.result = result
+
+    def __str__(self):
+        return str(self.args[0])
+
+
+def no_convergence(message, eigenvalues, eigenvectors, result):
+    """A `NoConvergence`, which `except ArpackNoConvergence` catches as well."""
+    try:
+        from scipy.sparse.linalg import ArpackNoConvergence
+    except ImportError:
+        return NoConvergence(message, eigenvalues, eigenvectors, result)
+
+    class NoConvergenceOfBoth(NoConvergence, ArpackNoConvergence):
+        pass
+
+    NoConvergenceOfBoth.__name__ = NoConvergenceOfBoth.__qualname__ = "NoConvergence"
+    return NoConvergenceOfBoth(message, eigenvalues, eigenvectors, result)

@@ -1,0 +1,231 @@
+"""k-means with scikit-learn's interface."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+from ._arrays import is_sparse
+from ._centers import Centers, weights_of
+
+
+class KMeans(Centers):
+    """k-means by Lloyd's iteration: every label is proved to be the nearest centre's.
+
+    Parameters
+    ----------
+    n_clusters : int
+    init : {'k-means++', 'k-means||', 'afk-mc2', 'random'}, callable or array of shape (n_clusters, n_features)
+        First centres.
+    n_init : 'auto' or int
+        Restarts, of which the best is kept. 'auto': 10 for random centres, else 1.
+    max_iter : int
+    tol : float
+        Stops when the centres moved by less, relative to the variance of the features.
+    verbose : int
+        1: a bar of tqdm where that is installed, else lines.
+    random_state : int, RandomState, Generator or None
+    copy_x : bool
+        No meaning here: X is never changed.
+    algorithm : {'lloyd', 'elkan', 'two-level', 'balanced'}
+        'elkan' is 'lloyd', which has bounds in any case. 'two-level' is quicker for thousands of clusters;
+        'balanced' makes sizes equal.
+    metric : {'euclidean', 'cosine'}
+    callback : callable, optional
+        Called at most 20 times a second with a dict; a true answer stops, and what was found so far is kept.
+    context : Context, optional
+
+    Attributes
+    ----------
+    cluster_centers_ : array, shape (n_clusters, n_features)
+    labels_ : array of int32, shape (n_samples,)
+        Labels, centres and inertia belong together.
+    inertia_ : float
+        Sum of squared distances, computed from differences.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X had names.
+
+    Examples
+    --------
+    >>> import numpy as np, tallskinny as ts
+    >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> sorted(ts.KMeans(2, random_state=0).fit(X).cluster_centers_.tolist())
+    [[1.0, 2.0], [10.0, 2.0]]
+    """
+
+    def __init__(self, n_clusters=8, *, init="k-means++", n_init="auto", max_iter=300, tol=1e-4, verbose=0,
+                 random_state=None, copy_x=True, algorithm="lloyd", metric="euclidean", callback=None, context=None):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.metric = metric
+        self.callback = callback
+        self.context = context
+
+    @property
+    def _algorithm(self):
+        return "lloyd" if self.algorithm == "elkan" else self.algorithm
+
+
+class MiniBatchKMeans(Centers):
+    """k-means by small random samples: quicker, a little worse. Every label is the nearest centre's.
+
+    Parameters
+    ----------
+    n_clusters, init, n_init, max_iter, verbose, random_state, metric, callback, context
+        As for `KMeans`; `n_init` 'auto' is 3 for random centres, else 1.
+    batch_size : int
+        Rows in a step.
+    compute_labels, tol, max_no_improvement, init_size, reassignment_ratio
+        Accepted, and without meaning here: labels are always computed, and the run stops by itself.
+
+    Attributes
+    ----------
+    cluster_centers_, labels_, inertia_, n_iter_, n_features_in_, feature_names_in_
+        As for `KMeans`.
+    n_steps_ : int
+    """
+
+    _algorithm = "mini-batch"
+    _random_starts = 3
+
+    def __init__(self, n_clusters=8, *, init="k-means++", max_iter=100, batch_size=1024, verbose=0,
+                 compute_labels=True, random_state=None, tol=0.0, max_no_improvement=10, init_size=None,
+                 n_init="auto", reassignment_ratio=0.01, metric="euclidean", callback=None, context=None):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.verbose = verbose
+        self.compute_labels = compute_labels
+        self.random_state = random_state
+        self.tol = tol
+        self.max_no_improvement = max_no_improvement
+        self.init_size = init_size
+        self.n_init = n_init
+        self.reassignment_ratio = reassignment_ratio
+        self.metric = metric
+        self.callback = callback
+        self.context = context
+
+    def _options(self, centers):
+        options = super()._options(centers)
+        options.batch = self.batch_size
+        return options
+
+    def _take(self, found, X, source):
+        super()._take(found, X, source)
+        self.n_steps_ = self.n_iter_
+        self._counts = np.bincount(found["labels"], minlength=self.n_clusters).astype(np.float64)
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """One step with these rows: centres move to the mean of all rows that they have had.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array, shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "cluster_centers_")
+        X = self._validated(X, reset=first)
+        weights = weights_of(sample_weight, X)
+        if first:
+            self._check_parameters(X.shape[0])
+            centers = self._given_centers(X)
+            if centers is None:
+                options = self._options(None)
+                options.set_algorithm("lloyd")
+                options.max_iter = 1
+                centers = _core.kmeans(self._context_core(), self._operand(X), options, weights, None, None)["centers"]
+            self._centers = np.array(centers, dtype=np.float64)
+            self.cluster_centers_ = self._centers
+            self._counts = np.zeros(self.n_clusters)
+            self.n_steps_ = self.n_iter_ = 0
+            self._n_features_out = self.n_clusters
+        centers = self._exact_centers()
+        labels, inertia = _core.predict(self._context_core(), self._operand(X), centers, self.metric, weights)
+        w = np.ones(X.shape[0]) if weights is None else weights
+        count = np.bincount(labels, w, self.n_clusters)
+        sums = _sums(X, labels, w, self.n_clusters)
+        self._counts = self._counts + count
+        moved = count > 0
+        new = np.array(centers)
+        step = sums[moved] - count[moved, None] * new[moved]
+        new[moved] += step / self._counts[moved, None]
+        self._centers = new
+        self.cluster_centers_ = new.astype(np.float32) if X.dtype == np.float32 else new
+        self.labels_, self.inertia_ = labels, float(inertia)
+        self.n_steps_ += 1
+        return self
+
+
+def _sums(X, labels, weights, k):
+    """Weighted sums of the rows of each cluster, k x d in float64."""
+    if is_sparse(X):
+        from scipy.sparse import csr_array
+
+        which = csr_array((weights, (labels, np.arange(X.shape[0]))), shape=(k, X.shape[0]))
+        return np.asarray((which @ X).todense())
+    sums = np.zeros((k, X.shape[1]))
+    np.add.at(sums, labels, weights[:, None] * X)
+    return sums
+
+
+class BisectingKMeans(Centers):
+    """k-means that splits the cluster of largest inertia in two, until there are enough.
+
+    Parameters
+    ----------
+    n_clusters, init, n_init, random_state, max_iter, verbose, tol, copy_x, metric, callback, context
+        As for `KMeans`; `init` is a word, for the two centres of each split.
+    algorithm : {'lloyd', 'elkan'}
+        No meaning here.
+    bisecting_strategy : {'biggest_inertia'}
+
+    Attributes
+    ----------
+    cluster_centers_, labels_, inertia_, n_features_in_, feature_names_in_
+        As for `KMeans`. `predict` gives the nearest centre, not the leaf of a tree.
+    """
+
+    _algorithm = "bisecting"
+
+    def __init__(self, n_clusters=8, *, init="random", n_init=1, random_state=None, max_iter=300, verbose=0,
+                 tol=1e-4, copy_x=True, algorithm="lloyd", bisecting_strategy="biggest_inertia",
+                 metric="euclidean", callback=None, context=None):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.tol = tol
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.bisecting_strategy = bisecting_strategy
+        self.metric = metric
+        self.callback = callback
+        self.context = context
+
+    def _given_centers(self, X):
+        if not isinstance(self.init, str):
+            raise ValueError("init of BisectingKMeans must be a word: first centres of each split cannot be given")
+        if self.bisecting_strategy != "biggest_inertia":
+            raise ValueError(f"bisecting_strategy={self.bisecting_strategy!r}: only 'biggest_inertia' is supported")
+        return None
+
+
+__all__ = ["KMeans", "MiniBatchKMeans", "BisectingKMeans"]

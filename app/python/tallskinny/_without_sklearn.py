@@ -1,0 +1,66 @@
+"""The little of scikit-learn that the models need where it is not installed."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+from ._arrays import is_sparse
+
+
+class ConvergenceWarning(UserWarning):
+    """Fewer clusters were found than asked for."""
+
+
+class Base:
+    """Parameters as scikit-learn's estimators have them."""
+
+    def get_params(self, deep=True):
+        """Parameters by their names."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters
+                if name != "self"}
+
+    def set_params(self, **params):
+        """Sets parameters. Returns self."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {type(self).__name__}")
+            setattr(self, name, value)
+        return self
+
+
+class NotFitted(ValueError, AttributeError):
+    """A model is used before fit()."""
+
+
+def check_is_fitted(model):
+    if not hasattr(model, "cluster_centers_"):
+        raise NotFitted(f"This {type(model).__name__} instance is not fitted yet. Call 'fit' first.")
+
+
+def check_random_state(seed):
+    return seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
+
+
+def _check_sample_weight(weights, X, dtype):
+    weights = np.full(X.shape[0], weights, dtype=dtype) if np.isscalar(weights) else np.asarray(weights, dtype=dtype)
+    if weights.shape != (X.shape[0],):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
+    return weights
+
+
+def validate_data(model, X, reset, **_):
+    if not is_sparse(X):
+        X = np.asarray(X)
+        if X.dtype not in (np.float64, np.float32):
+            X = X.astype(np.float64)
+        if X.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
+    if reset:
+        model.n_features_in_ = X.shape[1]
+    elif X.shape[1] != model.n_features_in_:
+        raise ValueError(f"X has {X.shape[1]} features, but {type(model).__name__} is expecting "
+                         f"{model.n_features_in_} features as input")
+    return X
