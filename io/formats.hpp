@@ -33,6 +33,11 @@ using ReadRows = std::function<void(RowRange rows, bool finite, void* out)>;
 /// Rows of one that is stored by rows.
 [[nodiscard]] ReadRows npy_rows(const Location& where);
 
+/// NumPy's .npz: an array of several, named as the object, or a matrix of scipy.sparse.save_npz.
+[[nodiscard]] Description describe_npz(const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_npz(const Location& where, const ReadOptions& options);
+[[nodiscard]] std::vector<Description> list_npz(const Location& where, const ReadOptions& options);
+
 /// Shape, type and memory of a dense matrix read from one of these files as rows x cols, before --transpose.
 void set_dense(Description& d, index_t rows, index_t cols, DType type, const ReadOptions& options);
 

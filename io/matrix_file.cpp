@@ -23,6 +23,7 @@ struct Format {
   bool (*matches)(const std::string& name, std::string_view start);
   Description (*describe)(const Location&, const ReadOptions&);
   MatrixFile (*read)(const Location&, const ReadOptions&);
+  std::vector<Description> (*list)(const Location&, const ReadOptions&) = nullptr;  ///< of a format with objects
 };
 
 bool has_ending(const std::string& name, std::initializer_list<const char*> endings) {
@@ -37,6 +38,8 @@ constexpr std::array formats = {
            describe_matrix_market, read_matrix_market},
     Format{[](const std::string&, std::string_view start) { return start.starts_with("\x93NUMPY"); }, describe_npy,
            read_npy},
+    Format{[](const std::string&, std::string_view start) { return start.starts_with("PK\x03\x04"); }, describe_npz,
+           read_npz, list_npz},
     Format{[](const std::string& name, std::string_view) { return has_ending(name, {".arff"}); }, describe_arff,
            read_arff},
     Format{[](const std::string& name, std::string_view) {
@@ -52,9 +55,8 @@ const Format* format_of(const std::filesystem::path& file) {
   for (const Format& format : formats)
     if (format.matches(name, first)) return &format;
   const auto refuse = [&](const std::string& cause) { throw Error(Errc::bad_input, file.string() + " " + cause); };
-  if (first.starts_with("PK\x03\x04")) refuse("is a zip archive (.npz?), not an HDF5 file: store its arrays with h5py");
   if (first.starts_with("MATLAB 5.0")) refuse("is a MATLAB file of version 5: save it with '-v7.3'");
-  refuse("is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .csv, .tsv, .txt, .arff");
+  refuse("is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .npz, .csv, .tsv, .txt, .arff");
   return nullptr;
 }
 
@@ -68,7 +70,7 @@ bool require_file(const std::filesystem::path& file) {
 const Format* check_format(const Location& where) {
   if (require_file(where.file)) return nullptr;
   const Format* format = format_of(where.file);
-  if (!where.object.empty())
+  if (!where.object.empty() && format->list == nullptr)
     throw Error(Errc::bad_input,
                 where.file.string() + " is not an HDF5 file, so it has no object '" + where.object + "'");
   return format;
@@ -110,7 +112,7 @@ Location parse_location(std::string_view text) {
     return {whole.substr(0, slash), whole.substr(slash + 1)};
   const auto colon = whole.rfind(':');
   if (colon != std::string::npos && colon > 0 && whole.find('/', colon) == std::string::npos &&
-      has_ending(lower_case(whole.substr(0, colon)), {".h5", ".hdf5", ".hdf", ".h5ad", ".mat", ".arff", ".nc"}))
+      has_ending(lower_case(whole.substr(0, colon)), {".h5", ".hdf5", ".hdf", ".h5ad", ".mat", ".arff", ".nc", ".npz"}))
     return {whole.substr(0, colon), whole.substr(colon + 1)};
   return {whole, ""};
 }
@@ -136,7 +138,8 @@ Description describe(const Location& where, const ReadOptions& options) {
 std::vector<Description> list_objects(const std::filesystem::path& file, const ReadOptions& options) {
   const Location where{file, ""};
   return guarded(where, [&] {
-    if (const Format* format = check_format(where)) return std::vector{format->describe(where, options)};
+    if (const Format* format = check_format(where))
+      return format->list != nullptr ? format->list(where, options) : std::vector{format->describe(where, options)};
     return candidates(open_hdf5(file, options), options);
   });
 }
@@ -145,8 +148,11 @@ void visit_objects(
     const std::filesystem::path& file, const ReadOptions& options,
     const std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>&)>& look) {
   const Location where{file, ""};
-  if (check_format(where) != nullptr)
-    return look(describe(where, options), [&](const ReadOptions& how) { return read_matrix(where, how); });
+  if (check_format(where) != nullptr) {
+    for (const Description& d : list_objects(file, options))
+      look(d, [&](const ReadOptions& how) { return read_matrix(d.where, how); });
+    return;
+  }
   std::optional<hdf5::Node> root = guarded(where, [&] { return open_hdf5(file, options); });
   for (const Description& d : guarded(where, [&] { return candidates(*root, options); }))
     look(d, [&](const ReadOptions& how) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <span>
 #include <system_error>
 
@@ -15,41 +14,31 @@
 #include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/npy.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
 namespace ts::io {
 
 namespace {
 
-struct NpyHeader {
-  char kind = 'f';  ///< f, c, i, u, b; V is bfloat16, which NumPy stores without a name
-  index_t bytes = 8;
-  bool swapped = false;  ///< big-endian
-  bool by_columns = false;
-  index_t rows = 0, cols = 0;
-  std::uint64_t start = 0;  ///< of the elements
-  std::string stored_type;
-  std::string note;
-};
-
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& cause) {
-  throw Error(Errc::bad_input, file.string() + " " + cause);
+[[noreturn]] void refuse(const std::string& name, const std::string& cause) {
+  throw Error(Errc::bad_input, name + " " + cause);
 }
 
 /// The text after 'key': in the header's dictionary.
-std::string_view after_key(const std::filesystem::path& file, std::string_view text, const std::string& key) {
+std::string_view after_key(const std::string& name, std::string_view text, const std::string& key) {
   auto at = text.find("'" + key + "'");
   if (at != std::string_view::npos) at = text.find(':', at);
-  if (at == std::string_view::npos) refuse(file, "has an npy header without '" + key + "'");
+  if (at == std::string_view::npos) refuse(name, "has an npy header without '" + key + "'");
   text.remove_prefix(at + 1);
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   return text;
 }
 
-void parse_type(const std::filesystem::path& file, std::string_view text, NpyHeader& h) {
-  if (text.starts_with('[')) refuse(file, "holds records with named fields, not numbers");
+void parse_type(const std::string& name, std::string_view text, NpyHeader& h) {
+  if (text.starts_with('[')) refuse(name, "holds records with named fields, not numbers");
   const auto close = text.size() < 2 ? std::string_view::npos : text.find('\'', 1);
-  if (close == std::string_view::npos || close < 4) refuse(file, "has an npy header with an unknown type");
+  if (close == std::string_view::npos || close < 4) refuse(name, "has an npy header with an unknown type");
   const std::string_view type = text.substr(1, close - 1);
   h.swapped = type[0] == '>';
   h.kind = type[1];
@@ -59,61 +48,87 @@ void parse_type(const std::filesystem::path& file, std::string_view text, NpyHea
       (h.kind == 'c' && (h.bytes == 8 || h.bytes == 16)) ||
       ((h.kind == 'i' || h.kind == 'u') && (h.bytes == 1 || h.bytes == 2 || h.bytes == 4 || h.bytes == 8)) ||
       (h.kind == 'b' && h.bytes == 1) || (h.kind == 'V' && h.bytes == 2);
-  if (!known) refuse(file, "holds elements of NumPy type '" + std::string(type) + "', not numbers that can be read");
+  if (!known) refuse(name, "holds elements of NumPy type '" + std::string(type) + "', not numbers that can be read");
   h.stored_type = std::string(type);
   if (h.kind == 'V') h.note = "two-byte elements without a type, taken as bfloat16";
 }
 
-void parse_shape(const std::filesystem::path& file, std::string_view text, NpyHeader& h) {
+void parse_shape(const std::string& name, std::string_view text, NpyHeader& h) {
   const auto close = text.find(')');
-  if (!text.starts_with('(') || close == std::string_view::npos) refuse(file, "has an npy header without a shape");
+  if (!text.starts_with('(') || close == std::string_view::npos) refuse(name, "has an npy header without a shape");
   std::vector<index_t> sizes;
   index_t value = 0;
   bool digits = false;
   for (const char c : text.substr(1, close)) {
     if (c >= '0' && c <= '9') {
       if (__builtin_mul_overflow(value, index_t{10}, &value) || __builtin_add_overflow(value, index_t{c - '0'}, &value))
-        refuse(file, "has an impossible npy shape");
+        refuse(name, "has an impossible npy shape");
       digits = true;
     } else if (digits) {
       sizes.push_back(value);
       value = 0, digits = false;
     }
   }
-  if (sizes.empty()) refuse(file, "holds a single number, not a matrix");
+  if (sizes.empty()) refuse(name, "holds a single number, not a matrix");
+  h.shape = sizes;
   h.rows = sizes[0], h.cols = 1;
   for (std::size_t i = 1; i < sizes.size(); ++i)
-    if (__builtin_mul_overflow(h.cols, sizes[i], &h.cols)) refuse(file, "has an impossible npy shape");
+    if (__builtin_mul_overflow(h.cols, sizes[i], &h.cols)) refuse(name, "has an impossible npy shape");
   if (sizes.size() > 2) {
-    if (h.by_columns) refuse(file, "has more than two dimensions in Fortran order; store it in C order");
+    if (h.by_columns) refuse(name, "has more than two dimensions in Fortran order; store it in C order");
     h.note = "flattened from " + std::to_string(sizes.size()) + " dimensions";
   }
 }
 
-NpyHeader parse_npy_header(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::array<unsigned char, 12> start{};
-  if (!in.read(reinterpret_cast<char*>(start.data()), 10)) refuse(file, "is truncated: its npy header ends early");
-  const bool long_header = start[6] >= 2;
-  if (long_header && !in.read(reinterpret_cast<char*>(start.data()) + 10, 2))
-    refuse(file, "is truncated: its npy header ends early");
-  const std::uint64_t length = start[8] | std::uint64_t{start[9]} << 8 |
-                               (long_header ? std::uint64_t{start[10]} << 16 | std::uint64_t{start[11]} << 24 : 0);
-  if (length > (std::uint64_t{1} << 20)) refuse(file, "has an npy header of " + std::to_string(length) + " bytes");
-  std::string text(length, '\0');
-  if (!in.read(text.data(), static_cast<std::streamsize>(length)))
-    refuse(file, "is truncated: its npy header ends early");
+}  // namespace
+
+NpyBytes npy_bytes(const std::filesystem::path& file) {
+  auto bytes = std::make_shared<const FileBytes>(file);
+  const std::uint64_t size = bytes->size();
+  return {file.string(), size, [bytes = std::move(bytes), name = file.string()](auto offset, std::span<std::byte> out) {
+            std::size_t got = 0;
+            try {
+              got = bytes->read(offset, out);
+            } catch (const std::system_error& error) {
+              refuse(name, "cannot be read: " + error.code().message());
+            }
+            if (got < out.size()) refuse(name, "could not be read to its end");
+          }};
+}
+
+NpyHeader parse_npy_header(const NpyBytes& npy) {
+  const auto [text, start] = npy_header_text(npy);
   NpyHeader h;
-  h.start = length + (long_header ? 12 : 10);
-  parse_type(file, after_key(file, text, "descr"), h);
-  h.by_columns = after_key(file, text, "fortran_order").starts_with("True");
-  parse_shape(file, after_key(file, text, "shape"), h);
+  h.start = start;
+  parse_type(npy.name, after_key(npy.name, text, "descr"), h);
+  h.by_columns = after_key(npy.name, text, "fortran_order").starts_with("True");
+  parse_shape(npy.name, after_key(npy.name, text, "shape"), h);
   const std::uint64_t needed = sum({h.start, product({h.rows, h.cols, h.bytes})});
-  const std::uint64_t there = std::filesystem::file_size(file);
-  if (there < needed)
-    refuse(file, "is truncated: it has " + std::to_string(there) + " bytes, its shape needs " + std::to_string(needed));
+  if (npy.size < needed)
+    refuse(npy.name,
+           "is truncated: it has " + std::to_string(npy.size) + " bytes, its shape needs " + std::to_string(needed));
   return h;
 }
+
+std::pair<std::string, std::uint64_t> npy_header_text(const NpyBytes& npy) {
+  std::array<unsigned char, 12> start{};
+  const auto read = [&](std::uint64_t offset, void* to, std::size_t count) {
+    if (npy.size < offset + count) refuse(npy.name, "is truncated: its npy header ends early");
+    npy.read(offset, {static_cast<std::byte*>(to), count});
+  };
+  read(0, start.data(), 10);
+  const bool long_header = start[6] >= 2;
+  if (long_header) read(10, start.data() + 10, 2);
+  const std::uint64_t length = start[8] | std::uint64_t{start[9]} << 8 |
+                               (long_header ? std::uint64_t{start[10]} << 16 | std::uint64_t{start[11]} << 24 : 0);
+  if (length > (std::uint64_t{1} << 20)) refuse(npy.name, "has an npy header of " + std::to_string(length) + " bytes");
+  std::string text(length, '\0');
+  const std::uint64_t begin = long_header ? 12 : 10;
+  read(begin, text.data(), length);
+  return {text, begin + length};
+}
+
+namespace {
 
 DType type_of(const NpyHeader& h) {
   if (h.kind == 'c') return h.bytes == 16 ? DType::complex128 : DType::complex64;
@@ -145,23 +160,14 @@ void widen(const NpyHeader& h, const unsigned char* in, std::size_t count, doubl
   }
 }
 
-/// An .npy file that is open.
+/// An array that is open.
 struct NpyFile {
-  explicit NpyFile(std::filesystem::path name) : file(std::move(name)) {}
+  explicit NpyFile(NpyBytes from) : bytes(std::move(from)) {}
 
-  std::filesystem::path file;
-  NpyHeader header = parse_npy_header(file);
-  FileBytes bytes{file};
+  NpyBytes bytes;
+  NpyHeader header = parse_npy_header(bytes);
 
-  void read(std::uint64_t offset, std::span<std::byte> out) const {
-    std::size_t got = 0;
-    try {
-      got = bytes.read(offset, out);
-    } catch (const std::system_error& error) {
-      refuse(file, "cannot be read: " + error.code().message());
-    }
-    if (got < out.size()) refuse(file, "could not be read to its end");
-  }
+  void read(std::uint64_t offset, std::span<std::byte> out) const { bytes.read(offset, out); }
 };
 
 /// `count` elements from element `first` on, in stored order.
@@ -203,14 +209,14 @@ void read_lines(const NpyFile& npy, RowRange lines, index_t length, bool finite,
       T* const to = out + begin * length;
       read_elements(npy, (lines.begin + begin) * length, count * length, to);
       if (finite)
-        check_finite(HostView<const T>::unchecked(to, count, length, length), lines.begin + begin, npy.file.string());
+        check_finite(HostView<const T>::unchecked(to, count, length, length), lines.begin + begin, npy.bytes.name);
     }
   });
 }
 
 Description description_of(const NpyHeader& h, const Location& where, const ReadOptions& options) {
   Description d;
-  d.where = {where.file, ""};
+  d.where = where;
   d.convention = "npy";
   d.stored_type = h.stored_type;
   d.note = h.note;
@@ -236,7 +242,7 @@ Matrix<T> read_parts_of_columns(const NpyFile& npy, RowRange range) {
 template <class T>
 DenseMatrix read_as(const NpyFile& npy, ReadOptions options) {
   const NpyHeader& h = npy.header;
-  const std::string name = npy.file.string();
+  const std::string name = npy.bytes.name;
   if (h.by_columns && !options.transpose)
     return finished(read_parts_of_columns<T>(npy, row_range(h.rows, options)), options, name);
   // The lines of the file are rows; of one stored by columns those of the transposed matrix, which is asked for.
@@ -250,27 +256,34 @@ DenseMatrix read_as(const NpyFile& npy, ReadOptions options) {
 
 }  // namespace
 
-Description describe_npy(const Location& where, const ReadOptions& options) {
-  return description_of(parse_npy_header(where.file), where, options);
+Description describe_npy(const NpyBytes& npy, const Location& where, const ReadOptions& options) {
+  return description_of(parse_npy_header(npy), where, options);
 }
 
-MatrixFile read_npy(const Location& where, const ReadOptions& options) {
-  const NpyFile npy(where.file);
+MatrixFile read_npy(const NpyBytes& from, const Location& where, const ReadOptions& options) {
+  const NpyFile npy(from);
   const NpyHeader& h = npy.header;
   MatrixFile result{description_of(h, where, options), {}};
   const Description& d = result.description;
   const RowRange range = row_range(d.rows, options);
   const bool whole = options.transpose && !h.by_columns;  // rows become columns
   const std::uint64_t beside = d.peak_bytes - d.bytes;
-  require_memory(whole ? d.peak_bytes : sum({bytes_of_rows(d, range, {}), beside}), options.memory_limit,
-                 where.file.string());
+  require_memory(whole ? d.peak_bytes : sum({bytes_of_rows(d, range, {}), beside}), options.memory_limit, from.name);
   result.matrix = by_type(result.description.type,
                           [&]<class T>(std::type_identity<T>) -> DenseMatrix { return read_as<T>(npy, options); });
   return result;
 }
 
+Description describe_npy(const Location& where, const ReadOptions& options) {
+  return describe_npy(npy_bytes(where.file), {where.file, ""}, options);
+}
+
+MatrixFile read_npy(const Location& where, const ReadOptions& options) {
+  return read_npy(npy_bytes(where.file), {where.file, ""}, options);
+}
+
 ReadRows npy_rows(const Location& where) {
-  return [npy = std::make_shared<const NpyFile>(where.file)](RowRange rows, bool finite, void* out) {
+  return [npy = std::make_shared<const NpyFile>(npy_bytes(where.file))](RowRange rows, bool finite, void* out) {
     by_type(type_of(npy->header), [&]<class T>(std::type_identity<T>) {
       read_lines(*npy, rows, npy->header.cols, finite, static_cast<T*>(out));
     });

@@ -31,7 +31,7 @@ struct ConvertOptions {
 bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
   app::Options options(
       {"tsdata convert",
-       "Turns a matrix in any readable file (HDF5 in many layouts, .mtx, .mtx.gz, .npy, .csv, .arff) into "
+       "Turns a matrix in any readable file (HDF5 in many layouts, .mtx, .mtx.gz, .npy, .npz, .csv, .arff) into "
        "HDF5: "
        "sparse ones as Binsparse, dense ones as a dataset.",
        "INPUT[:/OBJECT] OUTPUT.h5 [options]",
@@ -72,7 +72,7 @@ int convert(app::Arguments arguments) {
   const io::Location where = io::parse_location(options.input);
   app::check_output_paths({{"OUTPUT", options.output}}, {options.input});
   const std::string ending = std::filesystem::path(options.output).extension();
-  for (const char* other : {".mtx", ".npy", ".csv", ".tsv", ".txt", ".arff", ".gz"})
+  for (const char* other : {".mtx", ".npy", ".npz", ".csv", ".tsv", ".txt", ".arff", ".gz"})
     if (ending == other)
       throw Error(Errc::invalid_argument, "OUTPUT " + options.output + ": the output is HDF5, but " + ending +
                                               " promises something else; end the name with .h5");

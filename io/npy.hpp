@@ -1,0 +1,44 @@
+// Arrays in NumPy's format, in a file of their own (.npy) or in an archive of several (.npz).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tallskinny/io/matrix_file.hpp"
+
+namespace ts::io {
+
+/// Where the bytes of an array come from, header and all.
+struct NpyBytes {
+  std::string name;        ///< for sentences
+  std::uint64_t size = 0;  ///< how many there are
+  /// All of `out` from `offset` on; any number of threads at a time. @throws Error(bad_input).
+  std::function<void(std::uint64_t offset, std::span<std::byte> out)> read;
+};
+/// Those of a file. @throws Error(bad_input) for one that cannot be opened.
+[[nodiscard]] NpyBytes npy_bytes(const std::filesystem::path& file);
+
+struct NpyHeader {
+  char kind = 'f';  ///< f, c, i, u, b; V is bfloat16, which NumPy stores without a name
+  index_t bytes = 8;
+  bool swapped = false;  ///< big-endian
+  bool by_columns = false;
+  index_t rows = 0, cols = 0;  ///< of what it is read as
+  std::vector<index_t> shape;  ///< as it is stored
+  std::uint64_t start = 0;     ///< of the elements
+  std::string stored_type;
+  std::string note;
+};
+/// @throws Error(bad_input) for what is no array of numbers, or is truncated.
+[[nodiscard]] NpyHeader parse_npy_header(const NpyBytes& npy);
+/// The dictionary of the header as it stands there, and where the elements begin.
+[[nodiscard]] std::pair<std::string, std::uint64_t> npy_header_text(const NpyBytes& npy);
+
+/// @param where what descriptions say of its place.
+[[nodiscard]] Description describe_npy(const NpyBytes& npy, const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_npy(const NpyBytes& npy, const Location& where, const ReadOptions& options);
+
+}  // namespace ts::io
