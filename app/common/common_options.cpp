@@ -1,6 +1,7 @@
 #include "tallskinny/app/common/common_options.hpp"
 
 #include "tallskinny/app/common/device.hpp"
+#include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 
 namespace ts::app {
@@ -40,8 +41,10 @@ void add_seed_option(Options& options, CommonOptions& target) {
 }
 
 void add_output_options(Options& options, CommonOptions& target, std::string what_it_holds) {
-  options.custom("output,o", "FILE.h5", target.output, std::move(what_it_holds), "a file name",
-                 [&target](std::string_view text) { return parse_value(text, target.output); });
+  options.custom("output,o", "FILE.h5", target.output, std::move(what_it_holds),
+                 "a name that ends with .h5, since the output is HDF5", [&target](std::string_view text) {
+                   return other_format(text).empty() && parse_value(text, target.output);
+                 });
   add_dry_run_option(options, target);
 }
 

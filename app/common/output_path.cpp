@@ -54,6 +54,14 @@ bool same_file(const fs::path& first, const fs::path& second) {
 
 }  // namespace
 
+std::string other_format(const fs::path& file) {
+  const std::string ending = file.extension();
+  for (const char* other :
+       {".mtx", ".npy", ".npz", ".csv", ".tsv", ".txt", ".arff", ".gz", ".json", ".html", ".parquet"})
+    if (ending == other) return ending;
+  return {};
+}
+
 void check_output_paths(const std::vector<OutputPath>& outputs, const std::vector<std::string>& inputs) {
   std::vector<OutputPath> before;
   for (const OutputPath& output : outputs) {

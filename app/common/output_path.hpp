@@ -13,6 +13,9 @@ struct OutputPath {
   std::filesystem::path path;
 };
 
+/// The ending of a name that promises another format than HDF5, like ".csv"; else nothing.
+[[nodiscard]] std::string other_format(const std::filesystem::path& file);
+
 /// An existing file may be replaced (the writers do so in one step, when the result is complete), but not one
 /// that is being read, whatever name leads to it; and no file is written twice.
 /// @param inputs FILE or FILE:/object, or words that are no files.

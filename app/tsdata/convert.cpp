@@ -71,11 +71,9 @@ int convert(app::Arguments arguments) {
   if (!parse_convert(arguments, options)) return app::exit_ok;
   const io::Location where = io::parse_location(options.input);
   app::check_output_paths({{"OUTPUT", options.output}}, {options.input});
-  const std::string ending = std::filesystem::path(options.output).extension();
-  for (const char* other : {".mtx", ".npy", ".npz", ".csv", ".tsv", ".txt", ".arff", ".gz"})
-    if (ending == other)
-      throw Error(Errc::invalid_argument, "OUTPUT " + options.output + ": the output is HDF5, but " + ending +
-                                              " promises something else; end the name with .h5");
+  if (const std::string ending = app::other_format(options.output); !ending.empty())
+    throw Error(Errc::invalid_argument, "OUTPUT " + options.output + ": the output is HDF5, but " + ending +
+                                            " promises something else; end the name with .h5");
   app::Console console("tsdata", options.common.quiet);
 
   console.progress(-1, "reading " + where.text());

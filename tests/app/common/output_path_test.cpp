@@ -75,3 +75,11 @@ TEST_CASE("two outputs are never one file, whether it is there or not") {
   std::filesystem::create_hard_link(there, folder / "link.h5");
   CHECK(second(there, folder / "link.h5").find("also the file of") != std::string::npos);
 }
+
+TEST_CASE("names that promise another format than HDF5 are known") {
+  CHECK(other_format("a.csv") == ".csv");
+  CHECK(other_format("folder.csv/a.npy") == ".npy");
+  CHECK(other_format("a.csv.h5").empty());
+  CHECK(other_format("a").empty());
+  CHECK(other_format("a.hdf5").empty());
+}
