@@ -106,5 +106,6 @@ NB_MODULE(_core, m) {
   });
   add_engine(m);
   add_kmeans(m);
+  add_eigen(m);
   add_files(m);
 }

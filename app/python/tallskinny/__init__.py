@@ -5,6 +5,7 @@
 `trsm`, `orthonormalise`, `column_norms`  triangular solve, QR factorisation, norms
 `KMeans`, `MiniBatchKMeans`,              clusters, as in scikit-learn
 `BisectingKMeans`
+`eigsh`, `eigs`, `svds`                   eigenvalues and singular values, as in SciPy
 `read`, `write`, `info`                   matrices in files
 `plan`, `devices`, `Context`              what would be done; GPUs; threads, device and determinism of calls
 ========================================  ==========================================================================
@@ -14,6 +15,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as _version
 
 from ._context import Context, default_context, devices, set_default_context
+from ._eigen import Result, eigs, eigsh, svds
 from ._engine import column_norms, gram, inner, orthonormalise, plan, spmm, trsm, tsm2r, tsmm
 from ._errors import (
     BadInput,
@@ -46,7 +48,7 @@ def __getattr__(name):
 
 __all__ = [
     "BadInput", "BisectingKMeans", "Context", "DeviceFailure", "Error", "FileError", "Interrupted", "InvalidArgument",
-    "KMeans", "MiniBatchKMeans", "NoConvergence", "NoDevice", "OutOfMemory", "OutOfRange", "column_norms",
-    "default_context", "devices", "gram", "info", "inner", "orthonormalise", "plan", "read", "set_default_context",
-    "spmm", "trsm", "tsm2r", "tsmm", "write",
+    "KMeans", "MiniBatchKMeans", "NoConvergence", "NoDevice", "OutOfMemory", "OutOfRange", "Result",
+    "column_norms", "default_context", "devices", "eigs", "eigsh", "gram", "info", "inner", "orthonormalise", "plan",
+    "read", "set_default_context", "spmm", "svds", "trsm", "tsm2r", "tsmm", "write",
 ]

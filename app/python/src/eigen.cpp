@@ -1,0 +1,280 @@
+// Eigenvalues and singular values of arrays, sparse matrices, and whatever multiplies in Python.
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include "arrays.hpp"
+#include "tallskinny/solvers/driver/eigs.hpp"
+#include "tallskinny/solvers/driver/eigsh.hpp"
+#include "tallskinny/solvers/driver/svds.hpp"
+#include "watch.hpp"
+
+namespace ts::python {
+
+namespace {
+
+using namespace solvers;
+
+/// f(x, y) in Python, which writes A x into y; both are n x b.
+template <class T>
+struct Product {
+  index_t n;
+  nb::object f;
+
+  [[nodiscard]] index_t rows() const noexcept { return n; }
+  void apply(const Context&, HostView<const T> x, HostView<T> y) const {
+    const nb::gil_scoped_acquire lock;
+    const auto array = [](const auto& view) {
+      using V = std::remove_cvref_t<decltype(view)>;
+      using E = std::remove_pointer_t<decltype(V{}.data())>;
+      const std::size_t shape[] = {static_cast<std::size_t>(view.rows()), static_cast<std::size_t>(view.cols())};
+      const std::int64_t strides[] = {view.ld(), 1};
+      return nb::ndarray<nb::numpy, E>(view.data(), 2, shape, nb::handle(), strides);
+    };
+    f(nb::cast(array(x), nb::rv_policy::reference), nb::cast(array(y), nb::rv_policy::reference));
+  }
+};
+
+/// The callable may be freed by a thread without Python's lock.
+template <class T>
+Operator<T> operator_of_callable(index_t n, const nb::object& f) {
+  struct Shared {
+    std::shared_ptr<const Product<T>> product;
+    [[nodiscard]] index_t rows() const noexcept { return product->n; }
+    void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const { product->apply(ctx, x, y); }
+  };
+  return Operator<T>(Shared{std::shared_ptr<const Product<T>>(new Product<T>{n, f}, [](const Product<T>* p) {
+    const nb::gil_scoped_acquire lock;
+    delete p;
+  })});
+}
+
+/// use(view) for the matrix that an array, or (indptr, indices, data, columns), holds.
+template <class Use>
+auto with_matrix(nb::handle a, Use&& use) {
+  using Result = decltype(use(CsrView<double>{}));
+  if (!nb::isinstance<nb::tuple>(a)) {
+    const Operand o = operand_of(nb::cast<In>(a), "A");
+    expects(o.space == Space::host, "A must lie in host memory");
+    return with_type(o.type, [&]<class T>() -> Result {
+      const T* const data = static_cast<const T*>(o.data);
+      if (o.col_stride == 1 || o.cols <= 1)
+        return use(HostView<const T>(data, o.rows, o.cols, std::max(o.row_stride, o.cols)));
+      return use(HostView<const T, Layout::col_major>(data, o.rows, o.cols, std::max(o.col_stride, o.rows)));
+    });
+  }
+  const auto parts = nb::cast<std::tuple<In, In, In, index_t>>(a);
+  const auto pointers = list_of<index_t>(std::get<0>(parts), "indptr");
+  const auto indices = list_of<std::int32_t>(std::get<1>(parts), "indices");
+  const In& values = std::get<2>(parts);
+  const auto view = [&]<class T>() -> Result {
+    return use(CsrView<T>{pointers.second - 1, std::get<3>(parts), pointers.first, indices.first,
+                          list_of<T>(values, "data").first});
+  };
+  if (values.dtype() == nb::dtype<double>()) return view.template operator()<double>();
+  if (values.dtype() == nb::dtype<float>()) return view.template operator()<float>();
+  if (values.dtype() == nb::dtype<std::complex<float>>()) return view.template operator()<std::complex<float>>();
+  return view.template operator()<std::complex<double>>();
+}
+
+template <class Enum, std::size_t N>
+Enum word_of(const std::string& word, const char* what, const std::pair<const char*, Enum> (&words)[N]) {
+  std::string all;
+  for (const auto& [name, value] : words) {
+    if (word == name) return value;
+    all += (all.empty() ? "'" : ", '") + std::string(name) + "'";
+  }
+  throw Error(Errc::invalid_argument, std::string(what) + "='" + word + "' is none of " + all);
+}
+constexpr std::pair<const char*, Which> which_words[] = {
+    {"LM", Which::LM}, {"SM", Which::SM}, {"LA", Which::LA}, {"SA", Which::SA}, {"BE", Which::BE}};
+constexpr std::pair<const char*, GeneralWhich> general_words[] = {{"LM", GeneralWhich::LM},
+                                                                  {"LR", GeneralWhich::LR},
+                                                                  {"SR", GeneralWhich::SR},
+                                                                  {"LI", GeneralWhich::LI},
+                                                                  {"SI", GeneralWhich::SI}};
+constexpr std::pair<const char*, Method> methods[] = {{"auto", Method::automatic}, {"lanczos", Method::lanczos},
+                                                      {"dense", Method::dense},    {"chebyshev", Method::chebyshev},
+                                                      {"lobpcg", Method::lobpcg},  {"davidson", Method::davidson}};
+constexpr std::pair<const char*, Convergence> convergences[] = {
+    {"rel", Convergence::rel}, {"norm", Convergence::norm}, {"abs", Convergence::abs}};
+
+void hear(EigenOptions& options, Watch& watch) {
+  options.stop = [&watch] { return !watch.go_on([] { return nb::none(); }); };
+  options.progress = [&watch](const Progress& p) {
+    (void)watch.go_on([&p] {
+      nb::dict told;
+      told["phase"] = std::string(p.phase), told["iteration"] = p.iteration, told["converged"] = p.converged;
+      told["wanted"] = p.wanted, told["fraction"] = p.fraction;
+      return told;
+    });
+  };
+}
+
+/// What all results say alike.
+template <class Result>
+nb::dict outcome_of(Result& r) {
+  nb::dict out;
+  out["converged"] = r.converged, out["complete"] = r.verified, out["reason"] = r.reason;
+  out["verification"] = std::string(name_of(r.verification));
+  out["iterations"] = r.iterations, out["operator_applications"] = r.operator_applications;
+  nb::list pairs;
+  for (const bool ok : r.converged_pairs) pairs.append(ok);
+  out["converged_pairs"] = pairs;
+  out["residuals"] = array_of(std::move(r.residual_norms));
+  out["vector_errors"] = array_of(std::move(r.vector_errors));
+  out["values"] = array_of(std::move(r.values)), out["vectors"] = array_of(std::move(r.vectors));
+  return out;
+}
+template <class T>
+nb::dict hermitian_outcome(EigshResult<T>& r) {
+  nb::dict out = outcome_of(r);
+  out["error_bounds"] = array_of(std::move(r.error_bounds)), out["note"] = r.note;
+  out["backward_errors"] = array_of(std::move(r.backward_errors));
+  return out;
+}
+
+template <class T>
+EigshOptions<T> hermitian_options(const EigenOptions& common, std::optional<double> sigma,
+                                  const std::optional<nb::tuple>& mass, const std::optional<In>& initial) {
+  EigshOptions<T> o;
+  static_cast<EigenOptions&>(o) = common;
+  o.sigma = sigma;
+  if (mass)
+    o.mass = with_matrix(*mass, []<class V>(const V& m) -> CsrView<T> {
+      if constexpr (std::is_same_v<V, CsrView<T>>) return m;
+      throw Error(Errc::invalid_argument, "M must be sparse and of the type of A");
+    });
+  if (initial) {
+    const Operand v = operand_of(*initial, "v0");
+    const auto s = v.as<const T, Space::host>("v0");
+    o.initial = HostView<const T>(s.data, s.rows, s.cols, std::max(s.row_stride, s.cols));
+  }
+  return o;
+}
+
+nb::dict eigsh_of(const Context& ctx, nb::object a, index_t k, const EigenOptions& common, std::optional<double> sigma,
+                  std::optional<nb::tuple> mass, std::optional<In> initial, nb::object callback) {
+  Watch watch(std::move(callback));
+  return with_matrix(a, [&](const auto& view) {
+    using T = wide_t<typename std::remove_cvref_t<decltype(view)>::value_type>;
+    auto o = hermitian_options<T>(common, sigma, mass, initial);
+    hear(o, watch);
+    auto found = watched(watch, [&] { return eigsh(ctx, view, k, o); });
+    return hermitian_outcome(found);
+  });
+}
+
+template <class T>
+nb::dict eigsh_by(const Context& ctx, nb::object f, index_t n, index_t k, const EigenOptions& common,
+                  std::optional<double> sigma, std::optional<nb::tuple> mass, std::optional<In> initial,
+                  nb::object inverse, nb::object callback) {
+  Watch watch(std::move(callback));
+  auto o = hermitian_options<T>(common, sigma, mass, initial);
+  if (!inverse.is_none()) o.inverse = operator_of_callable<T>(n, inverse);
+  hear(o, watch);
+  const Operator<T> a = operator_of_callable<T>(n, f);
+  auto found = watched(watch, [&] { return eigsh<T>(ctx, a, k, o); });
+  return hermitian_outcome(found);
+}
+
+template <class T>
+EigsOptions<T> general_options(const EigenOptions& common, const std::string& which) {
+  EigsOptions<T> o;
+  o.part = word_of(which, "which", general_words);
+  static_cast<EigenOptions&>(o) = common;
+  return o;
+}
+
+nb::dict eigs_of(const Context& ctx, nb::object a, index_t k, const EigenOptions& common, const std::string& which,
+                 std::optional<std::complex<double>> sigma, nb::object callback) {
+  Watch watch(std::move(callback));
+  return with_matrix(a, [&](const auto& view) {
+    using T = wide_t<typename std::remove_cvref_t<decltype(view)>::value_type>;
+    auto o = general_options<T>(common, which);
+    o.sigma = sigma;
+    hear(o, watch);
+    auto found = watched(watch, [&] { return eigs(ctx, view, k, o); });
+    return outcome_of(found);
+  });
+}
+
+template <class T>
+nb::dict eigs_by(const Context& ctx, nb::object f, index_t n, index_t k, const EigenOptions& common,
+                 const std::string& which, nb::object callback) {
+  Watch watch(std::move(callback));
+  auto o = general_options<T>(common, which);
+  hear(o, watch);
+  const Operator<T> a = operator_of_callable<T>(n, f);
+  auto found = watched(watch, [&] { return eigs<T>(ctx, a, k, o); });
+  return outcome_of(found);
+}
+
+template <class T>
+nb::dict triplets_of(SvdsResult<T>& r) {
+  nb::dict out = outcome_of(r.triplets);
+  out["left"] = array_of(std::move(r.left));
+  return out;
+}
+
+nb::dict svds_of(const Context& ctx, nb::object a, index_t k, const EigenOptions& common, bool centre,
+                 nb::object callback) {
+  Watch watch(std::move(callback));
+  return with_matrix(a, [&](const auto& view) {
+    SvdsOptions o;
+    static_cast<EigenOptions&>(o) = common, o.centre = centre;
+    hear(o, watch);
+    auto found = watched(watch, [&] { return svds(ctx, view, k, o); });
+    return triplets_of(found);
+  });
+}
+
+/// Of two products in Python: f(x, y) with A, g(x, y) with A^H.
+template <class T>
+nb::dict svds_by(const Context& ctx, nb::object f, nb::object g, index_t m, index_t n, index_t k,
+                 const EigenOptions& common, nb::object callback) {
+  Watch watch(std::move(callback));
+  SvdsOptions o;
+  static_cast<EigenOptions&>(o) = common;
+  hear(o, watch);
+  const auto product = [](Operator<T> by) {
+    return [by = std::move(by)](const Context& at, PlacedView<const T> x, PlacedView<T> y) { by.apply(at, x, y); };
+  };
+  Rectangular<T> a{m, n, product(operator_of_callable<T>(m, f)), product(operator_of_callable<T>(n, g))};
+  auto found = watched(watch, [&] { return svds<T>(ctx, a, k, o); });
+  return triplets_of(found);
+}
+
+}  // namespace
+
+void add_eigen(nb::module_& m) {
+  nb::class_<EigenOptions>(m, "EigenOptions")
+      .def(nb::init<>())
+      .def_rw("tol", &EigenOptions::tol)
+      .def_rw("block_size", &EigenOptions::block_size)
+      .def_rw("max_basis", &EigenOptions::max_basis)
+      .def_rw("max_iterations", &EigenOptions::max_iterations)
+      .def_rw("seed", &EigenOptions::seed)
+      .def_rw("verify", &EigenOptions::verify)
+      .def_rw("vectors", &EigenOptions::vectors)
+      .def("set_which", [](EigenOptions& o, const std::string& w) { o.which = word_of(w, "which", which_words); })
+      .def("set_method", [](EigenOptions& o, const std::string& w) { o.method = word_of(w, "method", methods); })
+      .def("set_convergence",
+           [](EigenOptions& o, const std::string& w) { o.convergence = word_of(w, "conv", convergences); });
+  m.def("eigsh", eigsh_of, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
+        nb::arg().none(), nb::arg().none());
+  const auto add = [&m]<class T>(const char* ending) {
+    using A = nb::arg;
+    const std::string e(ending);
+    m.def(("eigsh_by_" + e).c_str(), eigsh_by<T>, A(), A(), A(), A(), A(), A().none(), A().none(), A().none(),
+          A().none(), A().none());
+    m.def(("eigs_by_" + e).c_str(), eigs_by<T>, A(), A(), A(), A(), A(), A(), A().none());
+    m.def(("svds_by_" + e).c_str(), svds_by<T>, A(), A(), A(), A(), A(), A(), A(), A().none());
+  };
+  add.operator()<double>("real"), add.operator()<std::complex<double>>("complex");
+  m.def("eigs", eigs_of, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("svds", svds_of, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+}
+
+}  // namespace ts::python

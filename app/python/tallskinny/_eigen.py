@@ -1,0 +1,331 @@
+"""Eigenvalues and singular values with SciPy's interface."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+from ._arrays import csr_parts, is_sparse, on_host
+from ._errors import no_convergence
+from ._matrix import Matrix, products
+from ._progress import progress_of
+
+_usual_tol = 1e-12  # of tol=0
+
+
+class Result(tuple):
+    """What SciPy returns, a tuple, with what is known of it.
+
+    Attributes
+    ----------
+    converged : bool
+        All that were asked for; a call that returns says True.
+    complete : bool
+        Verified: no copy of an eigenvalue and no value is missing.
+    reason : str
+        How it ended, as one sentence.
+    verification : str
+        How it was found to be complete.
+    residuals : numpy.ndarray
+        Norms of A x - lambda x, computed from the matrix at the end.
+    vector_errors : numpy.ndarray
+        The angle of each vector to its eigenvector is no larger (its sine); NaN where that is not known.
+    iterations, operator_applications : int
+    """
+
+    def __new__(cls, items, told=None):
+        self = super().__new__(cls, items)
+        self.__dict__.update(told or {})
+        return self
+
+
+def _options(tol, maxiter, seed, vectors, verify, method="auto"):
+    if tol < 0:
+        raise ValueError(f"tol={tol} is negative")
+    options = _core.EigenOptions()
+    options.tol = float(tol) if tol > 0 else _usual_tol
+    if maxiter is not None:
+        if maxiter <= 0:
+            raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
+        options.max_iterations = int(maxiter)
+    options.seed = 0 if seed is None else int(seed)
+    options.vectors = bool(vectors)
+    options.verify = bool(verify)
+    options.set_method(method)
+    return options
+
+
+def _check_k(k, n, name="A"):
+    if int(k) != k or k <= 0:
+        raise ValueError(f"k={k} must be greater than 0.")
+    if k > n:
+        raise ValueError(f"k={k} must be at most {n}, the number of rows of {name}")
+    return int(k)
+
+
+def _told(found, order):
+    kept = ("converged", "complete", "reason", "verification", "iterations", "operator_applications", "note")
+    told = {name: found[name] for name in kept if name in found}
+    for name in ("residuals", "vector_errors", "error_bounds", "backward_errors"):
+        if name in found:
+            told[name] = found[name][order] if len(found[name]) == len(found["values"]) else found[name]
+    return told
+
+
+def _checked(found, order, w, v, result):
+    """Raises what SciPy raises where pairs are missing."""
+    if found["converged"]:
+        return result
+    ok = np.asarray(found["converged_pairs"], dtype=bool)[order]
+    raise no_convergence(f"{int(ok.sum())} of {len(ok)} wanted eigenvalues converged: {found['reason']}",
+                         w[ok], None if v is None else v[:, ok], result)
+
+
+def _initial(v0, n, dtype):
+    if v0 is None:
+        return None
+    v0 = np.asarray(v0)
+    v0 = v0.reshape(-1, 1) if v0.ndim == 1 else v0
+    if v0.shape[0] != n:
+        raise ValueError(f"v0 has {v0.shape[0]} rows where A has {n}")
+    return np.ascontiguousarray(v0, dtype=dtype)
+
+
+def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
+          Minv=None, OPinv=None, mode="normal", *, method="auto", verify=True, seed=None, verbose=0, callback=None,
+          context=None):
+    """Eigenvalues and eigenvectors of a Hermitian matrix, with SciPy's arguments.
+
+    Parameters
+    ----------
+    A : array, sparse matrix, DataFrame or LinearOperator, shape (n, n)
+        CSR and dense float64 and complex128 are read where they lie. Of a GPU, it is copied to host memory and worked
+        on there.
+    k : int
+        Number of eigenvalues, up to n.
+    M : sparse matrix or array, optional
+        Of A x = lambda M x: positive definite.
+    sigma : float, optional
+        The eigenvalues nearest to it, by a factorisation of A - sigma M, or by `OPinv`.
+    which : {'LM', 'SM', 'LA', 'SA', 'BE'}
+        With `sigma`, 'LA' and 'SA' are the nearest above and below, 'BE' on both sides.
+    v0 : array, shape (n,) or (n, c), optional
+        Where the search begins.
+    ncv : int, optional
+        Columns of the basis; no need to give it.
+    maxiter : int, optional
+        Block steps.
+    tol : float
+        Residuals relative to the eigenvalue; 0 means 1e-12. Rounding of products with A bounds it.
+    return_eigenvectors : bool
+        False: an array of the values alone.
+    Minv : ignored
+        M is factorised.
+    OPinv : LinearOperator, optional
+        Products with the inverse of A - sigma M, for an A that is one.
+    mode : {'normal'}
+    method : {'auto', 'lanczos', 'dense', 'chebyshev', 'lobpcg', 'davidson'}
+    verify : bool
+        Search for missing copies.
+    seed : int, optional
+        Of the random first block.
+    verbose, callback, context
+        As for `KMeans`.
+
+    Returns
+    -------
+    w : array, shape (k,)
+        Rising.
+    v : array, shape (n, k)
+        The tuple of both is a `Result`, which tells whether it is complete.
+
+    Raises
+    ------
+    NoConvergence
+        An ArpackNoConvergence, too; it carries what did converge.
+    BadInput
+        For a matrix that is not Hermitian, naming the first entry.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp, tallskinny as ts
+    >>> w, v = ts.eigsh(sp.diags_array(np.arange(1.0, 101)), k=2)
+    >>> w.round(6).tolist()
+    [99.0, 100.0]
+    """
+    if mode != "normal":
+        raise ValueError(f"mode={mode!r}: only 'normal' is supported")
+    if sigma is not None and which == "SM":
+        raise ValueError("which='SM' with sigma would be the values farthest from it: 'LM' gives the nearest")
+    a = Matrix(A)
+    n = a.shape[0]
+    k = _check_k(k, n)
+    m = None
+    if M is not None:
+        if hasattr(M, "matvec") and not is_sparse(M) and not isinstance(M, np.ndarray):
+            raise ValueError("M must be a matrix, not a LinearOperator: it is factorised")
+        from scipy.sparse import csr_array
+
+        M = csr_array(M)
+        if M.shape != a.shape:
+            raise ValueError(f"wrong M dimensions {M.shape}, should be {a.shape}")
+        if M.dtype.kind == "c":
+            a.make_complex()
+        m = csr_parts(M, {np.dtype(np.complex128 if a.is_complex else np.float64)})
+        if a.is_complex and m[2].dtype.kind != "c":
+            m = (*m[:2], m[2].astype(np.complex128), m[3])
+    wide = np.complex128 if a.is_complex else np.float64
+    options = _options(tol, maxiter, seed, return_eigenvectors, verify, method)
+    options.set_which(which)
+    if ncv is not None:
+        if not k < ncv <= n:
+            raise ValueError(f"ncv={ncv} must be above k={k} and at most {n}")
+        options.max_basis = 0  # a basis of blocks is larger than one of single vectors
+    start = _initial(v0, n, wide)
+    sigma = None if sigma is None else float(np.real(sigma))
+    if OPinv is not None and a.operator is None:
+        from scipy.sparse.linalg import aslinearoperator
+
+        a.operator = aslinearoperator(on_host(A) if not is_sparse(A) else A)
+    if a.operator is not None and (sigma is not None or which == "SM") and OPinv is None:
+        raise ValueError("eigenvalues of a LinearOperator near sigma need OPinv, the products with its inverse")
+    with progress_of(verbose, callback, "eigsh") as tell:
+        if a.operator is None:
+            found = _core.eigsh(a.context(context), a.parts, k, options, sigma, m, start, tell)
+        else:
+            call = _core.eigsh_by_complex if a.is_complex else _core.eigsh_by_real
+            inverse = None if OPinv is None else products(OPinv)
+            found = call(a.context(context), products(a.operator), n, k, options, sigma, m, start, inverse, tell)
+    order = np.argsort(found["values"], kind="stable")
+    w = found["values"][order].astype(np.zeros(0, a.result_type).real.dtype, copy=False)
+    v = found["vectors"][:, order].astype(a.result_type, copy=False) if return_eigenvectors else None
+    items = (a.back(w), a.back(v)) if v is not None else (a.back(w),)
+    result = _checked(found, order, w, v, Result(items, _told(found, order)))
+    return result if return_eigenvectors else result[0]
+
+
+def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
+         Minv=None, OPinv=None, OPpart=None, *, method="auto", verify=True, seed=None, verbose=0, callback=None,
+         context=None):
+    """Eigenvalues and eigenvectors of a matrix that need not be Hermitian, with SciPy's arguments.
+
+    Parameters
+    ----------
+    A : array, sparse matrix, DataFrame or LinearOperator, shape (n, n)
+    k : int
+        Of a real matrix, one more is found where a conjugate pair would be cut; k are returned.
+    M, Minv, OPinv, OPpart : None
+        Not supported: ValueError.
+    sigma : float or complex, optional
+        The eigenvalues nearest to it; not for a LinearOperator.
+    which : {'LM', 'SM', 'LR', 'SR', 'LI', 'SI'}
+        'SM' is ``sigma=0``.
+    v0, ncv : ignored
+    maxiter, tol, return_eigenvectors, method, verify, seed, verbose, callback, context
+        As for `eigsh`; methods are 'auto' and 'dense'.
+
+    Returns
+    -------
+    w : array of complex, shape (k,)
+        In the order of `which`.
+    v : array of complex, shape (n, k)
+        The tuple of both is a `Result`. A search is complete where the matrix is normal, or all was computed.
+
+    Raises
+    ------
+    NoConvergence
+        As for `eigsh`.
+    """
+    for name, value in (("M", M), ("Minv", Minv), ("OPinv", OPinv), ("OPpart", OPpart)):
+        if value is not None:
+            raise ValueError(f"{name} of eigs() is not supported: give A as inv(M) @ A, or sigma without it")
+    a = Matrix(A)
+    n = a.shape[0]
+    k = _check_k(k, n)
+    options = _options(tol, maxiter, seed, True, verify, method)
+    if sigma is None and which == "SM":
+        sigma, which = 0.0, "LM"
+    if a.operator is not None and sigma is not None:
+        raise ValueError("eigenvalues of a LinearOperator near sigma are not supported: give a matrix")
+    with progress_of(verbose, callback, "eigs") as tell:
+        if a.operator is None:
+            sigma = None if sigma is None else complex(sigma)
+            found = _core.eigs(a.context(context), a.parts, k, options, which, sigma, tell)
+        else:
+            call = _core.eigs_by_complex if a.is_complex else _core.eigs_by_real
+            found = call(a.context(context), products(a.operator), n, k, options, which, tell)
+    order = slice(0, k)
+    dtype = np.complex64 if a.result_type in (np.float32, np.complex64) else np.complex128
+    w, v = found["values"][order].astype(dtype, copy=False), found["vectors"][:, order].astype(dtype, copy=False)
+    result = _checked(found, order, w, v, Result((a.back(w), a.back(v)), _told(found, order)))
+    return result if return_eigenvectors else result[0]
+
+
+def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_singular_vectors=True, solver="arpack",
+         rng=None, options=None, *, random_state=None, centre=False, verify=True, verbose=0, callback=None,
+         context=None):
+    """Singular values and vectors, with SciPy's arguments.
+
+    Parameters
+    ----------
+    A : array, sparse matrix, DataFrame or LinearOperator, shape (m, n)
+        A LinearOperator needs `rmatmat` or `rmatvec`.
+    k : int
+    tol : float
+        Residuals relative to the singular value; 0 means 1e-12.
+    which : {'LM', 'SM'}
+        The largest or the smallest; the smallest need a matrix.
+    maxiter : int, optional
+        Block steps.
+    return_singular_vectors : {True, False, 'u', 'vh'}
+    rng, random_state : int, optional
+        Seed of the random first block.
+    ncv, v0, solver, options : ignored
+    centre : bool
+        Subtract the mean of each column first: principal components.
+    verify, verbose, callback, context
+        As for `eigsh`.
+
+    Returns
+    -------
+    u : array, shape (m, k)
+    s : array, shape (k,)
+        Rising.
+    vh : array, shape (k, n)
+        The tuple is a `Result`.
+
+    Raises
+    ------
+    NoConvergence
+        As for `eigsh`.
+    """
+    if return_singular_vectors not in (True, False, "u", "vh"):
+        raise ValueError(f"return_singular_vectors={return_singular_vectors!r} is none of True, False, 'u', 'vh'")
+    if which not in ("LM", "SM"):
+        raise ValueError(f"`which` must be in {{'LM', 'SM'}}, not {which!r}")
+    a = Matrix(A, square=False)
+    m, n = a.shape
+    k = _check_k(k, min(m, n), "the smaller side of A")
+    seed = rng if rng is not None else random_state
+    chosen = _options(tol, maxiter, seed if isinstance(seed, (int, np.integer)) else None, True, verify)
+    chosen.set_which(which)
+    with progress_of(verbose, callback, "svds") as tell:
+        if a.operator is None:
+            found = _core.svds(a.context(context), a.parts, k, chosen, bool(centre), tell)
+        else:
+            if centre or which == "SM":
+                raise ValueError("centre and which='SM' need a matrix, not a LinearOperator")
+            call = _core.svds_by_complex if a.is_complex else _core.svds_by_real
+            forth, back = products(a.operator), products(a.operator.adjoint())
+            found = call(a.context(context), forth, back, m, n, k, chosen, tell)
+    order = np.argsort(found["values"], kind="stable")
+    s = found["values"][order].astype(np.zeros(0, a.result_type).real.dtype, copy=False)
+    u = found["left"][:, order].astype(a.result_type, copy=False)
+    vh = found["vectors"][:, order].astype(a.result_type, copy=False).conj().T
+    wanted = return_singular_vectors
+    items = (a.back(u) if wanted in (True, "u") else None, a.back(s), a.back(vh) if wanted in (True, "vh") else None)
+    result = _checked(found, order, s, vh.conj().T, Result(items, _told(found, order)))
+    return result if wanted else result[1]
+
+
+__all__ = ["eigsh", "eigs", "svds", "Result"]
