@@ -1,5 +1,6 @@
 """The site: Sphinx over the Markdown of the whole tree, so that no text exists twice. `bash docs/build.sh` runs it."""
 import re
+import sys
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -10,7 +11,10 @@ copyright = "the tallskinny developers, Apache License 2.0"
 release = re.search(r"project\(tallskinny VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text()).group(1)
 version = release
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+# Docstrings of the Python package, which need not be built for them.
+sys.path.insert(0, str(root / "app/python"))
+autodoc_mock_imports = ["numpy", "scipy", "sklearn", "tallskinny._core"]
 root_doc = "docs/index"
 rooms = ["app", "data", "docs", "gemm", "io", "solvers", "tests"]
 include_patterns = ["*.md"] + [f"{room}/**.md" for room in rooms]
@@ -18,6 +22,7 @@ exclude_patterns = ["build*", "out", "**/fixtures/**"]  # builds have links to t
 
 myst_heading_anchors = 3
 nitpicky = True
+nitpick_ignore_regex = [("py:.*", ".*")]  # words for types, such as array
 smartquotes = False  # two hyphens begin an option
 
 html_theme = "furo"
