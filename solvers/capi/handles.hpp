@@ -82,17 +82,17 @@ ts_status guarded(const Work& work) noexcept {
 }
 
 /// Calls use(view) with a dense or sparse matrix in its element type.
-template <class Use>
-auto with_matrix(const ts_matrix& a, const Use& use) {
+template <class R, class Use>
+R with_matrix(const ts_matrix& a, const Use& use) {
   return std::visit(
-      [&](const auto& kind) -> decltype(use(Sparse{})) {
+      [&](const auto& kind) -> R {
         using Kind = std::decay_t<decltype(kind)>;
         if constexpr (std::is_same_v<Kind, Function>)
           throw Error(Errc::invalid_argument, "a matrix that is a function is for ts_eigsh alone");
         else if constexpr (std::is_same_v<Kind, Sparse>)
           return use(kind);
         else
-          return std::visit([&](const auto& view) { return use(view); }, kind);
+          return std::visit([&](const auto& view) -> R { return use(view); }, kind);
       },
       a.matrix);
 }

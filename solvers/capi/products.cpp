@@ -14,7 +14,7 @@ inline constexpr bool is_dense = HostMatrix<V>;
 /// The view of a dense matrix whose elements are T, its layout as two strides.
 template <class T>
 Strided<T> strided(const ts_matrix& m) {
-  return capi::with_matrix(m, [](const auto& view) -> Strided<T> {
+  return capi::with_matrix<Strided<T>>(m, [](const auto& view) -> Strided<T> {
     using V = std::decay_t<decltype(view)>;
     if constexpr (is_dense<V>)
       if constexpr (std::is_same_v<typename V::value_type, T>) return Strided<T>(view);
@@ -27,7 +27,7 @@ template <class Work>
 ts_status with_dense(const ts_context* ctx, const ts_matrix* a, const Work& work) {
   return capi::guarded([&] {
     expects(ctx != nullptr && a != nullptr, "the context or a matrix is null");
-    capi::with_matrix(*a, [&](const auto& view) {
+    capi::with_matrix<void>(*a, [&](const auto& view) {
       using V = std::decay_t<decltype(view)>;
       if constexpr (is_dense<V>)
         work(Strided<typename V::value_type>(view));

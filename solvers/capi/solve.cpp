@@ -107,7 +107,7 @@ void expect_handles(const void* ctx, const void* a, const void* out) {
 }
 
 Rows rows_of(const ts_matrix& m) {
-  return capi::with_matrix(m, [](const auto& view) -> Rows {
+  return capi::with_matrix<Rows>(m, [](const auto& view) -> Rows {
     using V = std::decay_t<decltype(view)>;
     if constexpr (std::is_same_v<V, capi::Sparse>) {
       expects(solvers::check_csr(view), "the columns of sparse rows rise within each row");
@@ -152,7 +152,7 @@ ts_status ts_eigsh(ts_context* ctx, const ts_matrix* a, int64_t k, const ts_solv
           fill_hermitian<double>);
       return;
     }
-    *out = capi::with_matrix(*a, [&](const auto& view) {
+    *out = capi::with_matrix<ts_result*>(*a, [&](const auto& view) {
       using T = ts::wide_t<typename std::decay_t<decltype(view)>::value_type>;
       return handle_of(solvers::eigsh(ctx->ctx, view, k, eigsh_options<T>(o)), fill_hermitian<T>);
     });
@@ -163,7 +163,7 @@ ts_status ts_eigs(ts_context* ctx, const ts_matrix* a, int64_t k, const ts_solve
   return capi::guarded([&] {
     expect_handles(ctx, a, out);
     const auto o = taken(options, ts_solve_options_init);
-    *out = capi::with_matrix(*a, [&](const auto& view) {
+    *out = capi::with_matrix<ts_result*>(*a, [&](const auto& view) {
       using T = ts::wide_t<typename std::decay_t<decltype(view)>::value_type>;
       auto general = solver_options<solvers::EigsOptions<T>>(o);
       using solvers::GeneralWhich;
@@ -185,7 +185,7 @@ ts_status ts_svds(ts_context* ctx, const ts_matrix* a, int64_t k, const ts_solve
   return capi::guarded([&] {
     expect_handles(ctx, a, out);
     const auto o = taken(options, ts_solve_options_init);
-    *out = capi::with_matrix(*a, [&](const auto& view) {
+    *out = capi::with_matrix<ts_result*>(*a, [&](const auto& view) {
       using T = ts::wide_t<typename std::decay_t<decltype(view)>::value_type>;
       auto svd = solver_options<solvers::SvdsOptions>(o);
       svd.centre = o.centre != 0;
