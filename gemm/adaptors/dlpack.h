@@ -4,7 +4,7 @@
 #define TALLSKINNY_DLPACK_H
 #ifndef DLPACK_DLPACK_H_
 
-#include <stdint.h>
+#include <stdint.h> /* NOLINT(modernize-deprecated-headers) */
 
 #ifdef __cplusplus
 extern "C" {

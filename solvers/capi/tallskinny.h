@@ -7,8 +7,8 @@
 #ifndef TALLSKINNY_C_TALLSKINNY_H
 #define TALLSKINNY_C_TALLSKINNY_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <stddef.h> /* NOLINT(modernize-deprecated-headers) */
+#include <stdint.h> /* NOLINT(modernize-deprecated-headers) */
 
 #include "tallskinny/gemm/adaptors/dlpack.h"
 
