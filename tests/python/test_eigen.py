@@ -130,6 +130,9 @@ def test_errors():
         ts.eigsh(np.triu(a), k=1)
     with pytest.raises(ValueError, match="OPinv"):
         ts.eigsh(aslinearoperator(a), k=1, sigma=0)
+    with pytest.raises(ValueError, match="which='LR' with sigma"):
+        ts.eigs(a, sigma=0.1, which="LR", k=2)
+    assert (ts.eigsh(a, k=2, rng=5)[0] == ts.eigsh(a, k=2, rng=5)[0]).all()
     with pytest.raises(ValueError, match="M of eigs"):
         ts.eigs(a, M=a)
 
@@ -147,7 +150,7 @@ def test_an_exception_of_the_operator_is_raised():
 
 endless = """
 import numpy as np, scipy.sparse as sp, tallskinny as ts
-a = sp.diags_array(np.sort(np.random.default_rng(0).random(1_000_000)))
+a = sp.diags_array(np.sort(np.random.default_rng(0).random(200_000)))
 def told(_):
     print("running", flush=True)
 try:

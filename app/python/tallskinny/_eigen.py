@@ -39,7 +39,7 @@ class Result(tuple):
         return self
 
 
-def _options(tol, maxiter, seed, vectors, verify, method="auto"):
+def _options(tol, maxiter, rng, vectors, verify, method="auto"):
     if tol < 0:
         raise ValueError(f"tol={tol} is negative")
     options = _core.EigenOptions()
@@ -48,7 +48,11 @@ def _options(tol, maxiter, seed, vectors, verify, method="auto"):
         if maxiter <= 0:
             raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
         options.max_iterations = int(maxiter)
-    options.seed = 0 if seed is None else int(seed)
+    if hasattr(rng, "integers"):
+        rng = rng.integers(2**63)
+    elif hasattr(rng, "randint"):
+        rng = rng.randint(2**31 - 1)
+    options.seed = 0 if rng is None else int(rng) % 2**64
     options.vectors = bool(vectors)
     options.verify = bool(verify)
     options.set_method(method)
@@ -92,7 +96,7 @@ def _initial(v0, n, dtype):
 
 
 def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
-          Minv=None, OPinv=None, mode="normal", *, method="auto", verify=True, seed=None, verbose=0, callback=None,
+          Minv=None, OPinv=None, mode="normal", rng=None, *, method="auto", verify=True, verbose=0, callback=None,
           context=None):
     """Eigenvalues and eigenvectors of a Hermitian matrix, with SciPy's arguments.
 
@@ -124,11 +128,11 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     OPinv : LinearOperator, optional
         Products with the inverse of A - sigma M, for an A that is one.
     mode : {'normal'}
+    rng : int or numpy.random.Generator, optional
+        Of the random first block; the same integer gives the same bits.
     method : {'auto', 'lanczos', 'dense', 'chebyshev', 'lobpcg', 'davidson'}
     verify : bool
         Search for missing copies.
-    seed : int, optional
-        Of the random first block.
     verbose, callback, context
         As for `KMeans`.
 
@@ -175,7 +179,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         if a.is_complex and m[2].dtype.kind != "c":
             m = (*m[:2], m[2].astype(np.complex128), m[3])
     wide = np.complex128 if a.is_complex else np.float64
-    options = _options(tol, maxiter, seed, return_eigenvectors, verify, method)
+    options = _options(tol, maxiter, rng, return_eigenvectors, verify, method)
     options.set_which(which)
     if ncv is not None:
         if not k < ncv <= n:
@@ -205,7 +209,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
 
 
 def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
-         Minv=None, OPinv=None, OPpart=None, *, method="auto", verify=True, seed=None, verbose=0, callback=None,
+         Minv=None, OPinv=None, OPpart=None, rng=None, *, method="auto", verify=True, verbose=0, callback=None,
          context=None):
     """Eigenvalues and eigenvectors of a matrix that need not be Hermitian, with SciPy's arguments.
 
@@ -217,11 +221,11 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
     M, Minv, OPinv, OPpart : None
         Not supported: ValueError.
     sigma : float or complex, optional
-        The eigenvalues nearest to it; not for a LinearOperator.
+        The eigenvalues nearest to it, with `which` 'LM'; not for a LinearOperator.
     which : {'LM', 'SM', 'LR', 'SR', 'LI', 'SI'}
         'SM' is ``sigma=0``.
     v0, ncv : ignored
-    maxiter, tol, return_eigenvectors, method, verify, seed, verbose, callback, context
+    maxiter, tol, return_eigenvectors, rng, method, verify, verbose, callback, context
         As for `eigsh`; methods are 'auto' and 'dense'.
 
     Returns
@@ -242,9 +246,11 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
     a = Matrix(A)
     n = a.shape[0]
     k = _check_k(k, n)
-    options = _options(tol, maxiter, seed, True, verify, method)
+    options = _options(tol, maxiter, rng, True, verify, method)
     if sigma is None and which == "SM":
         sigma, which = 0.0, "LM"
+    if sigma is not None and which != "LM":
+        raise ValueError(f"which={which!r} with sigma is not supported: 'LM' gives the nearest to it")
     if a.operator is not None and sigma is not None:
         raise ValueError("eigenvalues of a LinearOperator near sigma are not supported: give a matrix")
     with progress_of(verbose, callback, "eigs") as tell:
@@ -306,8 +312,7 @@ def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_sing
     a = Matrix(A, square=False)
     m, n = a.shape
     k = _check_k(k, min(m, n), "the smaller side of A")
-    seed = rng if rng is not None else random_state
-    chosen = _options(tol, maxiter, seed if isinstance(seed, (int, np.integer)) else None, True, verify)
+    chosen = _options(tol, maxiter, random_state if rng is None else rng, True, verify)
     chosen.set_which(which)
     with progress_of(verbose, callback, "svds") as tell:
         if a.operator is None:

@@ -124,6 +124,7 @@ class MiniBatchKMeans(Centers):
     def _take(self, found, X, source):
         super()._take(found, X, source)
         self.n_steps_ = self.n_iter_
+        self.n_iter_ = -(-self.n_steps_ * self.batch_size // X.shape[0])
         self._counts = np.bincount(found["labels"], minlength=self.n_clusters).astype(np.float64)
 
     def partial_fit(self, X, y=None, sample_weight=None):
