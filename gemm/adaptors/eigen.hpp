@@ -27,13 +27,17 @@ template <class Derived>
   return HostView<const typename Derived::Scalar, layout>(
       m.data(), m.rows(), m.cols(), std::max<index_t>(m.outerStride(), Derived::IsRowMajor ? m.cols() : m.rows()));
 }
-template <class M, int Options, class Stride>
-[[nodiscard]] auto view_of(const Eigen::Map<M, Options, Stride>& m) {
-  using Scalar = std::conditional_t<std::is_const_v<M>, const typename M::Scalar, typename M::Scalar>;
-  expects(m.innerStride() == 1, "an Eigen::Map with gaps between neighbours is no matrix view");
-  constexpr Layout layout = M::IsRowMajor ? Layout::row_major : Layout::col_major;
-  return HostView<Scalar, layout>(const_cast<Scalar*>(m.data()), m.rows(), m.cols(),
-                                  std::max<index_t>(m.outerStride(), M::IsRowMajor ? m.cols() : m.rows()));
+/// A temporary would be gone before its view is used.
+template <class Derived>
+void view_of(const Eigen::PlainObjectBase<Derived>&&) = delete;
+template <class Derived>
+[[nodiscard]] auto view_of(const Eigen::MapBase<Derived, Eigen::ReadOnlyAccessors>& m) {
+  constexpr bool writable = (Eigen::internal::traits<Derived>::Flags & Eigen::LvalueBit) != 0;
+  using Scalar = std::conditional_t<writable, typename Derived::Scalar, const typename Derived::Scalar>;
+  expects(m.innerStride() == 1, "an Eigen::Map, Ref or block with gaps between neighbours is no matrix view");
+  constexpr Layout layout = Derived::IsRowMajor ? Layout::row_major : Layout::col_major;
+  return HostView<Scalar, layout>(const_cast<Scalar*>(m.derived().data()), m.rows(), m.cols(),
+                                  std::max<index_t>(m.outerStride(), Derived::IsRowMajor ? m.cols() : m.rows()));
 }
 
 /// A view as Eigen sees it, writable where the view is.

@@ -65,9 +65,10 @@ ts_status ts_context_use_device(ts_context* ctx, int device) {
 void ts_context_destroy(ts_context* ctx) { delete ctx; }
 
 ts_status ts_matrix_from_dlpack(DLManagedTensor* tensor, ts_matrix** out) {
+  DLOwner owner(tensor);
   return make_matrix(out, [&](ts_matrix& m) {
     expects(tensor != nullptr, "the tensor is null");
-    m.owner.reset(tensor);
+    m.owner = std::move(owner);
     const DLTensor& t = tensor->dl_tensor;
     if (has_layout<Layout::row_major>(t))
       m.matrix = dense_of<Layout::row_major>(t);

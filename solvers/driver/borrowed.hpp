@@ -31,6 +31,8 @@ class Borrowed {
   explicit Borrowed(const CsrView<U, Space::host, I>& a);
   template <class U, Layout L>
   explicit Borrowed(const MatrixView<U, Space::host, L>& a);
+  Borrowed(const Borrowed&) = delete;  // the view is of what this one owns
+  Borrowed& operator=(const Borrowed&) = delete;
 
   [[nodiscard]] const AnyView<T>& view() const noexcept { return view_; }
   /// In which the caller stored it: what rounding is judged by.
@@ -50,6 +52,8 @@ bool check_csr(const CsrView<T, Space::host, I>& a) {
   expects(a.rows >= 0 && a.cols >= 0, "a sparse matrix has negative rows or columns");
   expects(a.rows == 0 || a.pointers != nullptr, "a sparse matrix has rows but no row pointers");
   expects(a.rows == 0 || a.pointers[0] == 0, "the row pointers of a sparse matrix begin with 0");
+  expects(a.rows == 0 || a.pointers[a.rows] <= 0 || (a.indices != nullptr && a.values != nullptr),
+          "a sparse matrix has entries but no column numbers or no values");
   bool rising = true;
   for (index_t i = 0; i < a.rows; ++i) {
     expects(a.pointers[i] <= a.pointers[i + 1], "the row pointers of a sparse matrix fall");

@@ -20,6 +20,7 @@ void check_options(const EigshOptions<T>& o, index_t rows, index_t cols) {
   expects(rows == cols, "eigsh() needs a square matrix: svds() takes any");
   expects(o.mass.rows == 0 || (o.mass.rows == rows && o.mass.cols == rows),
           "`mass` of eigsh() has another size than the matrix");
+  expects(check_csr(o.mass), "the columns of `mass` of eigsh() must rise within each row");
   expects(o.initial.cols() == 0 || o.initial.rows() == rows, "`initial` of eigsh() has other rows than the matrix");
   expects(!o.sigma || !o.interval, "`sigma` looks near a number, `interval` for all in a range: give one of them");
   expects(!o.preconditioner || !o.made, "`preconditioner` and `made` exclude each other");

@@ -9,6 +9,8 @@ mkdir -p "$folder"
 # shellcheck disable=SC2046
 $cxx -std=c++20 "$consumer/gemm.cpp" -o "$folder/gemm" $(pkg-config --cflags --libs tallskinny-gemm)
 "$folder/gemm"
+(cd "$folder" && # it writes a file
+  $cxx -std=c++20 "$consumer/io.cpp" -o io $(pkg-config --cflags --libs tallskinny-io) && ./io)
 # shellcheck disable=SC2046
 $cc -std=c99 -Wall -Wextra -pedantic -Werror "$examples/eigenvalues.c" -o "$folder/eigenvalues" \
   $(pkg-config --cflags --libs tallskinny-c) -lm

@@ -40,6 +40,11 @@ TEST_CASE("matrices of Eigen and their blocks are views in their own order, and 
   CHECK(as_eigen(view_of(gram))(1, 1) == 56);
   as_eigen(v)(0, 0) = 9;
   CHECK(columns(0, 0) == 9);
+  const auto block = view_of(columns.block(0, 1, 2, 1));
+  CHECK((block.rows() == 2 && block.cols() == 1 && block.ld() == columns.rows() && block.data() == &columns(0, 1)));
+  const Eigen::Ref<const Eigen::MatrixXd> shown(columns);
+  CHECK(view_of(shown).data() == columns.data());
+  static_assert(std::is_const_v<std::remove_pointer_t<decltype(view_of(shown).data())>>);
   const Eigen::Map<Eigen::MatrixXd, 0, Eigen::InnerStride<2>> gaps(columns.data(), 1, 2);
   CHECK_THROWS_AS(view_of(gaps), Error);
 }
