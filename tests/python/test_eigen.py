@@ -169,4 +169,4 @@ def test_ctrl_c_ends_within_a_second():
     rest, _ = run.communicate(timeout=60)
     took = time.monotonic() - begin
     assert rest.endswith("interrupted\n")
-    assert took < 1.5, took
+    assert took < 2, took

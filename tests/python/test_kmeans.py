@@ -126,4 +126,4 @@ def test_ctrl_c_ends_within_a_second():
     rest, _ = run.communicate(timeout=60)
     took = time.monotonic() - begin
     assert rest.endswith("interrupted\n")
-    assert took < 1.5, took  # a second, and what the process needs to end
+    assert took < 2, took  # a second, and what the process needs to end
