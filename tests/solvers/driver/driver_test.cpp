@@ -143,6 +143,14 @@ TEST_CASE("eigsh: what cannot be met is named") {
   auto options = smallest();
   options.preconditioner = solvers::Operator<double>(solvers::CsrOperator<double>(a.view()));
   CHECK(test::message_of([&] { (void)eigsh(ctx, line<double>(20), 2, options); }).find("lobpcg") != std::string::npos);
+  const auto whole = line<double>(20);
+  const CsrView<double> hollow{whole.rows, whole.cols, whole.pointers.data(), nullptr, whole.values.data()};
+  CHECK(test::message_of([&] { (void)eigsh(ctx, hollow, 2); }).find("no column numbers") != std::string::npos);
+  EigshOptions<double> with_mass;
+  with_mass.mass = hollow;
+  CHECK(test::message_of([&] { (void)eigsh(ctx, whole, 2, with_mass); }).find("no column numbers") !=
+        std::string::npos);
+  static_assert(!std::is_copy_constructible_v<solvers::Borrowed<double>>);  // its view is of what it owns
 }
 
 TEST_CASE("eigsh: LOBPCG takes the diagonal for SA, or what it is given") {
