@@ -11,6 +11,11 @@ struct JsonObject::Body {
 };
 
 JsonObject::JsonObject() : body_(std::make_unique<Body>()) {}
+JsonObject JsonObject::of_schema(std::string_view schema) {
+  JsonObject json;
+  json.add("schema", "tallskinny/" + std::string(schema)).add("version", 1);
+  return json;
+}
 JsonObject::JsonObject(const JsonObject& other) : body_(std::make_unique<Body>(*other.body_)) {}
 JsonObject::JsonObject(JsonObject&&) noexcept = default;
 JsonObject& JsonObject::operator=(JsonObject other) noexcept {

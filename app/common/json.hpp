@@ -15,6 +15,9 @@ namespace ts::app {
 class JsonObject {
  public:
   JsonObject();
+  /// The result of a program: begins with `schema`, the name of what app/schemas/ says of its members, and with
+  /// `version`, which grows when a member changes its meaning or goes.
+  [[nodiscard]] static JsonObject of_schema(std::string_view schema);
   JsonObject(const JsonObject& other);
   JsonObject(JsonObject&&) noexcept;
   JsonObject& operator=(JsonObject other) noexcept;

@@ -13,7 +13,7 @@ namespace {
 app::JsonObject plan_json(const Plan& plan, const ProcessorInfo& device) {
   std::ostringstream line;
   line << plan;
-  app::JsonObject json;
+  auto json = app::JsonObject::of_schema("tsbench-plan");
   json.add("operation", name_of(plan.problem.operation))
       .add("type", name_of(plan.problem.type))
       .add("n", plan.problem.n)

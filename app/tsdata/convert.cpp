@@ -101,7 +101,7 @@ int convert(app::Arguments arguments) {
   console.note("wrote " + out.contents());
 
   if (options.common.json) {
-    app::JsonObject json = as_json(written);
+    app::JsonObject json = as_json(written, app::JsonObject::of_schema("tsdata-convert"));
     json.add("input", where.text()).add("file", options.output).add("object", options.object);
     json.add("labels", std::ssize(input.labels));
     std::cout << json.text() << '\n';

@@ -73,7 +73,7 @@ void sign(io::OutputFile& out, const GenOptions& options, const std::string& com
 int report_plan(const GenOptions& options, const std::vector<app::MemoryUse>& uses) {
   const std::uint64_t available = app::available_memory();
   if (options.common.json) {
-    app::JsonObject json;
+    auto json = app::JsonObject::of_schema("tsdata-gen");
     json.add("kind", options.kind).add("dry_run", true);
     app::add_memory(json, uses, available);
     std::cout << json.text() << '\n';
@@ -101,7 +101,7 @@ int make_matrices(const GenOptions& options, const Kind& kind, const std::string
   solvers::expect_memory("making this matrix", uses, app::available_memory());
   app::check_output_paths({{"--output", options.common.output}});
 
-  app::JsonObject json;
+  auto json = app::JsonObject::of_schema("tsdata-gen");
   json.add("kind", options.kind).add("file", options.common.output);
   app::Console console("tsdata", options.common.quiet);
   io::OutputFile out(options.common.output, {.gzip = options.compress});
@@ -185,7 +185,7 @@ int make_features(const GenOptions& options, const std::string& command) {
   out.commit();
   console.note("wrote " + out.contents());
   if (options.common.json) {
-    app::JsonObject json;
+    auto json = app::JsonObject::of_schema("tsdata-gen");
     json.add("kind", options.kind).add("file", options.common.output).add("rows", rows);
     json.add("cols", options.cols).add("dtype", name_of(type));
     if (options.kind != "uniform") json.add("groups", options.groups);

@@ -155,7 +155,7 @@ int info(app::Arguments arguments) {
   if (all.empty()) throw Error(Errc::bad_input, where.text() + ": there is no matrix in this file");
 
   if (options.common.json) {
-    app::JsonObject json;
+    app::JsonObject json = app::JsonObject::of_schema("tsdata-info");
     std::vector<app::JsonObject> list;
     list.reserve(all.size());
     for (const Findings& findings : all) list.push_back(as_json(findings));

@@ -27,8 +27,7 @@ WrittenMatrix write_matrix(io::OutputFile& out, const std::string& object, const
   return std::visit([&](const auto& kind) { return std::visit(write, kind); }, matrix);
 }
 
-app::JsonObject as_json(const WrittenMatrix& written) {
-  app::JsonObject json;
+app::JsonObject as_json(const WrittenMatrix& written, app::JsonObject json) {
   json.add("rows", written.rows).add("cols", written.cols).add("sparse", written.sparse);
   json.add("nonzeros", written.nonzeros).add("dtype", name_of(written.type));
   json.add("structure", io::name_of(written.structure));

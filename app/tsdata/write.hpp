@@ -20,7 +20,7 @@ struct WrittenMatrix {
 WrittenMatrix write_matrix(io::OutputFile& out, const std::string& object, const AnyMatrix& matrix,
                            io::Structure structure);
 
-app::JsonObject as_json(const WrittenMatrix& written);
+app::JsonObject as_json(const WrittenMatrix& written, app::JsonObject json = {});
 /// "8,000 x 8,000 float64, sparse, symmetric, 53,600 nonzeros"
 std::string as_text(const WrittenMatrix& written);
 

@@ -63,7 +63,7 @@ void print_prediction(const ProgramOptions& o, const io::Description& points, in
   const solvers::RankPrediction prediction =
       solvers::predict_kmeans(machine, options_for(o, k), shape_of(o, points), o.ranks.ranks);
   if (o.common.json) {
-    app::JsonObject json;
+    app::JsonObject json = app::JsonObject::of_schema("tskmeans");
     json.add("input", points.where.text()).add("dry_run", true);
     json.add("rows", points.rows).add("cols", points.cols).add("n_clusters", k);
     app::add_prediction(json, machine, prediction);
@@ -98,7 +98,7 @@ void print_plan(const ProgramOptions& o, const io::Description& points, const io
   const solvers::MachineMemory limits = within_memory(o, machine);
   const double products = static_cast<double>(points.nonzeros) * static_cast<double>(k);
   if (o.common.json) {
-    app::JsonObject json;
+    app::JsonObject json = app::JsonObject::of_schema("tskmeans");
     json.add("input", points.where.text()).add("dry_run", true);
     json.add("rows", points.rows).add("cols", points.cols).add("sparse", points.sparse);
     if (here.rows < points.rows) json.add("rows_of_rank_0", here.rows);

@@ -47,7 +47,7 @@ void add_measures(app::JsonObject& json, const solvers::KMeansMeasures& m) {
 
 void print_json(const ProgramOptions& o, const Outcome& out) {
   const solvers::KMeansResult& r = out.found;
-  app::JsonObject json;
+  app::JsonObject json = app::JsonObject::of_schema("tskmeans");
   json.add("mode", out.predicted ? "predict" : "cluster").add("inertia", r.inertia);
   if (out.predicted) {
     json.add_null("n_iter").add_null("converged");  // there is no iteration

@@ -36,7 +36,7 @@ void print_table(std::ostream& out, const GeneralResult& r, const RunFacts& fact
 }
 
 void print_json(std::ostream& out, const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
-  JsonObject json;
+  JsonObject json = JsonObject::of_schema("tssolve");
   json.add("eigenvalues_real", parts(r, false))
       .add("eigenvalues_imag", parts(r, true))
       .add("residual_norms", r.residual_norms)

@@ -129,8 +129,8 @@ std::string reordering_of(Run& run) {
 void show_json(Run& run) {
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
   const auto on_device = run.plan.memory.uses_of(true);
-  JsonObject json;
-  json.add("matrix", input.where.text()).add("rows", input.rows).add("nonzeros", input.nonzeros);
+  JsonObject json = JsonObject::of_schema("tssolve");
+  json.add("matrix", input.where.text()).add("dry_run", true).add("rows", input.rows).add("nonzeros", input.nonzeros);
   json.add("method", method_text(settings, plan) + by_whom(run))
       .add("method_reason", reason_of(settings, plan))
       .add("precision", name_of(settings.eigen.precision))

@@ -44,7 +44,7 @@ int predict(const Settings& settings, const io::Description& input) {
   std::optional<solvers::SentBytes> sent;
   if (settings.reorder != solvers::Reordering::none) sent = sent_in_another_order(settings, input);
   if (settings.common.json) {
-    JsonObject json;
+    JsonObject json = JsonObject::of_schema("tssolve");
     json.add("matrix", input.where.text()).add("dry_run", true);
     json.add("rows", input.rows).add("nonzeros", input.nonzeros).add("nev", plan.nev);
     json.add("block_size", plan.block_size).add("max_basis", plan.max_basis).add("assumed_halo_rows", halo);

@@ -105,7 +105,7 @@ void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const
 template <class T>
 void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const Settings& settings,
                 const RunFacts& facts) {
-  JsonObject json;
+  JsonObject json = JsonObject::of_schema("tssolve");
   json.add(plural_name(facts.quantity), result.values)
       .add("residual_norms", result.residual_norms)
       .add("error_bounds", result.error_bounds)
