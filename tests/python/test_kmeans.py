@@ -106,7 +106,7 @@ def test_errors():
 
 endless = """
 import sys, numpy as np, tallskinny as ts
-X = np.random.default_rng(0).random((300_000, 8))
+X = np.random.default_rng(0).random((100_000, 8))
 def told(_):
     print("running", flush=True)
 print("ready", flush=True)
