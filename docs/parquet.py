@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Turns the numeric columns of a Parquet, Arrow or Feather file into .npy, a piece of the rows at a time.
+
+    python3 parquet.py table.parquet table.npy [--columns a,b] [--dtype float64|float32]
+
+Needs pyarrow (pip install pyarrow). Columns that hold no numbers are left out and named. A missing value is refused.
+"""
+import argparse
+import os
+import sys
+import tempfile
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def pieces(path):
+    """(schema, number of rows, iterator over record batches)"""
+    with open(path, "rb") as file:
+        start = file.read(6)
+    if start.startswith(b"PAR1"):
+        table = pq.ParquetFile(path)
+        return table.schema_arrow, table.metadata.num_rows, lambda names: table.iter_batches(columns=names)
+    if start.startswith(b"FEA1"):
+        sys.exit(f"{path} is a Feather file of version 1: write it again with pyarrow.feather.write_feather")
+    if not start.startswith(b"ARROW1"):
+        sys.exit(f"{path} is neither a Parquet nor an Arrow file")
+    source = pa.ipc.open_file(pa.memory_map(path))
+    each = range(source.num_record_batches)
+    rows = sum(source.get_batch(i).num_rows for i in each)
+    return source.schema, rows, lambda names: (source.get_batch(i).select(names) for i in each)
+
+
+def numeric(kind):
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("input")
+    parser.add_argument("output")
+    parser.add_argument("--columns", help="names, separated by commas; default all numeric ones")
+    parser.add_argument("--dtype", choices=["float64", "float32"], default="float64")
+    o = parser.parse_args()
+    if not o.output.endswith(".npy"):
+        sys.exit(f"{o.output}: the output is .npy and its name must end so")
+    schema, rows, batches = pieces(o.input)
+    names = o.columns.split(",") if o.columns else [f.name for f in schema if numeric(f.type)]
+    for name in names:
+        if schema.get_field_index(name) < 0:
+            sys.exit(f"{o.input} has no column '{name}', or several of this name")
+        if not numeric(schema.field(name).type):
+            sys.exit(f"{o.input}: column '{name}' holds {schema.field(name).type}, not numbers")
+    if not names:
+        sys.exit(f"{o.input} has no column of numbers")
+    others = [f.name for f in schema if f.name not in names]
+    if others:
+        print("left out:", ", ".join(others), file=sys.stderr)
+
+    folder = os.path.dirname(os.path.abspath(o.output))
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".npy", delete=False) as file:
+        temporary = file.name
+        try:
+            header = {"descr": np.dtype(o.dtype).str, "fortran_order": False, "shape": (rows, len(names))}
+            np.lib.format.write_array_header_1_0(file, header)
+            first = 0
+            for batch in batches(names):
+                piece = np.empty((batch.num_rows, len(names)), o.dtype)
+                for j, name in enumerate(names):
+                    column = batch.column(j)
+                    if column.null_count:
+                        row = first + column.is_null().to_numpy(zero_copy_only=False).argmax()
+                        sys.exit(f"{o.input}: column '{name}' has no value in row {row} (counted from 0)")
+                    piece[:, j] = column.to_numpy(zero_copy_only=False)
+                file.write(piece.tobytes())
+                first += batch.num_rows
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    os.chmod(temporary, 0o644)
+    os.replace(temporary, o.output)
+    print(f"{o.output}: {rows} x {len(names)} {o.dtype}")
+
+
+if __name__ == "__main__":
+    main()
