@@ -132,10 +132,6 @@ void check(const ProgramOptions& o, const app::Options& options) {
   if (!o.resume.empty()) refuse_given({"restart"}, " begins anew, but --resume goes on: leave one of them out");
   if (o.common.device.starts_with("cuda") && o.kmeans.algorithm == KMeansAlgorithm::balanced)
     throw Error(Errc::invalid_argument, "--algorithm balanced runs on the processor only: use --device cpu");
-  if (o.common.output.ends_with(".npy"))
-    throw Error(Errc::invalid_argument, "--output " + o.common.output +
-                                            ": this is an HDF5 file and needs another name; --centers-out and "
-                                            "--labels-out write .npy");
   if (!o.writes_files()) refuse_given({"centers-type"}, " is that of files: add --output or --centers-out");
   if (o.transform && o.common.output.empty())
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");

@@ -77,7 +77,7 @@ TEST_CASE("outputs that cannot be are refused", "[tskmeans]") {
     CHECK(r.code == 2);
     CHECK(mentions(r.err, part));
   };
-  expect({points, "-o", out}, "HDF5 file and needs another name");
+  expect({points, "-o", out}, "expected a name that ends with .h5");
   expect({points, "--centers-out", folder / "a.h5"}, "ends in .npy");
   expect({points, "--labels-out", folder / "no/a.npy"}, "--labels-out");
   expect({points, "--labels-out", out, "--centers-out", out}, "--centers-out");
