@@ -108,6 +108,7 @@ class Options {
       if (meaning == target && initial.empty()) initial = word;
     }
     std::vector<std::string> texts;
+    texts.reserve(words.size());
     for (const auto& [word, meaning] : words) texts.push_back(word);
     add(names, listed, initial, help, "one of " + listed, [&target, words = std::move(words)](std::string_view text) {
       for (const auto& [word, meaning] : words)
