@@ -231,7 +231,7 @@ MatrixFile read_sparse(const Npz& npz, const ReadOptions& options) {
 /// The array that is meant: the one named, or the only one.
 std::string chosen(const Npz& npz, const std::string& object) {
   if (!object.empty()) {
-    const std::string name = object.starts_with('/') ? object.substr(1) : object;
+    std::string name = object.starts_with('/') ? object.substr(1) : object;
     (void)npz.member(name);
     return name;
   }
