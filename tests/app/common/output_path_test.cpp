@@ -77,9 +77,9 @@ TEST_CASE("two outputs are never one file, whether it is there or not") {
 }
 
 TEST_CASE("names that promise another format than HDF5 are known") {
-  CHECK(other_format("a.csv") == ".csv");
-  CHECK(other_format("folder.csv/a.npy") == ".npy");
-  CHECK(other_format("a.csv.h5").empty());
-  CHECK(other_format("a").empty());
-  CHECK(other_format("a.hdf5").empty());
+  CHECK(app::other_format("a.csv") == ".csv");
+  CHECK(app::other_format("folder.csv/a.npy") == ".npy");
+  CHECK(app::other_format("a.csv.h5").empty());
+  CHECK(app::other_format("a").empty());
+  CHECK(app::other_format("a.hdf5").empty());
 }
