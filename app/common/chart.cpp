@@ -13,9 +13,10 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Round numbers from low to high, at most about `wanted`: steps of 1, 2 or 5 times a power of ten.
-std::vector<double> round_numbers(double low, double high, double wanted) {
-  const double rough = (high - low) / wanted, power = std::pow(10, std::floor(std::log10(rough)));
+/// Round numbers from low to high, at most about `wanted`: steps of 1, 2 or 5 times a power of ten, and of at least
+/// `least`.
+std::vector<double> round_numbers(double low, double high, double wanted, double least = 0) {
+  const double rough = std::max((high - low) / wanted, least), power = std::pow(10, std::floor(std::log10(rough)));
   const double step = power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
   std::vector<double> found;
   for (double t = std::ceil(low / step - 1e-9) * step; t <= high + 1e-9 * step; t += step)
@@ -65,8 +66,9 @@ class Scale {
         found.push_back({at(std::pow(10, t)), format("1e%.0f", t)});
     } else {
       const bool log = axis_.logarithmic;
-      for (const double t : round_numbers(log ? std::pow(10, low_) : low_, log ? std::pow(10, high_) : high_, wanted))
-        if (shows(t)) found.push_back({at(t), short_number(t, 5)});
+      const double low = log ? std::pow(10, low_) : low_, high = log ? std::pow(10, high_) : high_;
+      for (const double t : round_numbers(low, high, wanted, axis_.whole ? 1 : 0))
+        if (shows(t)) found.push_back({at(t), axis_.whole ? grouped(std::llround(t)) : short_number(t, 5)});
     }
     return found;
   }
@@ -88,6 +90,10 @@ std::string text_element(double x, double y, const char* anchor, const std::stri
 std::string dot_element(double x, double y, const std::string& tooltip) {
   const std::string dot = format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"", x, y);
   return dot + (tooltip.empty() ? "/>" : "><title>" + markup_text(tooltip) + "</title></circle>");
+}
+
+std::string diamond_element(double x, double y, const std::string& tooltip) {
+  return format("<path d=\"M%.1f %.1fl6 6l-6 6l-6 -6z\"><title>", x, y - 6) + markup_text(tooltip) + "</title></path>";
 }
 
 }  // namespace
@@ -117,6 +123,16 @@ Chart& Chart::text(Point centre, std::string words) {
   return *this;
 }
 
+Chart& Chart::diamond(Point centre, std::string style, std::string words, std::string tooltip) {
+  marks_.push_back({Kind::diamond, {centre}, std::move(style), std::move(words), 1, std::move(tooltip)});
+  return *this;
+}
+
+std::string Chart::name() const {
+  if (!title_.empty()) return title_;
+  return y_.label.empty() || x_.label.empty() ? y_.label + x_.label : y_.label + " by " + x_.label;
+}
+
 std::string Chart::svg() const {
   Scale x(x_), y(y_);
   for (const Mark& m : marks_)
@@ -134,7 +150,7 @@ std::string Chart::svg() const {
   x.settle(left, right);
 
   std::string svg = format("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>", size_.width, size_.height);
-  svg += markup_text(title_.empty() ? x_.label : title_) + "</title>\n";
+  svg += markup_text(name()) + "</title>\n";
   if (!title_.empty()) svg += text_element(left, 14, "start", title_, " class=\"title\"");
   for (const auto& tick : y_ticks) {
     if (y_.names.empty())
@@ -167,6 +183,10 @@ std::string Chart::svg() const {
       svg +=
           format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"", x0, y0, std::max(x1 - x0, 0.5), y1 - y0);
       svg += m.opacity < 1 ? format(" fill-opacity=\"%.2f\"/>", m.opacity) : "/>";
+    } else if (m.kind == Kind::diamond) {
+      svg += diamond_element(shown[0].x, shown[0].y, m.tooltip);
+      const char* const anchor = shown[0].x > right - 40 ? "end" : "middle";  // words stay inside
+      if (!m.words.empty()) svg += text_element(shown[0].x, shown[0].y - 9, anchor, m.words);
     } else {
       svg += text_element(shown[0].x, shown[0].y + 4, "middle", m.words);
     }

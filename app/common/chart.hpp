@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ts::app {
@@ -17,7 +18,9 @@ struct Axis {
   bool logarithmic = false;
   std::optional<double> low = {}, high = {};
   std::vector<std::string> names = {};  ///< of 0, 1, 2, ..., in place of numbers
+  bool whole = false;                   ///< it counts: only whole numbers are marked
 };
+[[nodiscard]] inline Axis counts(std::string label) { return {.label = std::move(label), .whole = true}; }
 
 /// The style of the i-th of several curves: ten colours, then the same again.
 inline constexpr std::size_t series_styles = 10;
@@ -41,16 +44,21 @@ class Chart {
   Chart& dots(std::vector<Point> points, std::string style, std::string tooltip = {});
   Chart& box(Point corner, Point opposite, std::string style, double opacity = 1);
   Chart& text(Point centre, std::string words);
+  /// A diamond with a border, and words above it.
+  Chart& diamond(Point centre, std::string style, std::string words, std::string tooltip);
 
   [[nodiscard]] std::string svg() const;
+  /// The title, or what is drawn against what.
+  [[nodiscard]] std::string name() const;
 
  private:
-  enum class Kind { line, dots, box, text };
+  enum class Kind { line, dots, box, text, diamond };
   struct Mark {
     Kind kind;
     std::vector<Point> points;
     std::string style, words;
     double opacity = 1;
+    std::string tooltip = {};
   };
 
   std::string title_;

@@ -14,7 +14,8 @@ struct CommonOptions {
   bool dry_run = false;
   std::string device = "auto";
   std::uint64_t seed = 0;
-  std::string output;  ///< empty: no file is written
+  std::string output;        ///< empty: no file is written
+  std::string command_line;  ///< Options::command_line()
 };
 
 /// --quiet, --json

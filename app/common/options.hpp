@@ -139,6 +139,10 @@ class Options {
   /// Whether `long_name` got its value from the command line, the environment or the configuration file.
   [[nodiscard]] bool given(std::string_view long_name) const;
 
+  /// After parse(): the program and its arguments for a shell, and options that came from the environment or a
+  /// configuration file as if they had been among them.
+  [[nodiscard]] const std::string& command_line() const noexcept { return command_line_; }
+
   void print_help(std::ostream& out) const;
   /// A page for man, of section 1.
   void print_man(std::ostream& out) const;
@@ -185,7 +189,7 @@ class Options {
   std::string group_ = "Options";
   std::vector<Entry> entries_;
   std::vector<Positional> positionals_;
-  std::string config_file_, completion_;
+  std::string config_file_, completion_, command_line_;
   bool help_ = false, version_ = false, list_ = false, man_ = false;
 };
 

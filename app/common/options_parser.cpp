@@ -9,6 +9,7 @@
 #include <map>
 
 #include "tallskinny/app/common/options.hpp"
+#include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::app {
@@ -160,6 +161,17 @@ void take(Options::Entry& entry, const Given& given) {
   entry.given = true;
 }
 
+/// What would have said so on the command line.
+std::string as_arguments(const Options::Entry& entry, const Given& given) {
+  std::string words;
+  for (const std::string& text : given.texts) {
+    if (bool on = true; entry.value_name.empty() && parse_value(text, on) && !on) continue;
+    words.append(" --").append(entry.long_name);
+    if (!entry.value_name.empty()) words.append(" ").append(shell_word(text));
+  }
+  return words;
+}
+
 }  // namespace
 
 bool Options::parse(Arguments arguments) {
@@ -206,10 +218,13 @@ bool Options::parse(Arguments arguments) {
       break;
     }
 
+  command_line_ = about_.name;
+  for (const std::string& argument : arguments) command_line_.append(" ").append(shell_word(argument));
   for (Entry& entry : entries_)
     for (const Source* source : {&line, &environment, static_cast<const Source*>(&file)})
       if (const auto at = source->find(entry.long_name); at != source->end()) {
         take(entry, at->second);
+        if (source != &line && entry.long_name != "config") command_line_ += as_arguments(entry, at->second);
         break;
       }
   for (std::size_t i = 0; i < positionals_.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <sstream>
 
 namespace ts::app {
@@ -49,6 +50,23 @@ std::string grouped(std::int64_t number) {
 }
 
 std::string short_number(double value, int digits) { return printed("%.*g", digits, value); }
+
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) c == '\'' ? quoted += "'\\''" : quoted += c;
+  return quoted + "'";
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
 
 std::string markup_text(std::string_view text) {
   std::string out;

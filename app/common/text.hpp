@@ -1,4 +1,4 @@
-// Text for people: wrapped lines, byte counts, durations.
+// Text for people: wrapped lines, byte counts, durations, dates.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,11 @@ std::string human_seconds(double seconds);
 std::string grouped(std::int64_t number);
 /// `value` with `digits` significant digits.
 std::string short_number(double value, int digits = 6);
+
+/// A word of a command line, in quotes if a shell would take it for something else.
+[[nodiscard]] std::string shell_word(std::string_view word);
+/// The time, as "2026-11-28T05:03:17Z".
+[[nodiscard]] std::string utc_now();
 
 /// Text for HTML and SVG: characters that have a meaning there as entities, control characters left out.
 [[nodiscard]] std::string markup_text(std::string_view text);

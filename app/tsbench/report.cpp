@@ -1,7 +1,5 @@
 #include "tallskinny/app/tsbench/report.hpp"
 
-#include <array>
-#include <ctime>
 #include <iomanip>
 #include <ostream>
 
@@ -162,15 +160,6 @@ app::JsonObject json_of(const Measured& m) {
     if (peer.joules > 0) json.add(peer.library + "_joules", peer.joules);
   }
   return json;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
 }
 
 std::string_view commit() { return TS_COMMIT; }

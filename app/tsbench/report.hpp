@@ -4,6 +4,7 @@
 #include <iosfwd>
 
 #include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tsbench/measure.hpp"
 #include "tallskinny/app/tsbench/summary.hpp"
 
@@ -16,7 +17,7 @@ void print_gpu_roofs(std::ostream& out, const cuda::DeviceInfo& roofs);
 [[nodiscard]] Cell cell_of(const Measured& m);
 [[nodiscard]] app::JsonObject json_of(const Measured& m);
 
-[[nodiscard]] std::string utc_now();
+using app::utc_now;
 /// What this program was built from.
 [[nodiscard]] std::string_view commit();
 

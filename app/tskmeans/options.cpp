@@ -245,6 +245,7 @@ bool ProgramOptions::parse(app::Arguments arguments) {
   add_labels(options, *this);
   add_files_and_machine(options, *this);
   if (!options.parse(arguments)) return false;
+  common.command_line = options.command_line();
   metric_given = options.given("metric");
   kmeans.seed = common.seed;
   read.memory_limit = memory;

@@ -6,9 +6,9 @@
 
 namespace ts::tskmeans {
 
-/// Inertia by iteration, sizes, two principal components of a sample of the points in the colours of their
-/// clusters, and the measures by number of clusters where there were several. Ranks call it together;
-/// one of them writes. @throws Error(io_failure).
+/// Inertia by iteration, sizes, what each cluster is like, two principal components of a sample of the points in the
+/// colours of their clusters, and the measures by number of clusters where there were several. Reads the points five
+/// times. Ranks call it together; one of them writes. @throws Error(io_failure).
 void write_pictures(const ProgramOptions& options, const Outcome& outcome, const Context& ctx,
                     const solvers::RowSource& rows);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "tallskinny/app/common/html_page.hpp"
 #include "tallskinny/app/common/options.hpp"
@@ -37,7 +38,9 @@ void add_convergence(HtmlPage& page, const std::vector<solvers::HistoryEntry>& h
     page.paragraph("All eigenvalues were computed at once; there is no iteration to show.");
     return;
   }
-  Chart chart("each wanted pair", {"operator applications", false, 0, last}, {"residual / tolerance", true});
+  Axis applications = counts("operator applications");
+  applications.low = 0, applications.high = last;
+  Chart chart("each wanted pair", applications, {"residual / tolerance", true});
   const std::size_t stride = history.size() / most_points + 1;
   for (std::size_t i = 0; i < pairs; ++i) {
     std::vector<Point> points;
@@ -50,11 +53,29 @@ void add_convergence(HtmlPage& page, const std::vector<solvers::HistoryEntry>& h
   page.chart(chart.line({{0, 1}, {last, 1}}, "bad thin"));
 }
 
+/// Which value has copies that were perhaps cut off: the nearest to what lies outside of the set.
+template <class T>
+std::optional<std::size_t> cut_off_at(const EigenResult<T>& result) {
+  if (result.cut_off == 0) return std::nullopt;
+  std::size_t last = result.values.size() - 1;
+  for (std::size_t i = 0; i < result.values.size(); ++i)
+    if (std::abs(result.values[i] - result.next_value) < std::abs(result.values[last] - result.next_value)) last = i;
+  return last;
+}
+
+template <class T>
+std::string cut_off_text(const EigenResult<T>& result, std::size_t end) {
+  return format("%.10g may have more copies than the ", result.values[end]) + grouped(result.cut_off) +
+         " found: the number asked for cuts them off";
+}
+
 template <class T>
 Chart spectrum_of(const EigenResult<T>& result, const Settings&) {
   const auto most = *std::max_element(result.multiplicities.begin(), result.multiplicities.end());
   const double top = static_cast<double>(most) + 1;
-  Chart chart("eigenvalues found, and about where the next one lies", {"eigenvalue"}, {"copies found", false, 0, top});
+  Axis copies_found = counts("copies found");
+  copies_found.low = 0, copies_found.high = top;
+  Chart chart("values found, and about where the next one lies", {"value"}, copies_found);
   if (std::isfinite(result.next_value))
     chart.line({{result.next_value, 0}, {result.next_value, top}}, "faint thin")
         .dots({{result.next_value, 0.5}}, "faint", format("next eigenvalue, about %.6g", result.next_value));
@@ -63,6 +84,11 @@ Chart spectrum_of(const EigenResult<T>& result, const Settings&) {
     chart.line({{value, 0}, {value, copies}}, "good")
         .dots({{value, copies}}, result.converged_pairs[i] ? "good" : "bad",
               format("%.16g, %lld found", value, static_cast<long long>(result.multiplicities[i])));
+  }
+  if (const auto end = cut_off_at(result)) {
+    const double value = result.values[*end], copies = static_cast<double>(result.cut_off);
+    chart.line({{value, copies}, {value, top}}, "c1 thin")
+        .diamond({value, copies}, "c1", grouped(result.cut_off) + " or more", cut_off_text(result, *end));
   }
   return chart;
 }
@@ -87,7 +113,7 @@ Chart spectrum_of(const GeneralResult& r, const Settings& settings) {
 /// Pair by pair.
 template <class Result>
 void add_residuals(HtmlPage& page, const Result& result, const Settings& settings) {
-  Chart chart("what each pair was found to be off by", {"pair"}, {"residual / tolerance", true});
+  Chart chart("what each pair was found to be off by", counts("pair"), {"residual / tolerance", true});
   const auto accept = solvers::acceptance_of(settings.eigen, result.norm, result.vectors.rows());
   for (std::size_t i = 0; i < result.residual_norms.size(); ++i) {
     const double ratio = result.residual_norms[i] / accept.bound(std::abs(result.values[i]));
@@ -197,15 +223,18 @@ void write_html_report(const Result& result, const Settings& settings, const Run
     page.paragraph("No eigenvalues.");
   else
     page.chart(spectrum_of(result, settings));
-  if constexpr (!std::is_same_v<Result, GeneralResult>)
+  if constexpr (!std::is_same_v<Result, GeneralResult>) {
+    if (const auto end = cut_off_at(result))
+      page.paragraph("Dashed above its diamond: " + cut_off_text(result, *end) + "; a larger -k shows them.");
     if (!result.values.empty() && std::isfinite(result.gap))
       page.paragraph(format("Gap to the next eigenvalue, about %.6g: %.3g.", result.next_value, result.gap));
+  }
   add_residuals(page, result, settings);
   add_time(page, result.seconds, facts.elapsed_seconds);
   page.heading("Plan").facts(facts_of(result, settings, facts));
   page.heading("Pairs");
   add_pairs(page, result, facts);
-  page.paragraph(version_text("tssolve")).write(settings.report);
+  page.origin(settings.common.command_line, version_text("tssolve")).write(settings.report);
 }
 
 template void write_html_report(const EigenResult<double>&, const Settings&, const RunFacts&);

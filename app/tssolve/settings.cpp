@@ -200,6 +200,7 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   add_read_options(options.group("Reading"), settings.read);
   add_results(options, settings);
   if (!options.parse(arguments)) return false;
+  settings.common.command_line = options.command_line();
   settings.eigen.seed = settings.common.seed;
   given.tol = options.given("tol");
   check_settings(settings, given);

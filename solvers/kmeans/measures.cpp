@@ -68,12 +68,7 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
                        std::span<const std::int32_t> labels, KMeansMetric metric, std::span<const double> given) {
   const index_t k = centers.rows(), d = rows.cols();
   check_ranks(ctx, rows);
-  expects(rows.space() == Space::host, "measure: the points must be in host memory");
-  agreed(ctx, [&] {
-    expects(static_cast<index_t>(labels.size()) == rows.rows(), "measure: one label is needed for each point");
-    expects(std::all_of(labels.begin(), labels.end(), [k](std::int32_t m) { return m >= 0 && m < k; }),
-            "measure: a label is not the number of a centre");
-  });
+  check_labels(ctx, rows, labels, k);
   const Matrix<double> usable = usable_centers(d, centers, metric);
   const bool weighted = check_weights(ctx, rows.rows(), given);
   const Directions normal(ctx, rows, given, metric);

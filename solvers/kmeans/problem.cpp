@@ -289,6 +289,15 @@ index_t normalise(HostView<double> centers) {
   return zero;
 }
 
+void check_labels(const Context& ctx, const RowSource& rows, std::span<const std::int32_t> labels, index_t k) {
+  expects(rows.space() == Space::host, "the points must be in host memory");
+  agreed(ctx, [&] {
+    expects(static_cast<index_t>(labels.size()) == rows.rows(), "one label is needed for each point");
+    expects(std::all_of(labels.begin(), labels.end(), [k](std::int32_t m) { return m >= 0 && m < k; }),
+            "a label is not the number of a centre");
+  });
+}
+
 void check_centers(index_t cols, HostView<const double> centers) {
   if (centers.cols() != cols)
     throw Error(Errc::invalid_argument, "the centres have " + std::to_string(centers.cols()) +

@@ -137,6 +137,8 @@ bool check_weights(const Context& ctx, index_t rows, std::span<const double> wei
 void check_coordinates(const ColumnMoments& moments);
 /// all: that weights, and weighted squares of rows with the moments of the problem, have sums in float64.
 void check_weight_range(const KMeansProblem& problem);
+/// all: that each row here, in host memory, has the number of one of k centres.
+void check_labels(const Context& ctx, const RowSource& rows, std::span<const std::int32_t> labels, index_t k);
 void check_centers(index_t cols, HostView<const double> centers);
 /// A copy of checked centres, on the sphere for cosine.
 Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMeansMetric metric);

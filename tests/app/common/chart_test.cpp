@@ -61,3 +61,23 @@ TEST_CASE("a chart of nothing, of one point and of equal ones has axes", "[chart
       CHECK(count(svg, "<text") >= 2);
     }
 }
+
+TEST_CASE("an axis that counts is marked at whole numbers", "[chart]") {
+  const auto few = Chart("", app::counts("cluster"), app::counts("points")).box({-0.4, 0}, {0.4, 1}, "c0").svg();
+  for (const char* part : {">0.5<", ">-0.2<", ">0.2<"}) CHECK(count(few, part) == 0);
+  CHECK(count(few, ">0<") == 2);
+  CHECK(count(few, ">1<") == 1);
+  const auto third = Chart("", app::counts("iteration"), {"inertia"}).line({{3, 1}}, "c0").svg();
+  CHECK(count(third, ">3<") == 1);
+  const auto many = Chart("", app::counts("n"), {}).line({{0, 1}, {1234567, 2}}, "c0").svg();
+  CHECK(count(many, ">1,000,000<") == 1);
+}
+
+TEST_CASE("a diamond has its words and its tooltip; a chart without a title says what it shows", "[chart]") {
+  const auto svg = Chart("", {"size"}, {"height"}).diamond({1, 2}, "c3", "7", "a < b").svg();
+  for (const char* part : {"<path", ">7<", "<title>a &lt; b</title>", "class=\"c3\"", "<title>height by size</title>"})
+    CHECK(count(svg, part) == 1);
+  CHECK(tags_are_balanced(svg));
+  CHECK(Chart("", {"only"}, {}).name() == "only");
+  CHECK(Chart("title", {"x"}, {"y"}).name() == "title");
+}

@@ -42,3 +42,14 @@ TEST_CASE("a page is written whole or not at all", "[html_page]") {
   CHECK(read.str() == page.text());
   CHECK_THROWS_AS(page.write(folder / "no/page.html"), Error);
 }
+
+TEST_CASE("a page says how it was made, and what is wide scrolls by keys", "[html_page]") {
+  app::HtmlPage page("title");
+  page.heading("Numbers").table({"x"}, {{"1"}}).chart(app::Chart("curve", {}, {})).origin("p 'a<b'", "p 1.0");
+  const std::string text = page.text();
+  for (const char* part : {"p 'a&lt;b'", "p 1.0", "Z</td>", "name=\"viewport\"", "aria-label=\"Numbers\"",
+                           "aria-label=\"curve\"", "prefers-color-scheme: dark"})
+    CHECK(count(text, part) == 1);
+  CHECK(count(text, "tabindex=\"0\" role=\"region\"") == 2);
+  CHECK(tags_are_balanced(text));
+}

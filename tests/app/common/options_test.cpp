@@ -142,6 +142,17 @@ TEST_CASE("the command line wins over the environment, and that over the configu
   CHECK(parsed({"a.mtx"}).threads == 4);
 }
 
+TEST_CASE("the command line as it would have to be typed") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("a.ini", "quiet = true\ntol = 0.5\nnote = two words\n");
+  const Environment nev("TSPROBE_NEV", "4"), tol("TSPROBE_TOL", "0.25");
+  Settings s;
+  Options options = declare(s);
+  REQUIRE(options.parse(std::vector<std::string>{"it's.mtx", "--config", file, "-k", "5"}));
+  CHECK(options.command_line() ==
+        "tsprobe 'it'\\''s.mtx' --config " + file + " -k 5 --tol 0.25 --quiet --note 'two words'");
+}
+
 TEST_CASE("errors in the environment and in the file name their place") {
   const test::TemporaryFolder folder;
   {

@@ -27,6 +27,14 @@ TEST_CASE("bytes, durations and numbers read well") {
   CHECK(short_number(0.1) == "0.1");
 }
 
+TEST_CASE("words for a shell are quoted where they must be") {
+  CHECK(shell_word("-k") == "-k");
+  CHECK(shell_word("a/b.h5:/x") == "a/b.h5:/x");
+  CHECK(shell_word("") == "''");
+  CHECK(shell_word("k-means||") == "'k-means||'");
+  CHECK(shell_word("it's") == "'it'\\''s'");
+}
+
 TEST_CASE("the progress line shows what is done, taken and left, within the terminal") {
   CHECK(progress_line(0.5, "iteration 5", 10, 80) == "[##########..........] iteration 5  10.0 s, 10.0 s left");
   CHECK(progress_line(-1, "reading", 2, 80) == "reading  2.00 s");

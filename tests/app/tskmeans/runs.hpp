@@ -11,6 +11,7 @@
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/output_file.hpp"
+#include "tallskinny/tests/support/markup.hpp"
 #include "tallskinny/tests/support/process.hpp"
 #include "tallskinny/tests/support/test.hpp"
 

@@ -166,9 +166,25 @@ TEST_CASE("the number of clusters is chosen by a measure, with a page of picture
   }
   std::ostringstream read;
   read << std::ifstream(page).rdbuf();
-  for (const char* part : {"How many clusters", "Inertia by iteration", "Sizes", "principal components", "<svg"})
+  for (const char* part : {"How many clusters", "Inertia by iteration", "Sizes", "principal components", "<svg",
+                           "tskmeans (tallskinny)", "Z</td>", "--choose calinski-harabasz", "centre of cluster 3"})
     CHECK(mentions(read.str(), part));
   CHECK(mentions(tskmeans({file + ":/features", "-k", "2:6:2"}).out, "<- simplified-silhouette"));
+}
+
+TEST_CASE("a page tells what each cluster is like, with the rows of the file", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "points.csv", page = folder / "page.html", centers = folder / "centers.csv";
+  // Behind five rows that are left out: two groups that differ in the second feature alone.
+  std::ofstream(file) << "9,9\n9,9\n9,9\n9,9\n9,9\n1,0\n2,0.1\n3,0\n1,8\n2,8.1\n3,8\n";
+  std::ofstream(centers) << "2,0\n2,8\n";
+  CHECK(tskmeans({file, "--rows", "5:11", "--init", centers, "-q", "--report", page}).code == 0);
+  std::ostringstream read;
+  read << std::ifstream(page).rdbuf();
+  for (const char* part : {"<td>0</td><td>3</td><td>50 %</td><td>1: -1.00</td><td>6, 5, 7</td>",
+                           "<td>1</td><td>3</td><td>50 %</td><td>1: +1.00</td><td>9, 8, 10</td>", "cluster 1</span>"})
+    CHECK(mentions(read.str(), part));
+  CHECK(tags_are_balanced(read.str()));
 }
 
 TEST_CASE("distances of all points to all centres", "[tskmeans]") {
