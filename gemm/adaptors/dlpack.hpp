@@ -7,6 +7,7 @@
 
 #include "tallskinny/gemm/adaptors/dlpack.h"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/placed.hpp"
 
 namespace ts {
 
@@ -24,6 +25,7 @@ template <class T>
     return {kDLFloat, bits, 1};
 }
 
+/// Whether the elements of a tensor are of type T.
 template <class T>
 [[nodiscard]] constexpr bool holds(const DLTensor& t) noexcept {
   constexpr DLDataType wanted = dl_type<T>();
@@ -39,10 +41,21 @@ template <class T>
   return kind == kDLCPU || kind == kDLCUDAHost ? Space::host : Space::device;
 }
 
-/// rows x cols with their strides; a tensor of one dimension is a column.
+/// @throws Error(invalid_argument) naming both devices unless the tensor is on that of the stream. Managed memory, which
+/// every device reads, is on each.
+inline void expects_on_device_of(const cuda::Stream& stream, const DLTensor& t) {
+  expects(space_of(t) == Space::device, "a DLPack tensor is in host memory where a device is asked for");
+  if (t.device.device_type == kDLCUDAManaged || t.device.device_id == stream.device().index) return;
+  throw Error(Errc::invalid_argument, "a DLPack tensor is on device " + std::to_string(t.device.device_id) +
+                                          ", the context on device " + std::to_string(stream.device().index) +
+                                          ": move one of them");
+}
+
+/// rows x cols with their strides in elements; a tensor of one dimension is a column.
 struct DLShape {
   index_t rows = 0, cols = 1, row_stride = 1, col_stride = 1;
 };
+/// @throws Error(invalid_argument) for other than one or two dimensions.
 [[nodiscard]] inline DLShape dl_shape(const DLTensor& t) {
   expects(t.ndim == 1 || t.ndim == 2, "a DLPack tensor has other than one or two dimensions");
   DLShape s{t.shape[0], t.ndim == 2 ? t.shape[1] : 1, 0, 1};
@@ -61,7 +74,8 @@ template <Layout L>
     return (s.row_stride == 1 || s.rows <= 1) && (s.cols <= 1 || s.col_stride >= s.rows);
 }
 
-/// The elements of a tensor where they are, which the tensor keeps alive. T may be const.
+/// The elements of a tensor where they are, rows x cols, which the tensor keeps alive. T may be const. Of a tensor on a
+/// device nothing says which: give the context, too.
 /// @throws Error(invalid_argument) for another element type, place or layout than asked for.
 template <class T, Space S = Space::host, Layout L = Layout::row_major>
 [[nodiscard]] MatrixView<T, S, L> dl_view(const DLTensor& t) {
@@ -76,32 +90,83 @@ template <class T, Space S = Space::host, Layout L = Layout::row_major>
   return {reinterpret_cast<T*>(static_cast<char*>(t.data) + t.byte_offset), s.rows, s.cols, ld};
 }
 
-/// Memory with an owner as a tensor without gaps, row-major, on the host. Its consumer calls the deleter, which lets go
-/// of `owner`. @param shape one or two numbers
+/// The same for operations of `ctx`: a tensor on a device must be on that of ctx.stream.
+/// @throws Error(invalid_argument) for another device, naming both; Error(no_device) where ctx has none.
+template <class T, Space S = Space::host, Layout L = Layout::row_major>
+[[nodiscard]] MatrixView<T, S, L> dl_view(const Context& ctx, const DLTensor& t) {
+  if constexpr (S == Space::device) expects_on_device_of(ctx.stream, t);
+  return dl_view<T, S, L>(t);
+}
+
+/// The same, wherever a row-major tensor is.
+/// @throws Error(invalid_argument) and Error(no_device) as dl_view.
+template <class T>
+[[nodiscard]] PlacedView<T> dl_placed(const Context& ctx, const DLTensor& t) {
+  if (space_of(t) == Space::host) return dl_view<T>(t);
+  return dl_view<T, Space::device>(ctx, t);
+}
+
+/// Memory with an owner as a tensor. Its consumer calls the deleter, which lets go of `owner`.
+/// @param shape one or two numbers, as `dimensions` says
+/// @param strides in elements
 [[nodiscard]] inline DLManagedTensor* dl_tensor(std::shared_ptr<const void> owner, const void* data, DLDataType type,
-                                                std::array<index_t, 2> shape, int dimensions) {
+                                                DLDevice device, std::array<index_t, 2> shape,
+                                                std::array<index_t, 2> strides, int dimensions) {
   struct Held {
     DLManagedTensor tensor;
-    std::array<std::int64_t, 2> shape;
+    std::array<std::int64_t, 2> shape, strides;
     std::shared_ptr<const void> owner;
   };
   auto held = std::make_unique<Held>();
-  held->shape = shape, held->owner = std::move(owner);
+  held->shape = shape, held->strides = strides, held->owner = std::move(owner);
   DLTensor& t = held->tensor.dl_tensor;
   t.data = const_cast<void*>(data);
-  t.device = {kDLCPU, 0};
+  t.device = device;
   t.ndim = dimensions, t.dtype = type;
-  t.shape = held->shape.data(), t.strides = nullptr, t.byte_offset = 0;
+  t.shape = held->shape.data(), t.strides = held->strides.data(), t.byte_offset = 0;
   held->tensor.manager_ctx = held.get();
   held->tensor.deleter = [](DLManagedTensor* self) { delete static_cast<Held*>(self->manager_ctx); };
   return &held.release()->tensor;
 }
 
-/// A matrix as a tensor that owns it.
+/// Host memory without gaps, row-major.
+[[nodiscard]] inline DLManagedTensor* dl_tensor(std::shared_ptr<const void> owner, const void* data, DLDataType type,
+                                                std::array<index_t, 2> shape, int dimensions) {
+  const index_t row = dimensions == 2 ? shape[1] : 1;
+  return dl_tensor(std::move(owner), data, type, {kDLCPU, 0}, shape, {row, 1}, dimensions);
+}
+
+/// An owner (Matrix, DeviceMatrix, PlacedMatrix) as a tensor rows x cols that owns it, in its layout.
+template <class Owner>
+[[nodiscard]] DLManagedTensor* dl_tensor_of(Owner matrix, DLDevice device) {
+  const auto owner = std::make_shared<const Owner>(std::move(matrix));
+  const auto view = owner->view();
+  std::array<index_t, 2> strides = {view.ld(), 1};
+  if constexpr (requires { requires !decltype(view)::row_major; }) strides = {1, view.ld()};
+  return dl_tensor(owner, view.data(), dl_type<typename Owner::value_type>(), device, {view.rows(), view.cols()},
+                   strides, 2);
+}
+
+/// A matrix in host memory as a tensor that owns it, rows x cols in its layout.
+template <class T, Layout L>
+[[nodiscard]] DLManagedTensor* to_dlpack(Matrix<T, Space::host, L> matrix) {
+  return dl_tensor_of(std::move(matrix), {kDLCPU, 0});
+}
+
+/// A matrix on the device of `stream` likewise. Waits for the work given to the stream, of which a consumer knows
+/// nothing. @throws Error(device_failure) if any of it failed; Error(no_device) for a stream without a device.
+template <class T, Layout L>
+[[nodiscard]] DLManagedTensor* to_dlpack(const cuda::Stream& stream, DeviceMatrix<T, L> matrix) {
+  stream.synchronize();
+  return dl_tensor_of(std::move(matrix), {kDLCUDA, stream.device().index});
+}
+
+/// A matrix wherever it is; on a device as above.
 template <class T>
-[[nodiscard]] DLManagedTensor* to_dlpack(Matrix<T> matrix) {
-  const auto owner = std::make_shared<const Matrix<T>>(std::move(matrix));
-  return dl_tensor(owner, owner->data(), dl_type<T>(), {owner->rows(), owner->cols()}, 2);
+[[nodiscard]] DLManagedTensor* to_dlpack(const Context& ctx, PlacedMatrix<T> matrix) {
+  if (matrix.space() == Space::host) return dl_tensor_of(std::move(matrix), {kDLCPU, 0});
+  ctx.stream.synchronize();
+  return dl_tensor_of(std::move(matrix), {kDLCUDA, ctx.stream.device().index});
 }
 
 /// Takes a tensor over: calls its deleter at the end.

@@ -61,6 +61,8 @@ class PlacedView {
 template <class T>
 class PlacedMatrix {
  public:
+  using value_type = T;
+
   PlacedMatrix() = default;
   /// @throws Error(invalid_argument) for negative sizes, Error(no_device) for a device where ctx has none,
   /// Error(out_of_memory).

@@ -30,6 +30,16 @@ struct Operand {
   Space space = Space::host;
   int device = 0;
 
+  /// Its elements for an operation of `ctx`.
+  /// @throws Error(invalid_argument) for an array of another type, or on another device.
+  template <class T, Space S>
+  [[nodiscard]] Strided<T, S> as(const char* name, const Context& ctx) const {
+    if (S == Space::device && space == S && device != ctx.stream.device().index)
+      throw Error(Errc::invalid_argument, std::string(name) + " is on device " + std::to_string(device) +
+                                              ", the first array on device " +
+                                              std::to_string(ctx.stream.device().index) + ": move one of them");
+    return as<T, S>(name);
+  }
   /// @throws Error(invalid_argument) for an array of another type.
   template <class T, Space S>
   [[nodiscard]] Strided<T, S> as(const char* name) const {

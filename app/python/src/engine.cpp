@@ -44,8 +44,8 @@ void gram_of(const Context& ctx, bool adjoint, Scalar alpha, const In& a_, Scala
   const Operand a = operand_of(a_, "a"), c = operand_of(c_, "out");
   run(ctx, a, [&]<class T, Space S>(const Context& at) {
     using R = result_t<T>;
-    detail::gram<T>(at, adjoint ? Op::adjoint : Op::transpose, scalar<R>(alpha), a.as<const T, S>("a"), scalar<R>(beta),
-                    c.as<R, S>("out"));
+    detail::gram<T>(at, adjoint ? Op::adjoint : Op::transpose, scalar<R>(alpha), a.as<const T, S>("a", at),
+                    scalar<R>(beta), c.as<R, S>("out", at));
   });
 }
 
@@ -53,8 +53,8 @@ void inner_of(const Context& ctx, bool adjoint, Scalar alpha, const In& a_, cons
   const Operand a = operand_of(a_, "a"), b = operand_of(b_, "b"), c = operand_of(c_, "out");
   run(ctx, a, [&]<class T, Space S>(const Context& at) {
     using R = result_t<T>;
-    detail::tsmttsm<T>(at, adjoint ? Op::adjoint : Op::transpose, scalar<R>(alpha), a.as<const T, S>("a"),
-                       b.as<const T, S>("b"), scalar<R>(beta), c.as<R, S>("out"));
+    detail::tsmttsm<T>(at, adjoint ? Op::adjoint : Op::transpose, scalar<R>(alpha), a.as<const T, S>("a", at),
+                       b.as<const T, S>("b", at), scalar<R>(beta), c.as<R, S>("out", at));
   });
 }
 
@@ -62,8 +62,8 @@ void tsmm_of(const Context& ctx, Scalar alpha, const In& x_, const In& s_, Scala
   const Operand x = operand_of(x_, "x"), s = operand_of(s_, "s"), y = operand_of(y_, "out");
   run(ctx, x, [&]<class T, Space S>(const Context& at) {
     using R = result_t<T>;
-    detail::tsmm<T>(at, Op::none, scalar<R>(alpha), x.as<const T, S>("x"), s.as<const R, S>("s"), scalar<R>(beta),
-                    y.as<R, S>("out"));
+    detail::tsmm<T>(at, Op::none, scalar<R>(alpha), x.as<const T, S>("x", at), s.as<const R, S>("s", at),
+                    scalar<R>(beta), y.as<R, S>("out", at));
   });
 }
 
@@ -71,8 +71,8 @@ void tsm2r_of(const Context& ctx, Scalar alpha, const In& d_, const In& x_, Scal
   const Operand d = operand_of(d_, "d"), x = operand_of(x_, "x"), y = operand_of(y_, "out");
   run(ctx, d, [&]<class T, Space S>(const Context& at) {
     using R = result_t<T>;
-    detail::tsm2r<T>(at, Op::none, scalar<R>(alpha), d.as<const T, S>("d"), x.as<const T, S>("x"), scalar<R>(beta),
-                     y.as<R, S>("out"));
+    detail::tsm2r<T>(at, Op::none, scalar<R>(alpha), d.as<const T, S>("d", at), x.as<const T, S>("x", at),
+                     scalar<R>(beta), y.as<R, S>("out", at));
   });
 }
 
@@ -87,7 +87,7 @@ void trsm_of(const Context& ctx, const Out& x_, const In& r_) {
   const Operand x = operand_of(x_, "x"), r = operand_of(r_, "r");
   run(ctx, x, [&]<class T, Space S>(const Context& at) {
     if constexpr (is_result<T>)
-      detail::trsm<T>(at, x.as<T, S>("x"), r.as<const T, S>("r"));
+      detail::trsm<T>(at, x.as<T, S>("x", at), r.as<const T, S>("r", at));
     else
       refuse_half();
   });
@@ -96,12 +96,12 @@ void trsm_of(const Context& ctx, const Out& x_, const In& r_) {
 void norms_of(const Context& ctx, const In& x_, const Out& norms_) {
   const Operand x = operand_of(x_, "x"), norms = operand_of(norms_, "out");
   run(ctx, x, [&]<class T, Space S>(const Context& at) {
-    const auto to = norms.as<real_t<T>, S>("out");
+    const auto to = norms.as<real_t<T>, S>("out", at);
     if constexpr (S == Space::host)
-      detail::column_norms<T>(at, x.as<const T, S>("x"),
+      detail::column_norms<T>(at, x.as<const T, S>("x", at),
                               std::span<real_t<T>>(to.data, static_cast<std::size_t>(to.cols)));
     else
-      detail::column_norms<T>(at, x.as<const T, S>("x"), to);
+      detail::column_norms<T>(at, x.as<const T, S>("x", at), to);
   });
 }
 

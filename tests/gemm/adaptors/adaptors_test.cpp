@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/adaptors/dlpack.hpp"
 #include "tallskinny/gemm/adaptors/eigen.hpp"
 #include "tallskinny/gemm/adaptors/spans.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -101,4 +102,57 @@ TEST_CASE("DLPack: an owner leaves as a tensor, which frees it") {
   CHECK(dl_view<float>(t)(2, 1) == 5);
   CHECK(holds<float>(t));
   CHECK_FALSE(holds<std::int32_t>(t));
+}
+
+TEST_CASE("DLPack: an owner in columns leaves with its strides, and a placed one wherever it is") {
+  auto m = Matrix<double, Space::host, Layout::col_major>::zeros(3, 2);
+  m(2, 1) = 5;
+  const DLOwner owner(to_dlpack(std::move(m)));
+  CHECK((owner->dl_tensor.strides[0] == 1 && owner->dl_tensor.strides[1] == 3));
+  CHECK((dl_view<double, Space::host, Layout::col_major>(owner->dl_tensor)(2, 1)) == 5);
+  PlacedMatrix<float> here(Matrix<float>::zeros(4, 3));
+  const DLOwner placed(to_dlpack(Context{}, std::move(here)));
+  CHECK((placed->dl_tensor.strides[0] == 3 && placed->dl_tensor.device.device_type == kDLCPU));
+  CHECK(dl_placed<const float>(Context{}, placed->dl_tensor).host()(3, 2) == 0);
+}
+
+TEST_CASE("DLPack: a tensor on another device than the context's is refused with both numbers", "[cuda]") {
+  cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  device.index = 2;
+  Context ctx;
+  ctx.stream = cuda::Stream::rehearsing(device);
+  std::vector<double> x(6);
+  std::array<std::int64_t, 2> shape = {2, 3};
+  DLTensor t = tensor(x.data(), dl_type<double>(), shape.data(), nullptr, kDLCUDA);
+  const auto refusal = test::message_of([&] { (void)dl_view<double, Space::device>(ctx, t); });
+  CHECK(refusal == "a DLPack tensor is on device 0, the context on device 2: move one of them");
+  CHECK_THROWS_AS(dl_placed<double>(ctx, t), Error);
+  t.device.device_id = 2;
+  CHECK(dl_view<double, Space::device>(ctx, t).data() == x.data());
+  CHECK(dl_placed<double>(ctx, t).space() == Space::device);
+  t.device = {kDLCUDAManaged, 0};
+  CHECK(dl_view<double, Space::device>(ctx, t).rows() == 2);
+  CHECK_THROWS_AS(
+      (dl_view<double, Space::device>(Context{}, tensor(x.data(), dl_type<double>(), shape.data(), nullptr, kDLCUDA))),
+      Error);
+  DeviceMatrix<double> there(ctx.stream, 5, 2);
+  const double* const address = there.data();
+  const DLOwner owner(to_dlpack(ctx.stream, std::move(there)));
+  CHECK(owner->dl_tensor.data == address);
+  CHECK((owner->dl_tensor.device.device_type == kDLCUDA && owner->dl_tensor.device.device_id == 2));
+  CHECK(dl_view<double, Space::device>(ctx, owner->dl_tensor).ld() == 2);
+}
+
+TEST_CASE("DLPack: numbers go to a device, out as a tensor, and back", "[gpu]") {
+  Context ctx;
+  ctx.stream = cuda::Stream(0);
+  auto m = Matrix<double>::zeros(100, 3);
+  m(99, 2) = 7;
+  DeviceMatrix<double> there(ctx.stream, 100, 3);
+  copy(ctx.stream, there.view(), m.cview());
+  const DLOwner owner(to_dlpack(ctx.stream, std::move(there)));
+  Matrix<double> back(100, 3);
+  copy(ctx.stream, back.view(), dl_view<const double, Space::device>(ctx, owner->dl_tensor));
+  ctx.stream.synchronize();
+  CHECK(back(99, 2) == 7);
 }
