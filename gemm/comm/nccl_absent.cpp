@@ -18,6 +18,8 @@ std::shared_ptr<Communicator> nccl_communicator(const NcclId&, int rank, int ran
   refuse();
 }
 
+std::shared_ptr<Communicator> nccl_communicator(ncclComm*, const cuda::Stream&) { refuse(); }
+
 std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>&, int) { refuse(); }
 
 }  // namespace ts

@@ -15,13 +15,16 @@ namespace {
 /// The part of NCCL's C interface, the same since its version 2.7, that is used here (nccl.h, which Debian
 /// does not have).
 struct Nccl {
-  using Comm = struct ncclComm*;
+  using Comm = ::ncclComm*;
   static constexpr int success = 0, bytes = 0, words = 5, sum = 0;  // ncclSuccess, ncclInt8, ncclUint64, ncclSum
 
   const char* (*error_text)(int) = nullptr;
   int (*new_id)(NcclId*) = nullptr;
   int (*init_rank)(Comm*, int, NcclId, int) = nullptr;
   int (*destroy)(Comm) = nullptr;
+  int (*count)(Comm, int*) = nullptr;
+  int (*user_rank)(Comm, int*) = nullptr;
+  int (*device)(Comm, int*) = nullptr;
   int (*group_start)() = nullptr;
   int (*group_end)() = nullptr;
   int (*broadcast)(const void*, void*, std::size_t, int, int, Comm, CUstream) = nullptr;
@@ -34,9 +37,11 @@ struct Nccl {
     static const cuda::SharedLibrary library(std::array<const char*, 1>{"libnccl.so.2"}, cuda::toolkit_folders());
     found = library.bind(error_text, "ncclGetErrorString") && library.bind(new_id, "ncclGetUniqueId") &&
             library.bind(init_rank, "ncclCommInitRank") && library.bind(destroy, "ncclCommDestroy") &&
-            library.bind(group_start, "ncclGroupStart") && library.bind(group_end, "ncclGroupEnd") &&
-            library.bind(broadcast, "ncclBroadcast") && library.bind(all_reduce, "ncclAllReduce") &&
-            library.bind(send, "ncclSend") && library.bind(receive, "ncclRecv");
+            library.bind(count, "ncclCommCount") && library.bind(user_rank, "ncclCommUserRank") &&
+            library.bind(device, "ncclCommCuDevice") && library.bind(group_start, "ncclGroupStart") &&
+            library.bind(group_end, "ncclGroupEnd") && library.bind(broadcast, "ncclBroadcast") &&
+            library.bind(all_reduce, "ncclAllReduce") && library.bind(send, "ncclSend") &&
+            library.bind(receive, "ncclRecv");
   }
 };
 
@@ -59,11 +64,22 @@ void check(int status, const char* call) {
 class NcclCommunicator final : public Communicator {
  public:
   NcclCommunicator(const NcclId& id, int rank, int ranks, int device)
-      : rank_(rank), size_(ranks), device_(device), stream_(device) {
+      : rank_(rank), size_(ranks), device_(device), stream_(device), ours_(true) {
     const cuda::Active active(device);
     check(nccl().init_rank(&comm_, ranks, id, rank), "ncclCommInitRank");
   }
+  NcclCommunicator(Nccl::Comm theirs, const cuda::Stream& stream)
+      : device_(stream.device().index), stream_(stream.another()), comm_(theirs) {
+    int device = 0;
+    check(nccl().device(comm_, &device), "ncclCommCuDevice");
+    if (device != device_)
+      throw Error(Errc::invalid_argument, "nccl_communicator: the communicator is on device " + std::to_string(device) +
+                                              ", the stream on device " + std::to_string(device_));
+    check(nccl().count(comm_, &size_), "ncclCommCount");
+    check(nccl().user_rank(comm_, &rank_), "ncclCommUserRank");
+  }
   ~NcclCommunicator() override {
+    if (!ours_) return;
     // After an error it is left to the end of the process: to destroy it waits for the ranks of this machine, which may
     // wait for this one.
     if (std::uncaught_exceptions() > 0) return;
@@ -140,10 +156,11 @@ class NcclCommunicator final : public Communicator {
     return {offsets[static_cast<std::size_t>(rank_)], offsets[static_cast<std::size_t>(rank_) + 1]};
   }
 
-  int rank_, size_, device_;
+  int rank_ = 0, size_ = 1, device_;
   cuda::Stream stream_;  ///< of what comes from host memory
   cuda::Memory there_;
   Nccl::Comm comm_ = nullptr;
+  bool ours_ = false;
 };
 
 /// What is in host memory goes one way, what is on the device another.
@@ -248,6 +265,11 @@ NcclId new_nccl_id() {
 std::shared_ptr<Communicator> nccl_communicator(const NcclId& id, int rank, int ranks, int device) {
   expects(0 <= rank && rank < ranks, "nccl_communicator: rank must be one of 0 to ranks - 1");
   return std::make_shared<NcclCommunicator>(id, rank, ranks, device);
+}
+
+std::shared_ptr<Communicator> nccl_communicator(ncclComm* theirs, const cuda::Stream& stream) {
+  expects(theirs != nullptr, "nccl_communicator: the ncclComm_t is null");
+  return std::make_shared<NcclCommunicator>(theirs, stream);
 }
 
 }  // namespace ts

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/host_memory.hpp"
 
 namespace ts {
 
@@ -177,7 +178,8 @@ void run_sessions_on_threads(int ranks, const std::function<void(const std::shar
   Meeting meeting(ranks);
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(ranks));
-  const auto run = [&](int rank) {
+  const auto run = [&, memory = host_memory()](int rank) {
+    const UseHostMemory use(memory);
     try {
       body(std::make_shared<ThreadSession>(meeting, rank));
     } catch (...) {

@@ -2,17 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
+#include "tallskinny/gemm/core/host_memory.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
 namespace ts {
-
-/// Aligned host memory, in huge pages where the system grants them and the size deserves them.
-/// @throws Error(out_of_memory) with the number of bytes that could not be had.
-[[nodiscard]] void* allocate_host(std::size_t bytes);
-void release_host(void* p) noexcept;
 
 /// A rows x cols matrix that owns its memory, contiguous (ld = cols or rows), move-only.
 /// Elements are not initialised: `Matrix(n, s)` costs no pass over memory; `Matrix::zeros(n, s)` does.
@@ -24,13 +19,13 @@ requires(S == Space::host && std::is_trivially_copyable_v<T>) class Matrix {
   using ConstView = MatrixView<const T, S, L>;
 
   Matrix() = default;
+  /// @param from where its memory comes from, which outlives it; null: host_memory()
   /// @throws Error(invalid_argument) for negative sizes, Error(out_of_memory).
-  Matrix(index_t rows, index_t cols) : rows_(rows), cols_(cols) {
+  Matrix(index_t rows, index_t cols, std::pmr::memory_resource* from = nullptr) : rows_(rows), cols_(cols) {
     expects(rows >= 0 && cols >= 0, "a matrix needs non-negative rows and columns");
     expects(cols == 0 || rows <= INT64_MAX / static_cast<index_t>(sizeof(T)) / cols,
             "a matrix of this many rows and columns has more than 2^63 bytes");
-    const auto bytes = static_cast<std::size_t>(rows * cols) * sizeof(T);
-    if (bytes != 0) data_.reset(static_cast<T*>(allocate_host(bytes)));
+    memory_ = HostMemory(static_cast<std::size_t>(rows * cols) * sizeof(T), from);
   }
   [[nodiscard]] static Matrix zeros(index_t rows, index_t cols) {
     Matrix m(rows, cols);
@@ -56,25 +51,22 @@ requires(S == Space::host && std::is_trivially_copyable_v<T>) class Matrix {
     return copy_of(MatrixView<const T, S, LV>(v));
   }
 
-  [[nodiscard]] T* data() noexcept { return data_.get(); }
-  [[nodiscard]] const T* data() const noexcept { return data_.get(); }
+  [[nodiscard]] T* data() noexcept { return static_cast<T*>(memory_.data()); }
+  [[nodiscard]] const T* data() const noexcept { return static_cast<const T*>(memory_.data()); }
   [[nodiscard]] index_t rows() const noexcept { return rows_; }
   [[nodiscard]] index_t cols() const noexcept { return cols_; }
   [[nodiscard]] index_t ld() const noexcept { return L == Layout::row_major ? cols_ : rows_; }
   [[nodiscard]] bool empty() const noexcept { return rows_ == 0 || cols_ == 0; }
 
-  [[nodiscard]] View view() noexcept { return View::unchecked(data_.get(), rows_, cols_, ld()); }
-  [[nodiscard]] ConstView view() const noexcept { return ConstView::unchecked(data_.get(), rows_, cols_, ld()); }
+  [[nodiscard]] View view() noexcept { return View::unchecked(data(), rows_, cols_, ld()); }
+  [[nodiscard]] ConstView view() const noexcept { return ConstView::unchecked(data(), rows_, cols_, ld()); }
   [[nodiscard]] ConstView cview() const noexcept { return view(); }
 
   T& operator()(index_t i, index_t j) noexcept { return view()(i, j); }
   const T& operator()(index_t i, index_t j) const noexcept { return view()(i, j); }
 
  private:
-  struct Release {
-    void operator()(T* p) const noexcept { release_host(p); }
-  };
-  std::unique_ptr<T, Release> data_;
+  HostMemory memory_;
   index_t rows_ = 0, cols_ = 0;
 };
 

@@ -11,6 +11,7 @@ namespace ts::detail {
 
 template <class T>
 void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> norms) {
+  const UseHostMemory use(ctx.host_memory);
   if (static_cast<index_t>(norms.size()) != x.cols) [[unlikely]]
     throw Error(Errc::invalid_argument, "column_norms: norms has room for " + std::to_string(norms.size()) +
                                             " values but X has " + std::to_string(x.cols) + " columns");

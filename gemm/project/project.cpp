@@ -9,6 +9,7 @@ namespace ts::detail {
 
 template <class T>
 void inner_and_gram(const Context& ctx, Strided<const T> v, Strided<const T> w, Strided<T> s, Strided<T> g) {
+  const UseHostMemory use(ctx.host_memory);
   expect_inner_and_gram(v, w, s, g);
   if (w.cols == 0) return;
   if (w.rows == 0 && !distributed(ctx)) {
@@ -26,6 +27,7 @@ void inner_and_gram(const Context& ctx, Strided<const T> v, Strided<const T> w, 
 template <class T>
 void project_out(const Context& ctx, Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next,
                  Strided<T> g) {
+  const UseHostMemory use(ctx.host_memory);
   expect_project_out(v, s, w, s_next, g);
   if (w.cols == 0) return;
   if (w.rows == 0 && !distributed(ctx)) {

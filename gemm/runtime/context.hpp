@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "tallskinny/gemm/core/host_memory.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/gemm/runtime/communicator.hpp"
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
@@ -34,6 +35,10 @@ struct Context {
   /// fused steps sum over all ranks, which all make the same calls and get the same results. Operations on
   /// what every rank holds take a Context without it.
   std::shared_ptr<Communicator> communicator = self_communicator();
+  /// What matrices in host memory that calls with this context make, results among them, take their memory from; it
+  /// outlives them (UseHostMemory says more). Null: as the thread has it in use, else the library's own. That of a GPU
+  /// is said by the stream (cuda::DeviceAllocator).
+  std::pmr::memory_resource* host_memory = nullptr;
   RowSlabs slabs;  ///< how rows are distributed over several ranks: asked for at level gpu_to_gpu alone
   std::function<void(std::string_view)> log;  ///< called with whole lines; empty: silent
 

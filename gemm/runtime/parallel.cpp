@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "tallskinny/gemm/core/host_memory.hpp"
+
 namespace ts {
 
 namespace {
@@ -81,9 +83,11 @@ class Flag {
 struct Job {
   detail::Part call = nullptr;
   const void* body = nullptr;
+  std::pmr::memory_resource* memory = nullptr;  ///< that of the thread that asks
 
   [[nodiscard]] std::exception_ptr run(int part) const noexcept {
     inside = true;
+    const UseHostMemory use(memory);
     try {
       call(body, part);
     } catch (...) {
@@ -205,7 +209,7 @@ void detail::run_parts(int parts, Part call, const void* body) {
   struct Outside {
     ~Outside() { inside = false; }
   } const afterwards;
-  team.get().run(parts, {call, body});
+  team.get().run(parts, {call, body, host_memory()});
 }
 
 }  // namespace ts

@@ -68,7 +68,7 @@ class PlacedMatrix {
   /// Error(out_of_memory).
   PlacedMatrix(const Context& ctx, Space space, index_t rows, index_t cols) : space_(space) {
     if (space == Space::host)
-      here_ = Matrix<T>(rows, cols);
+      here_ = Matrix<T>(rows, cols, ctx.host_memory);
     else
       there_ = DeviceMatrix<T>(ctx.stream, rows, cols);
   }
@@ -88,7 +88,7 @@ class PlacedMatrix {
   /// The matrix in host memory: itself if it is there, else a copy.
   [[nodiscard]] Matrix<T> to_host(const Context& ctx) && {
     if (space_ == Space::host) return std::move(here_);
-    Matrix<T> copied(rows(), cols());
+    Matrix<T> copied(rows(), cols(), ctx.host_memory);
     cuda::download(ctx.stream, copied.data(), there_.data(), static_cast<std::size_t>(rows() * cols()) * sizeof(T));
     return copied;
   }
@@ -103,7 +103,7 @@ class PlacedMatrix {
 template <class T, class F>
 void on_host(const Context& ctx, PlacedView<const T> x, PlacedView<T> y, const F& f) {
   if (y.space() == Space::host) return f(x.host(), y.host());
-  Matrix<T> here(x.rows(), x.cols()), result(y.rows(), y.cols());
+  Matrix<T> here(x.rows(), x.cols(), ctx.host_memory), result(y.rows(), y.cols(), ctx.host_memory);
   copy(ctx.stream, here.view(), x.template in<Space::device>());
   ctx.stream.synchronize();
   f(here.cview(), result.view());

@@ -26,6 +26,7 @@ void expect_sparse(const char* operation, const CsrView<T, Space::host, I>& a, P
 template <class T, class I>
 void spmm(const Context& ctx, Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x,
           result_t<T> beta, Strided<result_t<T>> y) {
+  const UseHostMemory use(ctx.host_memory);
   expect_sparse("spmm", a);
   const index_t m = op_a == Op::none ? a.rows : a.cols, n = op_a == Op::none ? a.cols : a.rows;
   expect_shape("spmm", "X", x, n, x.cols, "as many rows as op(A) has columns");
@@ -73,6 +74,7 @@ Cost cost_of_steps(const Problem& product, const SpmmSteps& steps) {
 template <class T, class I>
 void spmm_recurrence(const Context& ctx, const Recurrence& all, real_t<T> alpha, CsrView<T, Space::host, I> a,
                      real_t<T> shift, Strided<T> x, real_t<T> beta, Strided<T> y) {
+  const UseHostMemory use(ctx.host_memory);
   expect_sparse("spmm_recurrence", a);
   expect_argument("spmm_recurrence", a.rows == a.cols || (a.rows < a.cols && all.count == 1),
                   "A must be square, for one step at least as wide as high");

@@ -8,6 +8,7 @@ namespace ts::detail {
 
 template <class T>
 void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
+  const UseHostMemory use(ctx.host_memory);
   expect_shape("trsm", "R", r, x.cols, x.cols, "square, with the columns of X");
   expect_disjoint("trsm", x, "X", r, "R");
   if (x.empty()) return;

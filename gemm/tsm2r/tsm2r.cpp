@@ -9,6 +9,7 @@ namespace ts::detail {
 template <class T>
 void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta,
            Strided<result_t<T>> y) {
+  const UseHostMemory use(ctx.host_memory);
   expect_tsm2r(op_d, d, x, y);
   if (y.empty()) return;
   if (x.rows == 0 || alpha == result_t<T>{}) return scale_output(beta, y);

@@ -9,6 +9,7 @@ namespace ts::detail {
 template <class T>
 void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s,
           result_t<T> beta, Strided<result_t<T>> y) {
+  const UseHostMemory use(ctx.host_memory);
   expect_tsmm(op_s, x, s, y);
   if (y.empty()) return;
   if (x.cols == 0 || alpha == result_t<T>{}) return scale_output(beta, y);
@@ -19,6 +20,7 @@ void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, Strided<const T> x, St
 
 template <class T>
 void tsmm_in_place(const Context& ctx, Op op_s, T alpha, Strided<T> x, Strided<const T> s) {
+  const UseHostMemory use(ctx.host_memory);
   const auto op_of_s = expect_tsmm_in_place(op_s, x, s);
   if (x.empty() || op_of_s.cols == 0) return;
   if (alpha == T{}) {

@@ -10,6 +10,7 @@ namespace ts::detail {
 template <class T>
 void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
              Strided<result_t<T>> c) {
+  const UseHostMemory use(ctx.host_memory);
   expect_tsmttsm(op, a, b, c);
   if (c.empty()) return;
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(beta, c);
@@ -21,6 +22,7 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, S
 
 template <class T>
 void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Strided<result_t<T>> c) {
+  const UseHostMemory use(ctx.host_memory);
   expect_gram(op, a, c);
   if (c.empty()) return;
   if ((a.rows == 0 && !distributed(ctx)) || alpha == result_t<T>{}) return scale_output(beta, c);

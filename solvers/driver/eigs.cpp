@@ -47,6 +47,7 @@ EigsResult near_complex(const Context& ctx, const AnyView<double>& a, index_t k,
 
 template <class T>
 EigsResult driver::eigs(const Context& ctx, const Borrowed<T>& borrowed, index_t k, const EigsOptions<T>& o) {
+  const UseHostMemory use(ctx.host_memory);
   AnyView<T> a = borrowed.view();
   expects(a.rows() == a.cols(), "eigs() needs a square matrix: svds() takes any");
   expects(o.initial.cols() == 0 || o.initial.rows() == a.rows(), "`initial` of eigs() has other rows than the matrix");
@@ -66,6 +67,7 @@ EigsResult driver::eigs(const Context& ctx, const Borrowed<T>& borrowed, index_t
 
 template <class T>
 EigsResult eigs(const Context& ctx, const Operator<T>& a, index_t k, const std::type_identity_t<EigsOptions<T>>& o) {
+  const UseHostMemory use(ctx.host_memory);
   expects(!o.sigma, "eigs() of an Operator takes no `sigma`: GeneralProblem takes its inverse");
   return finished(solve_general<T>(ctx, GeneralProblem<T>{a}, general_options(o, k, 0), o.initial, o.checkpointing), 0,
                   {});

@@ -36,6 +36,7 @@ template <MatrixInMemory M>
 [[nodiscard]] EigsResult eigs(const Context& ctx, const M& a, index_t k,
                               const EigsOptions<ts::wide_t<element_of_t<M>>>& options = {}) {
   using T = ts::wide_t<element_of_t<M>>;
+  const UseHostMemory use(ctx.host_memory);
   return driver::eigs<T>(ctx, Borrowed<T>(host_view_of(a)), k, options);
 }
 

@@ -100,6 +100,7 @@ void precondition(const Context& ctx, const AnyView<T>& a, const EigshOptions<T>
 
 template <class T>
 EigshResult<T> driver::eigsh(const Context& ctx, const Borrowed<T>& borrowed, index_t k, const EigshOptions<T>& o) {
+  const UseHostMemory use(ctx.host_memory);
   AnyView<T> a = borrowed.view();
   check_options(o, a.rows(), a.cols());
   expects_one_rank(ctx, "eigsh() of a matrix in memory");
@@ -141,6 +142,7 @@ EigshResult<T> driver::eigsh(const Context& ctx, const Borrowed<T>& borrowed, in
 template <class T>
 EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
                      const std::type_identity_t<EigshOptions<T>>& o) {
+  const UseHostMemory use(ctx.host_memory);
   check_options(o, a.rows(), a.rows());
   const auto target = target_of(o, 0);
   expects(!target || o.inverse, "eigsh() of an Operator near `sigma`, or for `which` SM, needs its `inverse`");

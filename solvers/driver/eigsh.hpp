@@ -51,6 +51,7 @@ template <MatrixInMemory M>
 [[nodiscard]] auto eigsh(const Context& ctx, const M& a, index_t k,
                          const EigshOptions<ts::wide_t<element_of_t<M>>>& options = {}) {
   using T = ts::wide_t<element_of_t<M>>;
+  const UseHostMemory use(ctx.host_memory);
   return driver::eigsh<T>(ctx, Borrowed<T>(host_view_of(a)), k, options);
 }
 

@@ -36,6 +36,7 @@ SvdsResult<T> solved(const Context& ctx, const SvdProblem<T>& problem, const Eig
 
 template <class T>
 SvdsResult<T> driver::svds(const Context& ctx, const Borrowed<T>& borrowed, index_t k, const SvdsOptions& o) {
+  const UseHostMemory use(ctx.host_memory);
   AnyView<T> a = borrowed.view();
   expects_one_rank(ctx, "svds()");
   AnyMatrix<T> own;
@@ -60,6 +61,7 @@ SvdsResult<T> driver::svds(const Context& ctx, const Borrowed<T>& borrowed, inde
 
 template <class T>
 SvdsResult<T> svds(const Context& ctx, const Rectangular<T>& a, index_t k, const SvdsOptions& o) {
+  const UseHostMemory use(ctx.host_memory);
   expects(!o.centre, "`centre` of svds() is for matrices in memory: centred() is for products");
   return solved<T>(ctx, SvdProblem<T>{a}, svd_options(o, k, 0));
 }

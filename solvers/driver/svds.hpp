@@ -35,6 +35,7 @@ template <class T>
 template <MatrixInMemory M>
 [[nodiscard]] auto svds(const Context& ctx, const M& a, index_t k, const SvdsOptions& options = {}) {
   using T = ts::wide_t<element_of_t<M>>;
+  const UseHostMemory use(ctx.host_memory);
   return driver::svds<T>(ctx, Borrowed<T>(host_view_of(a)), k, options);
 }
 

@@ -69,6 +69,7 @@ index_t compared_rows(const KMeansOptions& o, index_t rows) noexcept {
 }
 
 KMeansComparison compare_with_exact(const Context& ctx, const RowSource& rows, const KMeansOptions& o) {
+  const UseHostMemory use(ctx.host_memory);
   const Stopwatch watch;
   const Directions normal(ctx, rows, o.weights, o.metric);  // rows without one weigh nothing
   KMeansProblem p{ctx, rows, {}, normal.weights_or(o.weights)};

@@ -251,6 +251,7 @@ void tell_zero_rows(KMeansResult& result, index_t zero_rows) {
 
 std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows, const KMeansOptions& given,
                                          std::span<const index_t> clusters) {
+  const UseHostMemory use(ctx.host_memory);
   expects(!clusters.empty(), "no number of clusters is given");
   check_ranks(ctx, rows);
   const bool one_rank = ctx.communicator->size() == 1;

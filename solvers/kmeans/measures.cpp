@@ -66,6 +66,7 @@ double davies_bouldin_of(const std::vector<index_t>& clusters, const std::vector
 
 KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                        std::span<const std::int32_t> labels, KMeansMetric metric, std::span<const double> given) {
+  const UseHostMemory use(ctx.host_memory);
   const index_t k = centers.rows(), d = rows.cols();
   check_ranks(ctx, rows);
   check_labels(ctx, rows, labels, k);

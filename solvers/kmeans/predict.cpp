@@ -111,6 +111,7 @@ class OnePass {
 
 KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<const double> centers, KMeansMetric metric,
                          std::span<const double> weights, KMeansPrecision precision) {
+  const UseHostMemory use(ctx.host_memory);
   expects(centers.rows() >= 1, "there are no centres to predict with");
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   check_ranks(ctx, rows);
@@ -138,6 +139,7 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
 
 index_t verify(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                std::span<const std::int32_t> labels, KMeansMetric metric, index_t sample) {
+  const UseHostMemory use(ctx.host_memory);
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   check_ranks(ctx, rows);
   const Directions normal(ctx, rows, {}, metric);
@@ -161,6 +163,7 @@ index_t verify(const Context& ctx, const RowSource& rows, HostView<const double>
 }
 
 Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const double> centers, KMeansMetric metric) {
+  const UseHostMemory use(ctx.host_memory);
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   const RowsInMemory source(rows);
   check_ranks(ctx, source);

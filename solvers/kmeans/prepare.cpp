@@ -55,6 +55,7 @@ void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptio
 
 void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, index_t k, const KMeansOptions& options,
                     const ColumnMoments* moments) {
+  const UseHostMemory use(ctx.host_memory);
   if (rows < 1 || cols < 1 || k < 1 || options.algorithm != KMeansAlgorithm::lloyd) return;
   compile_ahead(ctx, [&](const Context& distributed) {
     const Context rehearsal = alone(distributed);

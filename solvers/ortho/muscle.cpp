@@ -127,10 +127,12 @@ Factored orthonormalise_by(const Context& ctx, Method method, PlacedView<T> x, H
 
 template <class T>
 Factored orthonormalise(const Context& ctx, Ladder ladder, PlacedView<T> x, HostView<T> r) {
+  const UseHostMemory use(ctx.host_memory);
   return orthonormalise_by(ctx, ladder, x, r);
 }
 template <class T>
 Factored orthonormalise(const Context& ctx, HouseholderQr method, PlacedView<T> x, HostView<T> r) {
+  const UseHostMemory use(ctx.host_memory);
   return orthonormalise_by(ctx, method, x, r);
 }
 
@@ -148,6 +150,7 @@ Matrix<wide_t<T>> gram_less_identity(const Context& ctx, PlacedView<const T> x) 
 
 template <class T>
 double loss_of_orthogonality(const Context& ctx, PlacedView<const T> x) {
+  const UseHostMemory use(ctx.host_memory);
   if (x.cols() == 0) return 0;
   const auto e = hermitian_eigen<wide_t<T>>(gram_less_identity<T>(ctx, x).cview());  // NaN gives NaN
   return std::max(std::abs(e.values.front()), std::abs(e.values.back()));
@@ -180,6 +183,7 @@ class BoundOfNorm {
 
 template <class T>
 double bound_of_loss(const Context& ctx, PlacedView<const T> x) {
+  const UseHostMemory use(ctx.host_memory);
   constexpr index_t few = 128;
   const index_t k = x.cols();
   if (k <= few) return loss_of_orthogonality<T>(ctx, x);

@@ -43,10 +43,12 @@ DeviceCsrRows<T>::DeviceCsrRows(const Context& ctx, const HaloParts<T>& parts)
       sent_(list_on_device(ctx.stream, parts.sent)),
       to_(parts.to.begin(), parts.to.end()),
       from_(parts.from.begin(), parts.from.end()),
-      beside_(cuda::Stream::urgent(ctx.stream.device().index)),
+      beside_(ctx.stream.urgent()),
       ready_(ctx.stream),
       done_(ctx.stream) {
   beside_.use_libraries(false);
+  (void)block(ctx, sends_, sent_.cols(), 1), (void)block(ctx, copies_, outer_.cols(), 1);
+  ctx.stream.synchronize();  // what was allocated in its order is there for the second stream
   exchange(ctx, 1)->wait();  // ways between GPUs are made when something goes there for the first time
   beside_.synchronize();
 }
@@ -54,18 +56,19 @@ DeviceCsrRows<T>::DeviceCsrRows(const Context& ctx, const HaloParts<T>& parts)
 /// Begins to send rows of sends_ and to receive those of the halo in copies_, which have so many columns.
 template <class T>
 std::unique_ptr<Exchange> DeviceCsrRows<T>::exchange(const Context& ctx, index_t cols) {
-  T* const sends = block(sends_, sent_.cols(), cols).data();
-  T* const halo = block(copies_, outer_.cols(), cols).data() + own_.cols() * cols;
+  T* const sends = block(ctx, sends_, sent_.cols(), cols).data();
+  T* const halo = block(ctx, copies_, outer_.cols(), cols).data() + own_.cols() * cols;
   const auto [out, in] = detail::halo_pieces<T>(to_, sends, from_, halo, cols);
   return ctx.communicator->begin_exchange(beside_, out, in);
 }
 
-/// rows x cols of memory that the second stream has for itself.
+/// rows x cols of memory that the second stream uses between ready_ and done_: so the order of ctx.stream, in which it
+/// is allocated and released, holds for both.
 template <class T>
-DeviceView<T> DeviceCsrRows<T>::block(DeviceMatrix<T>& memory, index_t rows, index_t cols) const {
+DeviceView<T> DeviceCsrRows<T>::block(const Context& ctx, DeviceMatrix<T>& memory, index_t rows, index_t cols) const {
   if (memory.rows() * memory.cols() < rows * cols) {
-    memory = {};  // waits for what uses it
-    memory = DeviceMatrix<T>(beside_, rows, cols);
+    memory = {};
+    memory = DeviceMatrix<T>(ctx.stream, rows, cols);
   }
   return DeviceView<T>(memory.data(), rows, cols);
 }
@@ -80,8 +83,8 @@ void DeviceCsrRows<T>::in_two_parts(const Context& ctx, DeviceView<const T> x, D
   if (cols == 0) return;
   Context beside = ctx;
   beside.stream = beside_;
-  const auto sends = block(sends_, sent_.cols(), cols), copies = block(copies_, outer_.cols(), cols),
-             results = block(results_, outer, cols);
+  const auto sends = block(ctx, sends_, sent_.cols(), cols), copies = block(ctx, copies_, outer_.cols(), cols),
+             results = block(ctx, results_, outer, cols);
   if (adds) take_rows<T>(ctx, y, outer_rows_.cview(), results);  // before the product writes Y
   ready_.record(ctx.stream);
   ready_.precede(beside_);

@@ -48,7 +48,7 @@ class DeviceCsrRows {
   template <class Product>
   void in_two_parts(const Context& ctx, DeviceView<const T> x, DeviceView<T> y, bool adds, const Product& product);
   [[nodiscard]] std::unique_ptr<Exchange> exchange(const Context& ctx, index_t cols);
-  [[nodiscard]] DeviceView<T> block(DeviceMatrix<T>& memory, index_t rows, index_t cols) const;
+  [[nodiscard]] DeviceView<T> block(const Context& ctx, DeviceMatrix<T>& memory, index_t rows, index_t cols) const;
 
   DeviceCsrMatrix<T> inner_, outer_;
   index_t of_row_;

@@ -105,7 +105,10 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
   std::future<MassFactor<T>> of_mass;
   if (mass)
     of_mass = std::async(alone && Context{}.thread_count() > 1 ? std::launch::async : std::launch::deferred,
-                         [&ctx, m] { return MassFactor<T>(ctx, m); });
+                         [&ctx, m, memory = host_memory()] {
+                           const UseHostMemory use(memory);
+                           return MassFactor<T>(ctx, m);
+                         });
   if (sparse != nullptr && factors.what == Factorise::needed) {
     pencil.emplace(ctx, *sparse, m, factors.by, factors.gpu);
     const FactorEstimate estimate = pencil->estimate();

@@ -38,9 +38,18 @@ index_t rows_of_block(const RowOrigin& origin, std::uint64_t row_bytes, std::uin
 /// Blocks on their way to a device, through page-locked buffers and a stream of copies.
 class Sender {
  public:
-  Sender(const cuda::Stream& stream, std::size_t block_bytes, index_t buffers) : copies_(stream.device().index) {
+  Sender(const cuda::Stream& stream, std::size_t block_bytes, index_t buffers) : copies_(stream.another()) {
     for (index_t b = 0; b < buffers; ++b) pinned_.emplace_back(copies_, block_bytes);
     for (index_t b = 0; b < buffers; ++b) begun_.emplace_back(copies_), ended_.emplace_back(copies_);
+  }
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+  /// Where copies go may be taken back in the order of another stream: so none is under way any more.
+  ~Sender() {
+    try {
+      copies_.synchronize();
+    } catch (const Error&) {  // what follows will tell
+    }
   }
   [[nodiscard]] index_t buffers() const noexcept { return static_cast<index_t>(pinned_.size()); }
   [[nodiscard]] void* buffer(index_t block) const { return pinned_[at(block)].data(); }
@@ -88,8 +97,8 @@ double PassTimes::share_of_slowest() const {
 
 struct StreamedRows::Buffers {
   std::vector<std::unique_ptr<std::byte[]>> host;
-  std::unique_ptr<Sender> sender;
   std::vector<cuda::Memory> places;
+  std::unique_ptr<Sender> sender;  ///< goes before the places that it copies to
 };
 
 StreamedRows::StreamedRows(RowOrigin origin, std::uint64_t block_bytes, cuda::Stream stream)
@@ -109,6 +118,7 @@ void StreamedRows::get_buffers() const {
   if (stream_) {
     buffers->sender = std::make_unique<Sender>(stream_, bytes, pinned_buffers);
     for (index_t b = 0; b < device_buffers; ++b) buffers->places.emplace_back(stream_, bytes);
+    stream_.synchronize();  // what was allocated in its order is there for the copies
   } else {
     for (index_t b = 0; b < host_buffers; ++b)
       buffers->host.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
@@ -165,6 +175,7 @@ Rows send_all(const cuda::Stream& stream, const RowOrigin& origin, std::uint64_t
   memory = cuda::Memory(stream, static_cast<std::size_t>(static_cast<std::uint64_t>(origin.rows) * row_bytes));
   const index_t rows = std::min(rows_of_block(origin, row_bytes, block_bytes), origin.rows);
   const auto count_of = [&](index_t b) { return std::min(rows, origin.rows - b * rows); };
+  stream.synchronize();  // as above
   Sender sender(stream, static_cast<std::size_t>(rows) * row_bytes, StreamedRows::pinned_buffers);
   BlockSteps steps;
   steps.read = [&](index_t b) { origin.fill(b * rows, count_of(b), sender.buffer(b), true); };

@@ -328,6 +328,7 @@ void SvdSolver<T>::by_triangle() {
 
 template <class T>
 SvdResult<T> solve_svd(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options) {
+  const UseHostMemory use(ctx.host_memory);
   expects_one_rank(ctx, "solve_svd");
   expects(problem.a.times && problem.a.adjoint_times, "a singular value problem needs both products");
   return SvdSolver<T>(ctx, problem, options).run();

@@ -25,9 +25,11 @@ bool built() noexcept { return false; }
 
 DeviceList list_devices() { return {{}, reason}; }
 
-Stream::Stream(int) { refuse(); }
-Stream::Stream(int, CUstream_st*) { refuse(); }
-Stream Stream::urgent(int) { refuse(); }
+Stream::Stream(int, DeviceAllocator) { refuse(); }                // NOLINT(performance-unnecessary-value-param)
+Stream::Stream(int, CUstream_st*, DeviceAllocator) { refuse(); }  // NOLINT(performance-unnecessary-value-param)
+Stream Stream::another() const { refuse(); }
+Stream Stream::urgent() const { refuse(); }
+const std::shared_ptr<const StreamHome>& Stream::home() const { refuse(); }
 Stream Stream::rehearsing(const DeviceInfo&) { refuse(); }
 Rehearsal* Stream::rehearsal() const { refuse(); }
 const DeviceInfo& Stream::device() const { refuse(); }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
+#include "tallskinny/gemm/runtime/gpu/stream_home.hpp"
 
 namespace ts::cuda {
 
@@ -10,40 +11,26 @@ namespace {
 
 CUdeviceptr address(const void* p) noexcept { return reinterpret_cast<CUdeviceptr>(p); }
 
-void* pointer(CUdeviceptr p) noexcept {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are integers
-  return reinterpret_cast<void*>(p);
-}
-
 /// Lines from this size on are copied one by one: the driver's two-dimensional copy takes distances below 2
 /// GiB only.
 constexpr std::size_t long_line = std::size_t{1} << 20;
-
-constexpr int nowhere = -1;  ///< the device of a rehearsal's memory
 
 }  // namespace
 
 Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
   if (Rehearsal* const rehearsal = stream.rehearsal(); rehearsal != nullptr) {
-    data_ = {pointer(rehearsal->next_address), Release{nowhere}};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): memory that is not there
+    data_ = {reinterpret_cast<void*>(rehearsal->next_address), Release{}};
     rehearsal->next_address += (bytes + 255) / 256 * 256;
     return;
   }
-  const int device = stream.device().index;
-  const Active active(device);
-  CUdeviceptr p = 0;
-  check(driver().mem_alloc(&p, bytes), "allocate " + std::to_string(bytes) + " bytes of its memory");
-  data_ = {pointer(p), Release{device}};
+  const auto& home = stream.home();
+  data_ = {home->take(bytes), Release{home, bytes}};
 }
 
 void Memory::Release::operator()(void* data) const noexcept {
-  if (device == nowhere) return;
-  try {
-    const Active active(device);
-    driver().mem_free(address(data));  // waits for work that may use it; an error belongs to that work
-  } catch (const Error&) {             // the driver is gone, and the memory with it
-  }
+  if (home != nullptr) home->give_back(data, bytes);
 }
 
 void copy_bytes(const Stream& stream, void* to, const void* from, std::size_t bytes) {

@@ -8,11 +8,13 @@
 
 namespace ts::cuda {
 
-/// Bytes on one device, aligned to 256, not initialised. Move-only.
+/// Bytes on one device, aligned to 256, not initialised, from where the stream takes its memory (DeviceAllocator).
+/// Move-only. May outlive the stream.
 class Memory {
  public:
   Memory() noexcept = default;
-  /// @throws Error(out_of_memory) with the number of bytes that could not be had.
+  /// @throws Error(out_of_memory) with the number of bytes that could not be had; Error(no_device) for a stream without
+  /// a device.
   Memory(const Stream& stream, std::size_t bytes);
 
   [[nodiscard]] void* data() const noexcept { return data_.get(); }
@@ -20,7 +22,8 @@ class Memory {
 
  private:
   struct Release {
-    int device;
+    std::shared_ptr<const StreamHome> home;  ///< none: of a rehearsal, whose memory is not there
+    std::size_t bytes;
     void operator()(void* data) const noexcept;
   };
   std::unique_ptr<void, Release> data_;

@@ -6,25 +6,24 @@
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 #include "tallskinny/gemm/runtime/gpu/staging.hpp"
+#include "tallskinny/gemm/runtime/gpu/stream_home.hpp"
 
 namespace ts::cuda {
 
 struct Stream::State {
   DeviceInfo device;
-  CUstream stream = nullptr;
-  bool ours = false;
+  std::shared_ptr<const StreamHome> home;  ///< goes after what it gave
   Memory workspace, counters, mailboxes;
   Staging staging;
   std::unique_ptr<Rehearsal> rehearsal;
   Kept kept;
 
   ~State() {
-    if (!ours) return;
+    if (home == nullptr) return;
     try {
       const Active active(device.index);
       kept.clear();
-      driver().stream_destroy(stream);
-    } catch (const Error&) {  // the driver is gone, and the stream with it
+    } catch (const Error&) {  // the driver is gone
     }
   }
 };
@@ -40,27 +39,41 @@ DeviceInfo find_device(int index) {
   return list.devices[static_cast<std::size_t>(index)];
 }
 
-}  // namespace
-
-Stream::Stream(int device) : Stream(device, nullptr) {
-  const Active active(device);
-  check(driver().stream_create(&state_->stream, CU_STREAM_NON_BLOCKING), "make a stream");
-  state_->ours = true;
-}
-
-Stream Stream::urgent(int device) {
-  Stream stream(device, nullptr);
+/// A new stream of the device.
+std::shared_ptr<const StreamHome> new_home(int device, DeviceAllocator memory, bool urgent) {
   const Active active(device);
   int least = 0, greatest = 0;
-  check(driver().priorities(&least, &greatest), "tell the priorities of streams");
-  check(driver().urgent_stream(&stream.state_->stream, CU_STREAM_NON_BLOCKING, greatest), "make a stream");
-  stream.state_->ours = true;
-  return stream;
+  if (urgent) check(driver().priorities(&least, &greatest), "tell the priorities of streams");
+  CUstream stream = nullptr;
+  check(urgent ? driver().urgent_stream(&stream, CU_STREAM_NON_BLOCKING, greatest)
+               : driver().stream_create(&stream, CU_STREAM_NON_BLOCKING),
+        "make a stream");
+  return std::make_shared<const StreamHome>(device, stream, true, std::move(memory));
 }
 
-Stream::Stream(int device, CUstream_st* theirs) : state_(std::make_shared<State>()) {
-  state_->device = find_device(device);
-  state_->stream = theirs;
+}  // namespace
+
+Stream::Stream(int device, DeviceAllocator memory) {
+  const DeviceInfo info = find_device(device);
+  *this = Stream(info, new_home(device, std::move(memory), false));
+}
+
+Stream::Stream(int device, CUstream_st* theirs, DeviceAllocator memory)
+    : Stream(find_device(device), std::make_shared<const StreamHome>(device, theirs, false, std::move(memory))) {}
+
+Stream Stream::another() const {
+  if (rehearsal() != nullptr) return *this;
+  return Stream(state().device, new_home(device().index, state().home->allocator, false));
+}
+
+Stream Stream::urgent() const {
+  if (rehearsal() != nullptr) return *this;
+  return Stream(state().device, new_home(device().index, state().home->allocator, true));
+}
+
+Stream::Stream(const DeviceInfo& device, std::shared_ptr<const StreamHome> home) : state_(std::make_shared<State>()) {
+  state_->device = device;
+  state_->home = std::move(home);
   state_->counters = Memory(*this, counter_count * sizeof(unsigned));
   state_->mailboxes = Memory(*this, mailbox_count * sizeof(double));
   for (const Memory* zeros : {&state_->counters, &state_->mailboxes})
@@ -86,7 +99,9 @@ Stream::State& Stream::state() const {
 
 const DeviceInfo& Stream::device() const { return state().device; }
 
-CUstream_st* Stream::handle() const { return state().stream; }
+CUstream_st* Stream::handle() const { return state().home == nullptr ? nullptr : state().home->stream; }
+
+const std::shared_ptr<const StreamHome>& Stream::home() const { return state().home; }
 
 void Stream::choose_by(std::shared_ptr<const TunedTable> table) const { state().device.tuned = std::move(table); }
 
@@ -100,7 +115,7 @@ void Stream::with_device(const std::function<void()>& f) const {
 void Stream::synchronize() const {
   if (rehearsal() != nullptr) return;
   const Active active(state().device.index);
-  check(driver().stream_synchronize(state().stream), "finish its work");
+  check(driver().stream_synchronize(handle()), "finish its work");
 }
 
 void* Stream::workspace(std::size_t bytes) const {
@@ -108,12 +123,12 @@ void* Stream::workspace(std::size_t bytes) const {
   if (bytes > s.workspace.bytes() && s.rehearsal == nullptr) {
     const Active active(s.device.index);
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    check(driver().stream_is_capturing(s.stream, &status), "tell whether it is being captured");
+    check(driver().stream_is_capturing(handle(), &status), "tell whether it is being captured");
     if (status != CU_STREAM_CAPTURE_STATUS_NONE)
       throw Error(Errc::invalid_argument, "a stream that is being captured has a workspace of " +
                                               std::to_string(s.workspace.bytes()) + " bytes and needs " +
                                               std::to_string(bytes) + ": call Stream::workspace before");
-    check(driver().stream_synchronize(s.stream), "finish its work");  // the old workspace may be in use
+    check(driver().stream_synchronize(handle()), "finish its work");  // the old workspace may be in use
     s.workspace = Memory();
     s.workspace = Memory(*this, std::max(bytes, std::size_t{1} << 20));
   }

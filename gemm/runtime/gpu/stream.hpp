@@ -15,6 +15,20 @@ struct CUstream_st;  // CUDA's own declaration: a CUstream or cudaStream_t point
 namespace ts::cuda {
 
 class Staging;
+struct StreamHome;
+
+/// Where the device memory of a stream comes from, instead of the driver (cuMemAlloc): a pool of the program's, such as
+/// cudaMallocAsync and cudaFreeAsync. Called while the stream's device is current, and never while the stream is being
+/// captured into a graph. Copied with the stream; what it refers to must outlive all memory that was taken.
+struct DeviceAllocator {
+  /// At least `bytes` bytes, aligned to 256, for work that is given to `stream` from now on. Null or std::bad_alloc: there
+  /// is not enough.
+  std::function<void*(std::size_t bytes, CUstream_st* stream)> allocate;
+  /// Takes back what was allocated for the same stream, once work given to it so far is done. Must not throw.
+  std::function<void(void* data, std::size_t bytes, CUstream_st* stream)> release;
+  /// How many bytes it can still give, by which runs are planned; empty: what the driver has free.
+  std::function<std::uint64_t()> available = {};
+};
 
 /// What a stream that rehearses has been asked for.
 struct Rehearsal {
@@ -28,14 +42,18 @@ class Stream {
  public:
   /// No device: operations on device views refuse to run.
   Stream() noexcept = default;
-  /// A new stream on device number `device`.
-  /// @throws Error(no_device) with the reason when there is no such device.
-  explicit Stream(int device);
-  /// A stream that belongs to somebody else and outlives this handle; nullptr is the device's default stream.
-  Stream(int device, CUstream_st* theirs);
+  /// A new stream on device number `device`. @param memory where its memory comes from; empty: the driver
+  /// @throws Error(no_device) with the reason when there is no such device; Error(out_of_memory) when 1.1 MB cannot be
+  /// had, Error(invalid_argument) for an allocator with one function of two.
+  explicit Stream(int device, DeviceAllocator memory = {});
+  /// A stream that belongs to somebody else and outlives this handle and all memory taken through it; nullptr is the
+  /// device's default stream. @throws as above.
+  Stream(int device, CUstream_st* theirs, DeviceAllocator memory = {});
 
-  /// A new stream whose kernels have their blocks started before those that wait in ordinary streams.
-  [[nodiscard]] static Stream urgent(int device);
+  /// A new stream on the same device, with memory from where this one takes it; of a rehearsal, itself.
+  [[nodiscard]] Stream another() const;
+  /// Such a stream whose kernels have their blocks started before those that wait in ordinary streams.
+  [[nodiscard]] Stream urgent() const;
 
   /// A stream that carries nothing out and needs no GPU: operations plan for `device` and note the kernels
   /// that they would start, so that these can be looked at, or compiled in parallel before the real run
@@ -48,6 +66,8 @@ class Stream {
   /// @throws Error(no_device) for a handle without a device (as all of what follows).
   [[nodiscard]] const DeviceInfo& device() const;
   [[nodiscard]] CUstream_st* handle() const;
+  /// What memory taken for this stream keeps; null unless there is a device that is no rehearsal's.
+  [[nodiscard]] const std::shared_ptr<const StreamHome>& home() const;
 
   /// Lets plans of this stream take their choices among kernels from this table instead of the device's own.
   void choose_by(std::shared_ptr<const TunedTable> table) const;
@@ -87,6 +107,7 @@ class Stream {
 
  private:
   struct State;
+  Stream(const DeviceInfo& device, std::shared_ptr<const StreamHome> home);
   [[nodiscard]] State& state() const;
   [[nodiscard]] Kept& all_kept() const;
   std::shared_ptr<State> state_;

@@ -4,6 +4,7 @@
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
+#include "tallskinny/gemm/runtime/gpu/stream_home.hpp"
 
 namespace ts::cuda {
 
@@ -40,6 +41,7 @@ void PinnedMemory::Release::operator()(void* data) const noexcept {
 std::uint64_t free_memory(const Stream& stream) {
   if (stream.rehearsal() != nullptr) return stream.device().memory_bytes;
   const Active active(stream.device().index);
+  if (const auto& available = stream.home()->allocator.available) return available();
   std::size_t unused = 0, total = 0;
   check(driver().mem_info(&unused, &total), "tell how much memory is free");
   return unused;

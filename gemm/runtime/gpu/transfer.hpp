@@ -28,7 +28,7 @@ class PinnedMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Bytes that the device of a stream has free now.
+/// Bytes that a stream can still take of its device: what that has free, or DeviceAllocator::available.
 [[nodiscard]] std::uint64_t free_memory(const Stream& stream);
 
 }  // namespace ts::cuda

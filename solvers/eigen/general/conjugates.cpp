@@ -81,6 +81,7 @@ double slack_of(const GeneralResult& r) {
 
 GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, GeneralResult out, Complex target,
                               const GeneralOptions& options) {
+  const UseHostMemory use(ctx.host_memory);
   if (out.values.empty()) return out;
   const index_t n = a.rows(), nev = std::min(options.common.nev, n);
   const auto key = [target](Complex z) { return std::min(std::abs(z - target), std::abs(z - std::conj(target))); };

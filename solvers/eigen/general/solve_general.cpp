@@ -11,6 +11,7 @@ namespace ts::solvers {
 template <class T>
 GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem, const GeneralOptions& options,
                             HostView<const T> initial, const Checkpointing<T>& checkpointing) {
+  const UseHostMemory use(ctx.host_memory);
   expects_one_rank(ctx, "solve_general");
   const index_t n = problem.a.rows();
   expects(options.common.nev >= 1, "`nev` must be at least 1");

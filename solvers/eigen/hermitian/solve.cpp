@@ -140,6 +140,7 @@ void weigh(const EigenProblem<T>& problem, const EigenOptions& options, index_t 
 template <class T>
 EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem, const EigenOptions& options,
                            HostView<const T> initial, const Checkpointing<T>& checkpointing) {
+  const UseHostMemory use(context.host_memory);
   const index_t here = problem.a.rows(), n = all_rows(context, here);
   expects(initial.cols() == 0 || initial.rows() == here,
           "the block of initial vectors has another number of rows than the matrix");

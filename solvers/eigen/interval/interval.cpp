@@ -288,6 +288,7 @@ class Slicer {
 template <class T>
 EigenResult<T> solve_interval(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
                               Interval interval, const std::function<void(index_t)>& counted) {
+  const UseHostMemory use(ctx.host_memory);
   expects(interval.low <= interval.high, "an interval needs a low end that is not above its high end");
   return Slicer<T>(ctx, problem, options, interval, counted).run();
 }
