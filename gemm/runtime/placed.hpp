@@ -92,6 +92,14 @@ class PlacedMatrix {
     cuda::download(ctx.stream, copied.data(), there_.data(), static_cast<std::size_t>(rows() * cols()) * sizeof(T));
     return copied;
   }
+  /// The matrix on the device of ctx.stream: itself if it is there, else a copy, complete when this returns.
+  /// @throws Error(no_device) where ctx has none, Error(out_of_memory).
+  [[nodiscard]] DeviceMatrix<T> to_device(const Context& ctx) && {
+    if (space_ == Space::device) return std::move(there_);
+    DeviceMatrix<T> copied(ctx.stream, rows(), cols());
+    cuda::upload(ctx.stream, copied.data(), here_.data(), static_cast<std::size_t>(rows() * cols()) * sizeof(T));
+    return copied;
+  }
 
  private:
   Matrix<T> here_;

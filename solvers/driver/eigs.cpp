@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/setup/general_problem.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
@@ -18,11 +19,13 @@ GeneralOptions general_options(const EigsOptions<T>& o, index_t k, int exponent)
   return options;
 }
 
-EigsResult finished(GeneralResult found, int exponent, std::string note) {
+EigsResult finished(const Context& ctx, const EigenOptions& options, GeneralResult found, int exponent,
+                    std::string note) {
   EigsResult out{std::move(found), {}, std::move(note)};
   out.backward_errors.reserve(out.residual_norms.size());
   for (const double r : out.residual_norms) out.backward_errors.push_back(r > 0 ? r / out.norm : 0);
   if (exponent != 0) scale_result(out, exponent, "the matrix given to eigs()");
+  if (options.results == Results::on_device) leave_on_device(ctx, out);
   return out;
 }
 
@@ -39,7 +42,7 @@ EigsResult near_complex(const Context& ctx, const AnyView<double>& a, index_t k,
     for (index_t j = 0; j < initial.cols(); ++j) initial(i, j) = o.initial(i, j);
   const GeneralOptions options = general_options(o, k, exponent);
   auto found = solve_general<Complex>(ctx, assembled.problem, options, initial.cview());
-  return finished(with_conjugates(ctx, operator_of<double>(a), std::move(found), target, options), exponent,
+  return finished(ctx, o, with_conjugates(ctx, operator_of<double>(a), std::move(found), target, options), exponent,
                   assembled.note);
 }
 
@@ -49,6 +52,7 @@ template <class T>
 EigsResult driver::eigs(const Context& ctx, const Borrowed<T>& borrowed, index_t k, const EigsOptions<T>& o) {
   const UseHostMemory use(ctx.host_memory);
   AnyView<T> a = borrowed.view();
+  expects_place_of_results(ctx, o);
   expects(a.rows() == a.cols(), "eigs() needs a square matrix: svds() takes any");
   expects(o.initial.cols() == 0 || o.initial.rows() == a.rows(), "`initial` of eigs() has other rows than the matrix");
   expects_one_rank(ctx, "eigs()");
@@ -61,16 +65,18 @@ EigsResult driver::eigs(const Context& ctx, const Borrowed<T>& borrowed, index_t
     target = as_scalar<T>(scaled(*o.sigma, -exponent));
   }
   const auto assembled = assemble_general<T>(ctx, a, target);
-  return finished(solve_general<T>(ctx, assembled.problem, general_options(o, k, exponent), o.initial, o.checkpointing),
+  return finished(ctx, o,
+                  solve_general<T>(ctx, assembled.problem, general_options(o, k, exponent), o.initial, o.checkpointing),
                   exponent, assembled.note);
 }
 
 template <class T>
 EigsResult eigs(const Context& ctx, const Operator<T>& a, index_t k, const std::type_identity_t<EigsOptions<T>>& o) {
   const UseHostMemory use(ctx.host_memory);
+  expects_place_of_results(ctx, o);
   expects(!o.sigma, "eigs() of an Operator takes no `sigma`: GeneralProblem takes its inverse");
-  return finished(solve_general<T>(ctx, GeneralProblem<T>{a}, general_options(o, k, 0), o.initial, o.checkpointing), 0,
-                  {});
+  return finished(
+      ctx, o, solve_general<T>(ctx, GeneralProblem<T>{a}, general_options(o, k, 0), o.initial, o.checkpointing), 0, {});
 }
 
 #define TS_INSTANTIATE(T)                                                                                  \

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/setup/hermitian_check.hpp"
@@ -16,7 +17,8 @@ constexpr const char* matrix_name = "the matrix given to eigsh()";
 
 /// Sizes, and options that exclude each other.
 template <class T>
-void check_options(const EigshOptions<T>& o, index_t rows, index_t cols) {
+void check_options(const Context& ctx, const EigshOptions<T>& o, index_t rows, index_t cols) {
+  expects_place_of_results(ctx, o);
   expects(rows == cols, "eigsh() needs a square matrix: svds() takes any");
   expects(o.mass.rows == 0 || (o.mass.rows == rows && o.mass.cols == rows),
           "`mass` of eigsh() has another size than the matrix");
@@ -40,7 +42,7 @@ EigenOptions solver_options(const EigshOptions<T>& o, index_t k, int exponent) {
   options.nev = k;
   if (o.interval) options.which = Which::SA;  // the order of the result
   if (options.convergence == Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
-  if (o.mass.rows > 0 || o.interval) options.vectors = true;
+  if (o.mass.rows > 0 || o.interval) options.vectors = true, options.results = Results::on_host;
   return options;
 }
 
@@ -71,6 +73,7 @@ EigshResult<T> solve(const Context& ctx, const Assembled<T>& assembled, const Op
   out.note = assembled.note;
   if (exponent != 0) scale_result(found, exponent, matrix_name);
   if (!o.vectors) found.vectors = Matrix<T>(a.rows(), 0);
+  if (o.vectors && o.results == Results::on_device && found.vectors.cols() > 0) leave_on_device(ctx, found);
   return out;
 }
 
@@ -102,7 +105,7 @@ template <class T>
 EigshResult<T> driver::eigsh(const Context& ctx, const Borrowed<T>& borrowed, index_t k, const EigshOptions<T>& o) {
   const UseHostMemory use(ctx.host_memory);
   AnyView<T> a = borrowed.view();
-  check_options(o, a.rows(), a.cols());
+  check_options(ctx, o, a.rows(), a.cols());
   expects_one_rank(ctx, "eigsh() of a matrix in memory");
   if (o.check)
     check_hermitian<T>(ctx, matrix_name, borrowed.stored_as(), a,
@@ -143,7 +146,7 @@ template <class T>
 EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
                      const std::type_identity_t<EigshOptions<T>>& o) {
   const UseHostMemory use(ctx.host_memory);
-  check_options(o, a.rows(), a.rows());
+  check_options(ctx, o, a.rows(), a.rows());
   const auto target = target_of(o, 0);
   expects(!target || o.inverse, "eigsh() of an Operator near `sigma`, or for `which` SM, needs its `inverse`");
   expects(!o.made || *o.made == Preconditioner::chebyshev,

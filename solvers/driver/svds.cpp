@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
 #include "tallskinny/solvers/setup/svd_problem.hpp"
@@ -21,9 +22,15 @@ EigenOptions svd_options(const SvdsOptions& o, index_t k, int exponent) {
 
 template <class T>
 SvdsResult<T> solved(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options) {
+  expects_place_of_results(ctx, options);
   SvdsResult<T> out;
   static_cast<SvdResult<T>&>(out) = solve_svd<T>(ctx, problem, options);
-  const auto& triplets = out.triplets;
+  auto& triplets = out.triplets;
+  if (options.results == Results::on_device) {
+    leave_on_device(ctx, triplets);
+    const index_t rows = out.left.rows();
+    out.device_left = PlacedMatrix(std::move(out.left)).to_device(ctx), out.left = Matrix<T>(rows, 0);
+  }
   const double largest =
       triplets.values.empty() ? 0 : *std::max_element(triplets.values.begin(), triplets.values.end());
   const double norm = std::max(triplets.norm, largest);

@@ -11,7 +11,8 @@ struct SvdsOptions : EigenOptions {
   bool centre = false;  ///< subtract the mean of each column: principal components. A dense matrix is copied for that
 };
 
-/// A V = U diag(sigma). SvdResult says how far it came in `triplets`.
+/// A V = U diag(sigma). SvdResult says how far it came in `triplets`. With Results::on_device u() and v() have no columns,
+/// and device_u() and device_v() stand for them.
 template <class T>
 struct SvdsResult : SvdResult<T> {
   std::vector<T> means;                          ///< of the columns, where they were subtracted
@@ -21,6 +22,8 @@ struct SvdsResult : SvdResult<T> {
   [[nodiscard]] const std::vector<double>& values() const noexcept { return this->triplets.values; }
   [[nodiscard]] const Matrix<T>& u() const noexcept { return this->left; }              ///< m x k
   [[nodiscard]] const Matrix<T>& v() const noexcept { return this->triplets.vectors; }  ///< n x k
+  [[nodiscard]] const DeviceMatrix<T>& device_u() const noexcept { return this->device_left; }
+  [[nodiscard]] const DeviceMatrix<T>& device_v() const noexcept { return this->triplets.device_vectors; }
 };
 
 namespace driver {

@@ -79,7 +79,7 @@ SvdSolver<T>::SvdSolver(const Context& ctx, const SvdProblem<T>& problem, const 
       a_(transposed_ ? adjoint(problem.a) : problem.a),
       dense_(problem.dense),
       sparse_(problem.sparse) {
-  options_.which = Which::LA, options_.method = Method::automatic;
+  options_.which = Which::LA, options_.method = Method::automatic, options_.results = Results::on_host;
   wanted_ = std::min(options_.nev, a_.cols);
   if (transposed_ && sparse_.pointers != nullptr) {
     own_sparse_ = adjoint_of(sparse_);

@@ -40,8 +40,9 @@ struct GeneralProblem {
 /// imaginary part first, and are never separated: for a real matrix one value more than `nev` may be given.
 struct GeneralResult {
   std::vector<std::complex<double>> values;
-  Matrix<std::complex<double>> vectors;  ///< n x values.size(), columns of length one
-  std::vector<double> residual_norms;    ///< ||A x - theta x||, computed from the matrix at the end
+  Matrix<std::complex<double>> vectors;                    ///< n x values.size(), columns of length one
+  DeviceMatrix<std::complex<double>> device_vectors = {};  ///< those, where eigs() was asked for Results::on_device
+  std::vector<double> residual_norms;                      ///< ||A x - theta x||, computed from the matrix at the end
   /// 1 / |y^H x|: an eigenvalue of A lies, to first order, within this times the residual norm. Eigenvalues
   /// of matrices far from normal are that much less certain than their residuals. Without left eigenvectors
   /// (GeneralProblem::adjoint) those of the projected matrix, which may be far smaller.

@@ -76,7 +76,7 @@ void solve_both_ends(const Context& ctx, const EigenProblem<T>& problem, const E
                      HostView<const T> initial, EigenResult<T>& result) {
   const index_t here = problem.a.rows();
   auto one = options;
-  one.vectors = true;
+  one.vectors = true, one.results = Results::on_host;
   std::vector<End<T>> ends;
   for (const bool low : {true, false}) {
     const index_t count = low ? beyond.low : beyond.high;

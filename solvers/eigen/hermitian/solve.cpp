@@ -141,6 +141,7 @@ template <class T>
 EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& problem, const EigenOptions& options,
                            HostView<const T> initial, const Checkpointing<T>& checkpointing) {
   const UseHostMemory use(context.host_memory);
+  expects_place_of_results(context, options);
   const index_t here = problem.a.rows(), n = all_rows(context, here);
   expects(initial.cols() == 0 || initial.rows() == here,
           "the block of initial vectors has another number of rows than the matrix");
@@ -160,8 +161,11 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
                              " the target, as the inertia of an LDL^H factorisation shows");
   EigenResult<T> result;
   result.next_value = result.gap = nan;
-  solve_by_plan(ctx, problem, options, plan, initial, checkpointing, result);
-  if (of.sides && iterates) keep_sides(problem, options, n, result);
+  const bool chosen_after = of.sides && iterates;  // among the pairs that were found
+  EigenOptions inner = options;
+  if (chosen_after) inner.results = Results::on_host;
+  solve_by_plan(ctx, problem, inner, plan, initial, checkpointing, result);
+  if (chosen_after) keep_sides(problem, options, n, result);
   weigh(problem, options, n, iterates, of, result);
   const bool may_take_over = options.verify && options.max_iterations == 0 && n <= takeover_rows;
   if (may_take_over && iterates && !result.verified && result.stop != StopReason::interrupted) {
@@ -170,6 +174,7 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
     if (!result.converged) result.stop = StopReason::rounding;
   }
   if (result.verified) sharpen_error_bounds<T>(result, distance_outside(result, options, problem.target, n));
+  if (options.results == Results::on_device && result.vectors.cols() > 0) leave_on_device(context, result);
   explain(options, of, n, result);
   return result;
 }

@@ -41,7 +41,7 @@ class Slicer {
         interval_(interval),
         counted_(counted) {
     problem_.target = std::nullopt, problem_.inverse = std::nullopt;
-    options_.which = Which::SA;
+    options_.which = Which::SA, options_.results = Results::on_host;
     // Without Method::automatic nothing is factorised, for counts as little as for inverses.
     if (options_.method != Method::automatic) problem_.count_below = nullptr, problem_.invert = nullptr;
     // Through an inverse digits are cheap, and gaps between eigenvalues must be wide against the tolerance.

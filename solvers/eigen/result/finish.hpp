@@ -43,6 +43,19 @@ void finish_pairs(const Context&, const EigenProblem<T>&, const EigenOptions&, c
 template <class T>
 [[nodiscard]] index_t copies_cut_off(const EigenResult<T>& result, index_t n);
 
+/// Before anything is computed. @throws Error(no_device) for Results::on_device where ctx has no stream.
+inline void expects_place_of_results(const Context& ctx, const EigenOptions& options) {
+  if (options.results == Results::on_device) (void)ctx.stream.device();
+}
+
+/// Moves the vectors of a result from the host to the device of ctx.stream.
+template <class Result>
+void leave_on_device(const Context& ctx, Result& result) {
+  const index_t here = result.vectors.rows();
+  result.device_vectors = PlacedMatrix(std::move(result.vectors)).to_device(ctx);
+  result.vectors = decltype(result.vectors)(here, 0);
+}
+
 /// Drops all pairs but those of the given numbers (rising).
 template <class T>
 void keep_pairs(EigenResult<T>& result, const std::vector<index_t>& kept);

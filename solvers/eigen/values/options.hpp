@@ -49,6 +49,11 @@ inline constexpr index_t takeover_steps = 600, takeover_applications = 50;
 /// outside.
 [[nodiscard]] constexpr index_t with_guards(index_t nev) noexcept { return nev + (nev / 5 > 2 ? nev / 5 : 2); }
 
+/// Where the vectors of a result are left. on_device: on that of ctx.stream, in EigenResult::device_vectors. What block
+/// Lanczos found there, and what needs no mass matrix afterwards, does not pass through the host; all else is copied once.
+/// Read by solve_eigen(), eigsh(), eigs() and svds().
+enum class Results { on_host, on_device };
+
 struct Progress {
   std::string_view phase;  ///< "search", "verify", or "dense" before all eigenvalues are computed at once
   index_t iteration = 0, max_iterations = 0;
@@ -71,7 +76,8 @@ struct EigenOptions {
   std::uint64_t seed = 0;
   /// False: nothing is done to find out whether a copy or a value is missing, and no set is called verified.
   bool verify = true;
-  bool vectors = true;         ///< false: the result holds none (n x 0)
+  bool vectors = true;  ///< false: the result holds none (n x 0)
+  Results results = Results::on_host;
   bool spills = false;         ///< the basis in page-locked host memory, where the operator is on a device
   std::function<bool()> stop;  ///< asked once per block step; true ends the run early
   std::function<void(const Progress&)> progress;  ///< called after each look at the Ritz values

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/eigen/values/work.hpp"
 
@@ -63,6 +64,7 @@ template <class T>
 struct EigenResult {
   std::vector<double> values;
   Matrix<T> vectors;                   ///< n x values.size(), orthonormal columns
+  DeviceMatrix<T> device_vectors;      ///< those, where Results::on_device was asked for; `vectors` is n x 0 then
   std::vector<double> residual_norms;  ///< ||A x - theta x||, computed from the matrix at the end
   /// An eigenvalue of A lies within this distance of the value: the residual norm, or for a verified set
   /// ||R||^2 / gap where that is smaller.
