@@ -1,6 +1,7 @@
 // Vectors of results that are left on a device.
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/solvers/driver/cluster.hpp"
 #include "tallskinny/solvers/driver/eigs.hpp"
 #include "tallskinny/solvers/driver/eigsh.hpp"
 #include "tallskinny/solvers/driver/svds.hpp"
@@ -65,6 +66,18 @@ TEST_CASE("vectors that the host found go to the device where that was asked for
   }
   const auto here = solvers::eigsh(ctx, op, 3, lowest_left(solvers::Results::on_host));
   CHECK((here.vectors.cols() == 3 && here.device_vectors.rows() == 0));
+}
+
+TEST_CASE("labels and centres go to a device, n x 1 and k x d", "[cuda]") {
+  auto points = Matrix<float>::zeros(300, 2);
+  for (index_t i = 0; i < 150; ++i) points(i, 0) = 5;
+  Context ctx;
+  const auto found = solvers::kmeans(ctx, Rows(points.cview()), 2);
+  CHECK_THROWS_AS(solvers::on_device(ctx, found), Error);
+  ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
+  const auto there = solvers::on_device(ctx, found);
+  CHECK((there.labels.rows() == 300 && there.labels.cols() == 1));
+  CHECK((there.centers.rows() == 2 && there.centers.cols() == 2));
 }
 
 TEST_CASE("vectors on a device are those that the host gets", "[gpu]") {
