@@ -41,8 +41,8 @@ template <class T>
   return kind == kDLCPU || kind == kDLCUDAHost ? Space::host : Space::device;
 }
 
-/// @throws Error(invalid_argument) naming both devices unless the tensor is on that of the stream. Managed memory, which
-/// every device reads, is on each.
+/// @throws Error(invalid_argument) naming both devices unless the tensor is on that of the stream. Managed memory,
+/// which every device reads, is on each.
 inline void expects_on_device_of(const cuda::Stream& stream, const DLTensor& t) {
   expects(space_of(t) == Space::device, "a DLPack tensor is in host memory where a device is asked for");
   if (t.device.device_type == kDLCUDAManaged || t.device.device_id == stream.device().index) return;

@@ -24,9 +24,10 @@ using NcclId = std::array<char, 128>;
 /// @throws Error(invalid_argument) unless 0 <= rank < ranks; else as new_nccl_id, then and in all_gather.
 [[nodiscard]] std::shared_ptr<Communicator> nccl_communicator(const NcclId& id, int rank, int ranks, int device);
 
-/// The ranks of an ncclComm_t of the program's, which outlives this and is not destroyed by it. Its device is the stream's;
-/// what is in host memory passes through memory from where the stream takes it.
-/// @throws Error(invalid_argument) for null, and for a communicator on another device, naming both; else as new_nccl_id.
+/// The ranks of an ncclComm_t of the program's, which outlives this and is not destroyed by it. Its device is the
+/// stream's; what is in host memory passes through memory from where the stream takes it.
+/// @throws Error(invalid_argument) for null, and for a communicator on another device, naming both; else as
+/// new_nccl_id.
 [[nodiscard]] std::shared_ptr<Communicator> nccl_communicator(ncclComm* theirs, const cuda::Stream& stream);
 
 /// Empty where there are a GPU and NCCL; otherwise what new_nccl_id says.

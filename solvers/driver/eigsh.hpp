@@ -43,7 +43,8 @@ template <class T>
 /// The k wanted eigenpairs of a Hermitian matrix, as tssolve finds them: extreme numbers are scaled by a power of two,
 /// what is cheap or needed is factorised, the set is verified, a small matrix is decomposed as a whole.
 /// @param a n x n: CsrMatrix, CsrView, Matrix or MatrixView in host memory, of any of the six types, in either layout
-/// (Borrowed says what is copied). Where ctx has a stream the work is done on its device; vectors are where options.results says.
+/// (Borrowed says what is copied). Where ctx has a stream the work is done on its device; vectors are where
+/// options.results says.
 /// @throws Error(invalid_argument) naming the option that cannot be met; Error(bad_input) for a matrix that is not
 /// Hermitian, naming the first entry, for a mass matrix that is not positive definite, and for NaN or Inf. Not
 /// converging is a returned outcome.

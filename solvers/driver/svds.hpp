@@ -11,8 +11,8 @@ struct SvdsOptions : EigenOptions {
   bool centre = false;  ///< subtract the mean of each column: principal components. A dense matrix is copied for that
 };
 
-/// A V = U diag(sigma). SvdResult says how far it came in `triplets`. With Results::on_device u() and v() have no columns,
-/// and device_u() and device_v() stand for them.
+/// A V = U diag(sigma). SvdResult says how far it came in `triplets`. With Results::on_device u() and v() have no
+/// columns, and device_u() and device_v() stand for them.
 template <class T>
 struct SvdsResult : SvdResult<T> {
   std::vector<T> means;                          ///< of the columns, where they were subtracted

@@ -91,8 +91,8 @@ forbid(solvers "hdf5|H5|cuda|mpi\\.h|nccl|boost/" "solvers know no files, device
 
 floors(gemm
   "core"
-  "adaptors runtime"
-  "comm"
+  "runtime"
+  "adaptors comm"
   "plan"
   "cpu device"
   "library"

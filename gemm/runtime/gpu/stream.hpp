@@ -21,8 +21,8 @@ struct StreamHome;
 /// cudaMallocAsync and cudaFreeAsync. Called while the stream's device is current, and never while the stream is being
 /// captured into a graph. Copied with the stream; what it refers to must outlive all memory that was taken.
 struct DeviceAllocator {
-  /// At least `bytes` bytes, aligned to 256, for work that is given to `stream` from now on. Null or std::bad_alloc: there
-  /// is not enough.
+  /// At least `bytes` bytes, aligned to 256, for work that is given to `stream` from now on. Null or std::bad_alloc:
+  /// there is not enough.
   std::function<void*(std::size_t bytes, CUstream_st* stream)> allocate;
   /// Takes back what was allocated for the same stream, once work given to it so far is done. Must not throw.
   std::function<void(void* data, std::size_t bytes, CUstream_st* stream)> release;

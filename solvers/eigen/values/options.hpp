@@ -50,8 +50,8 @@ inline constexpr index_t takeover_steps = 600, takeover_applications = 50;
 [[nodiscard]] constexpr index_t with_guards(index_t nev) noexcept { return nev + (nev / 5 > 2 ? nev / 5 : 2); }
 
 /// Where the vectors of a result are left. on_device: on that of ctx.stream, in EigenResult::device_vectors. What block
-/// Lanczos found there, and what needs no mass matrix afterwards, does not pass through the host; all else is copied once.
-/// Read by solve_eigen(), eigsh(), eigs() and svds().
+/// Lanczos found there, and what needs no mass matrix afterwards, does not pass through the host; all else is copied
+/// once. Read by solve_eigen(), eigsh(), eigs() and svds().
 enum class Results { on_host, on_device };
 
 struct Progress {
