@@ -1,9 +1,11 @@
 // Ranks that are threads of this process with a GPU each.
 #include "tallskinny/gemm/comm/nccl_communicator.hpp"
 
+#include <array>
 #include <exception>
 #include <thread>
 
+#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 #include "tallskinny/tests/support/gather.hpp"
 #include "tallskinny/tests/support/needs.hpp"
@@ -108,4 +110,24 @@ TEST_CASE("NCCL gathers parts of any lengths, empty ones too, in host memory", "
     if (!gathers_parts(*ctx.communicator))
       throw std::runtime_error("rank " + std::to_string(ctx.communicator->rank()) + " has something else");
   });
+}
+
+TEST_CASE("an ncclComm_t of the program's serves as it is, and is not destroyed", "[gpus]") {
+  const cuda::SharedLibrary library(std::array<const char*, 1>{"libnccl.so.2"}, cuda::toolkit_folders());
+  int (*init)(ncclComm**, int, NcclId, int) = nullptr;
+  int (*destroy)(ncclComm*) = nullptr;
+  REQUIRE((library.bind(init, "ncclCommInitRank") && library.bind(destroy, "ncclCommDestroy")));
+  const cuda::Stream stream(0);
+  ncclComm* theirs = nullptr;
+  stream.with_device([&] { REQUIRE(init(&theirs, 1, new_nccl_id(), 0) == 0); });
+  for (int twice = 0; twice < 2; ++twice) {
+    const auto one = nccl_communicator(theirs, stream);
+    CHECK((one->rank() == 0 && one->size() == 1));
+    std::array<std::uint64_t, 2> words = {3, 4};
+    one->add(std::span<std::uint64_t>(words));
+    CHECK((words[0] == 3 && words[1] == 4));
+  }
+  expect_misuse([&] { (void)nccl_communicator(theirs, cuda::Stream(1)); }, {"device 0", "device 1"});
+  expect_misuse([&] { (void)nccl_communicator(nullptr, stream); }, {"ncclComm_t", "null"});
+  stream.with_device([&] { CHECK(destroy(theirs) == 0); });
 }
