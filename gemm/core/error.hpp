@@ -6,6 +6,7 @@
 
 namespace ts {
 
+/// What kind of thing went wrong: what a program may decide by. The sentence is for people.
 enum class Errc {
   invalid_argument,  ///< a size, flag or pointer that the operation does not accept
   bad_input,         ///< a file or its content cannot be used

@@ -9,6 +9,7 @@
 
 namespace ts {
 
+/// The operations that are planned.
 enum class Operation {
   tsmttsm,
   gram,
@@ -25,6 +26,7 @@ inline constexpr Operation every_operation[] = {
     Operation::tsmttsm, Operation::gram,           Operation::tsmm,        Operation::tsmm_in_place, Operation::tsm2r,
     Operation::spmm,    Operation::inner_and_gram, Operation::project_out, Operation::column_norms,  Operation::trsm};
 
+/// "tsmttsm", "gram" and so on, and what has such a name; nothing where no operation or type has it.
 [[nodiscard]] std::string_view name_of(Operation) noexcept;
 [[nodiscard]] std::optional<Operation> operation_named(std::string_view) noexcept;
 [[nodiscard]] std::optional<DType> dtype_named(std::string_view) noexcept;

@@ -78,6 +78,7 @@ struct bfloat16 {
 /// op(A): A itself, its transpose, or its conjugate transpose (for real types the last two are one).
 enum class Op { none, transpose, adjoint };
 
+/// The six, widest first.
 inline constexpr DType every_dtype[] = {DType::float64,   DType::complex128, DType::float32,
                                         DType::complex64, DType::float16,    DType::bfloat16};
 
@@ -95,6 +96,7 @@ inline constexpr DType every_dtype[] = {DType::float64,   DType::complex128, DTy
 #define TS_CLASS(T, name) template class name<T>;
 #define TS_STRUCT(T, name) template struct name<T>;
 
+/// Whether numbers have an imaginary part.
 template <class T>
 inline constexpr bool is_complex = false;
 template <class R>
@@ -131,6 +133,7 @@ using real_t = typename detail::TypeTraits<T>::Real;
 template <class T>
 using result_t = typename detail::TypeTraits<T>::Result;
 
+/// The value that stands for a type.
 template <class T>
 inline constexpr DType dtype_of = [] {
   if constexpr (std::is_same_v<T, double>)
@@ -149,6 +152,7 @@ inline constexpr DType dtype_of = [] {
   }
 }();
 
+/// Bytes of an element.
 [[nodiscard]] constexpr std::size_t size_of(DType t) noexcept {
   switch (t) {
     case DType::float64: return 8;
@@ -161,6 +165,7 @@ inline constexpr DType dtype_of = [] {
   return 0;
 }
 
+/// "float64" and so on, as NumPy says it.
 [[nodiscard]] constexpr std::string_view name_of(DType t) noexcept {
   switch (t) {
     case DType::float64: return "float64";

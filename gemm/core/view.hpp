@@ -7,6 +7,7 @@
 
 namespace ts {
 
+/// Where elements are: in host memory, or in that of the GPU of a stream.
 enum class Space { host, device };
 enum class Layout { row_major, col_major };
 
@@ -75,6 +76,7 @@ class MatrixView {
   index_t rows_ = 0, cols_ = 0, ld_ = 0;
 };
 
+/// Views in either memory.
 template <class T, Layout L = Layout::row_major>
 using HostView = MatrixView<T, Space::host, L>;
 template <class T, Layout L = Layout::row_major>
@@ -139,6 +141,7 @@ struct Strided {
   }
 };
 
+/// The same in device memory.
 template <class T>
 using DeviceStrided = Strided<T, Space::device>;
 

@@ -32,6 +32,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> families() noexcept;
 [[nodiscard]] std::span<const Family> libraries() noexcept;
 
+/// How a problem runs on a device, and how long that is predicted to take.
 struct GpuPlan {
   GpuProblem problem;
   KernelPlan kernel;

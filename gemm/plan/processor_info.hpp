@@ -9,6 +9,7 @@
 
 namespace ts {
 
+/// What plans know of a processor: bytes and bytes or operations a second.
 struct ProcessorInfo {
   std::string name = "cpu";
   int threads = 1;

@@ -9,6 +9,7 @@
 
 namespace ts {
 
+/// As printf has it.
 template <class... Args>
 [[nodiscard]] std::string format(const char* pattern, Args... args) {
   const int length = std::snprintf(nullptr, 0, pattern, args...);
@@ -17,6 +18,7 @@ template <class... Args>
   return text;
 }
 
+/// Amounts as plans print them.
 [[nodiscard]] std::string bytes_text(double bytes);
 /// "512 B", "1.50 KiB", "12.3 GiB".
 [[nodiscard]] std::string human_bytes(std::uint64_t bytes);

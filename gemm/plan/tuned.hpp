@@ -11,6 +11,7 @@
 
 namespace ts::cuda {
 
+/// A kernel that was measured to be faster than what the model would take.
 struct TunedChoice {
   Defines defines;  ///< that the chosen candidate has, and no other
   double gain = 1;  ///< time of the model's choice over this one's, as measured

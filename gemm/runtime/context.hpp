@@ -25,6 +25,7 @@ enum class Implementation { fast, reference };
 /// Vector instructions of the fast path; `best` takes what the processor offers.
 enum class Simd { best, sse2, avx2, avx512 };
 
+/// How calls with it run: a plain value, copied freely. Of one thread at a time where it has a stream or several ranks.
 struct Context {
   int threads = 0;  ///< 0: default_threads() of runtime/processors.hpp
   Determinism determinism = Determinism::run_to_run;

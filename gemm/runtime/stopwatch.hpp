@@ -5,6 +5,7 @@
 
 namespace ts {
 
+/// Runs from when it is made.
 class Stopwatch {
  public:
   /// Since it was made.

@@ -18,6 +18,7 @@ struct EigsOptions : EigenOptions {
   Checkpointing<T> checkpointing = {};  ///< not where a real matrix has a complex sigma
 };
 
+/// GeneralResult says how far it came.
 struct EigsResult : GeneralResult {
   std::vector<double> backward_errors;  ///< residual norms over ||A||
   std::string note;                     ///< empty, or a sentence on a shift that was moved

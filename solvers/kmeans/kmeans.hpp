@@ -28,6 +28,7 @@ class KMeansRangeError : public Error {
   Of of_;
 };
 
+/// How the first centres are chosen.
 enum class KMeansInit {
   plus_plus,  ///< greedy k-means++: the best of 2 + log k draws for each centre (Arthur, Vassilvitskii 2007)
   parallel,   ///< k-means||: five rounds of k / 2 draws, then k-means++ on what was drawn (Bahmani et al.
@@ -57,6 +58,7 @@ enum class KMeansTolerance {
   changed    ///< at most tol times as many labels changed as there are rows
 };
 
+/// What is near.
 enum class KMeansMetric {
   euclidean,
   /// Spherical k-means: rows are divided by their norm, centres by theirs after each step; a label is the
@@ -66,6 +68,7 @@ enum class KMeansMetric {
   cosine
 };
 
+/// What a step is.
 enum class KMeansAlgorithm {
   lloyd,       ///< all rows in every step
   mini_batch,  ///< a sample in every step (Sculley 2010); tol is not used
@@ -78,11 +81,13 @@ enum class KMeansAlgorithm {
   two_level
 };
 
+/// How certain labels are.
 enum class KMeansPrecision {
   exact,  ///< every label is the nearest centre's, as assign() proves
   fast    ///< Scores::fast: a label may be a centre's that is farther by what rounding of scores explains
 };
 
+/// Why a run ended.
 enum class KMeansStop {
   labels_unchanged,
   tolerance,
@@ -91,6 +96,7 @@ enum class KMeansStop {
   refined  ///< as often as KMeansAlgorithm::two_level was asked to
 };
 
+/// How far a run has come.
 struct KMeansProgress {
   int run = 0, runs = 1;     ///< of n_init
   index_t clusters = 0;      ///< that are looked for
@@ -122,6 +128,7 @@ struct KMeansState {
   KMeansStop best_stop = KMeansStop::max_iterations;
 };
 
+/// What is asked of k-means.
 struct KMeansOptions {
   index_t clusters = 8;
   KMeansAlgorithm algorithm = KMeansAlgorithm::lloyd;
@@ -213,6 +220,7 @@ struct KMeansResult {
 void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, index_t k, const KMeansOptions& options,
                     const ColumnMoments* moments = nullptr);
 
+/// Labels of rows by given centres; inertia and sizes as in KMeansResult.
 struct KMeansPrediction {
   std::vector<std::int32_t> labels;
   double inertia = 0;

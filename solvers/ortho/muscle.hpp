@@ -48,6 +48,7 @@ struct Ladder {
 /// Which method delivered.
 enum class Rung { chol_qr, shifted, mixed, randomised, svqb, tsqr, householder, failed };
 
+/// What came of an orthonormalisation.
 struct Factored {
   index_t rank = 0;  ///< columns of Q; those of X behind them are undefined
   Rung rung = Rung::failed;

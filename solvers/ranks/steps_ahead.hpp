@@ -24,6 +24,7 @@ struct StepsAhead {
   friend bool operator==(const StepsAhead&, const StepsAhead&) = default;
 };
 
+/// A line.
 [[nodiscard]] std::string to_text(const StepsAhead& ahead);
 
 /// As many steps as let the fewest rows pass from memory: all in one pass, and in each further step those that are

@@ -35,6 +35,7 @@ struct MachineMemory {
   std::uint64_t host_bytes = 0, device_bytes = 0;
 };
 
+/// Where the points of a run are.
 struct Placement {
   /// All points in host memory. Those that pass by once, to be labelled, are read block by block if they can be.
   bool in_host = true;

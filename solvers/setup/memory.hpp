@@ -14,6 +14,7 @@ namespace ts::solvers {
 /// `locked`: host memory that a device reads and writes by itself.
 enum class Home { host, locked, device };
 
+/// What takes memory, and where.
 struct MemoryUse {
   std::string what;
   std::uint64_t bytes = 0;

@@ -8,6 +8,7 @@
 
 namespace ts::solvers {
 
+/// What a run takes.
 struct MemoryPlan {
   std::vector<MemoryUse> shares;
   bool spills = false;  ///< what EigenOptions::spills must say

@@ -40,6 +40,7 @@ struct RankCost {
   friend bool operator==(const RankCost&, const RankCost&) = default;
 };
 
+/// A run on so many ranks, in seconds and bytes.
 struct RankPrediction {
   index_t ranks = 1;
   index_t working = 1;  ///< that have rows

@@ -11,6 +11,7 @@
 
 namespace ts::solvers {
 
+/// How rows are put in another order.
 enum class Reordering {
   none,
   rcm,    ///< reverse Cuthill-McKee (Cuthill and McKee 1969, George 1971): near the diagonal

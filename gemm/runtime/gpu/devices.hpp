@@ -44,6 +44,7 @@ struct DeviceInfo {
   [[nodiscard]] std::string arch() const;
 };
 
+/// The devices of this machine, numbered as the driver does.
 struct DeviceList {
   std::vector<DeviceInfo> devices;
   std::string reason;  ///< a clause saying why there are none; empty when there are some

@@ -13,6 +13,7 @@
 
 namespace ts::solvers {
 
+/// What is computed of a whole matrix: eigenvalues of a Hermitian one, of any square one, or singular values.
 enum class DenseTask { hermitian, general, singular };
 
 /// What a decomposition takes beside the matrix that it is given.

@@ -15,6 +15,7 @@ namespace ts::solvers {
 /// |imaginary part|. SI lies inside of the spectrum: it is verified only where everything is computed.
 enum class GeneralWhich { LM, LR, SR, LI, SI };
 
+/// What solve_general() is asked for.
 struct GeneralOptions {
   GeneralWhich part = GeneralWhich::LM;  ///< has no say where the problem has a target
   /// nev, tol, convergence (norm, rel or abs), method (automatic or dense), block_size, max_basis,

@@ -41,6 +41,7 @@ inline constexpr index_t takeover_rows = 1000;
 /// high degree take many.
 inline constexpr index_t takeover_steps = 600, takeover_applications = 50;
 
+/// Whether a method takes a preconditioner.
 [[nodiscard]] constexpr bool is_preconditioned(Method method) noexcept {
   return method == Method::lobpcg || method == Method::davidson;
 }
@@ -54,6 +55,7 @@ inline constexpr index_t takeover_steps = 600, takeover_applications = 50;
 /// once. Read by solve_eigen(), eigsh(), eigs() and svds().
 enum class Results { on_host, on_device };
 
+/// How far a search has come.
 struct Progress {
   std::string_view phase;  ///< "search", "verify", or "dense" before all eigenvalues are computed at once
   index_t iteration = 0, max_iterations = 0;
@@ -63,6 +65,7 @@ struct Progress {
   double fraction = 0;  ///< of the decades between ||A|| and the tolerance, how many all residuals have fallen
 };
 
+/// What is asked of an eigen-solver.
 struct EigenOptions {
   index_t nev = 6;
   Which which = Which::LA;

@@ -13,6 +13,7 @@
 
 namespace ts::solvers {
 
+/// Why a run ended. rounding: residuals cannot become smaller.
 enum class StopReason { converged, max_iterations, interrupted, not_verified, rounding };
 
 /// How a set was found to be complete.
@@ -27,6 +28,7 @@ enum class Verification {
   normal         ///< of a normal matrix, by a Hermitian one with the same eigenvectors that was verified
 };
 
+/// In a word or two.
 [[nodiscard]] std::string_view name_of(StopReason) noexcept;
 [[nodiscard]] std::string_view name_of(Verification) noexcept;
 
