@@ -75,6 +75,7 @@ Matrix<double> deviations_of(const KMeansProblem& p, Matrix<double> centers, std
 
 ClusterTraits traits_of(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                         std::span<const std::int32_t> labels, KMeansMetric metric, index_t most) {
+  const UseHostMemory use(ctx.host_memory);
   const index_t k = centers.rows();
   check_ranks(ctx, rows);
   check_labels(ctx, rows, labels, k);
