@@ -20,7 +20,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what programs and libraries are linked with
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenblas0 | liblapack3, libmumps-seq-5.5, libcholmod3, libmetis5")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenblas0 | liblapack3, libmumps-seq-5.5, libcholmod3, libmetis5, libmatio11")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin | mpich, libcuda1, libhdf5-dev, zlib1g-dev")
 if(CPACK_PACKAGE_NAME STREQUAL "tallskinny")
   set(other tallskinny-cpu)

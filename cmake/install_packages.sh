@@ -4,7 +4,8 @@
 set -euo pipefail
 
 [ $# -gt 0 ] || set -- g++ cmake ninja-build libeigen3-dev libhdf5-dev zlib1g-dev libboost-program-options-dev \
-  libopenblas0 openmpi-bin libmumps-seq-dev libmumps-dev libsuitesparse-dev libmetis5 nlohmann-json3-dev catch2
+  libopenblas0 openmpi-bin libmumps-seq-dev libmumps-dev libsuitesparse-dev libmetis5 nlohmann-json3-dev \
+  libmatio-dev catch2
 
 missing=()
 for package in "$@"; do

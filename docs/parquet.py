@@ -80,7 +80,13 @@ def main():
         except BaseException:
             os.unlink(temporary)
             raise
-    os.chmod(temporary, 0o644)
+    try:
+        mode = os.stat(o.output).st_mode & 0o7777  # of the file that is replaced
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    os.chmod(temporary, mode)
     os.replace(temporary, o.output)
     print(f"{o.output}: {rows} x {len(names)} {o.dtype}")
 

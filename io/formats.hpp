@@ -38,6 +38,16 @@ using ReadRows = std::function<void(RowRange rows, bool finite, void* out)>;
 [[nodiscard]] MatrixFile read_npz(const Location& where, const ReadOptions& options);
 [[nodiscard]] std::vector<Description> list_npz(const Location& where, const ReadOptions& options);
 
+/// MATLAB's files of version 5, of which an object is a variable, or a field of a struct.
+[[nodiscard]] Description describe_mat(const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_mat(const Location& where, const ReadOptions& options);
+[[nodiscard]] std::vector<Description> list_mat(const Location& where, const ReadOptions& options);
+
+/// PETSc's binary files, of which an object is named by its number from 0.
+[[nodiscard]] Description describe_petsc(const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_petsc(const Location& where, const ReadOptions& options);
+[[nodiscard]] std::vector<Description> list_petsc(const Location& where, const ReadOptions& options);
+
 /// Shape, type and memory of a dense matrix read from one of these files as rows x cols, before --transpose.
 void set_dense(Description& d, index_t rows, index_t cols, DType type, const ReadOptions& options);
 

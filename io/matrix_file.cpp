@@ -12,6 +12,7 @@
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/read_parts.hpp"
+#include "tallskinny/io/text/columns.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
 namespace ts::io {
@@ -20,10 +21,12 @@ namespace {
 
 /// A format other than HDF5: how it is recognised by name or first bytes, and its two calls.
 struct Format {
+  const char* name;
   bool (*matches)(const std::string& name, std::string_view start);
   Description (*describe)(const Location&, const ReadOptions&);
   MatrixFile (*read)(const Location&, const ReadOptions&);
   std::vector<Description> (*list)(const Location&, const ReadOptions&) = nullptr;  ///< of a format with objects
+  bool has_columns = false;  ///< chooses them itself, by TableOptions
 };
 
 bool has_ending(const std::string& name, std::initializer_list<const char*> endings) {
@@ -32,22 +35,52 @@ bool has_ending(const std::string& name, std::initializer_list<const char*> endi
 }
 
 constexpr std::array formats = {
-    Format{[](const std::string& name, std::string_view start) {
+    Format{"mtx",
+           [](const std::string& name, std::string_view start) {
              return start.starts_with("%%MatrixMarket") || has_ending(name, {".mtx", ".mm"});
            },
            describe_matrix_market, read_matrix_market},
-    Format{[](const std::string&, std::string_view start) { return start.starts_with("\x93NUMPY"); }, describe_npy,
-           read_npy},
-    Format{[](const std::string&, std::string_view start) { return start.starts_with("PK\x03\x04"); }, describe_npz,
-           read_npz, list_npz},
-    Format{[](const std::string& name, std::string_view) { return has_ending(name, {".arff"}); }, describe_arff,
+    Format{"npy", [](const std::string&, std::string_view start) { return start.starts_with("\x93NUMPY"); },
+           describe_npy, read_npy},
+    Format{"npz", [](const std::string&, std::string_view start) { return start.starts_with("PK\x03\x04"); },
+           describe_npz, read_npz, list_npz},
+    Format{"mat", [](const std::string&, std::string_view start) { return start.starts_with("MATLAB 5.0"); },
+           describe_mat, read_mat, list_mat},
+    Format{"petsc",
+           [](const std::string&, std::string_view start) {
+             if (start.starts_with(std::string_view("\0\0\0\0", 4))) start.remove_prefix(4);
+             return start.starts_with(std::string_view("\0\x12\x7b\x50", 4)) ||
+                    start.starts_with(std::string_view("\0\x12\x7b\x4e", 4));
+           },
+           describe_petsc, read_petsc, list_petsc},
+    Format{"arff", [](const std::string& name, std::string_view) { return has_ending(name, {".arff"}); }, describe_arff,
            read_arff},
-    Format{[](const std::string& name, std::string_view) {
+    Format{"csv",
+           [](const std::string& name, std::string_view) {
              return has_ending(name, {".csv", ".tsv", ".txt", ".dat"});
            },
-           describe_csv, read_csv}};
+           describe_csv, read_csv, nullptr, true}};
 
-const Format* format_of(const std::filesystem::path& file) {
+/// The format of text in a file that has no name; what has no mark is csv.
+const char* format_of_text(const std::filesystem::path& file) {
+  LineReader in(file);  // which also reads what gzip has packed
+  for (auto line = in.next(); line; line = in.next()) {
+    if (line->starts_with("%%MatrixMarket")) return "mtx";
+    const auto text = trimmed(*line);
+    if (text.empty() || text.starts_with('#')) continue;
+    if (text.starts_with('@') || text.starts_with('%')) return "arff";
+    if (std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; })) return "csv";
+    break;
+  }
+  throw Error(Errc::bad_input, file.string() + " is in no known format: --format says which it is");
+}
+
+const Format* format_of(const std::filesystem::path& file, const std::string& given) {
+  if (!given.empty()) {
+    for (const Format& format : formats)
+      if (format.name == given) return &format;
+    throw Error(Errc::invalid_argument, "there is no format '" + given + "'");
+  }
   std::array<char, 16> start{};
   std::ifstream(file, std::ios::binary).read(start.data(), start.size());
   const std::string_view first(start.data(), start.size());
@@ -55,8 +88,17 @@ const Format* format_of(const std::filesystem::path& file) {
   for (const Format& format : formats)
     if (format.matches(name, first)) return &format;
   const auto refuse = [&](const std::string& cause) { throw Error(Errc::bad_input, file.string() + " " + cause); };
-  if (first.starts_with("MATLAB 5.0")) refuse("is a MATLAB file of version 5: save it with '-v7.3'");
-  refuse("is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .npz, .csv, .tsv, .txt, .arff");
+  const bool arrow =
+      first.starts_with("ARROW1") || first.starts_with("FEA1") || has_ending(name, {".arrow", ".feather"});
+  if (arrow || first.starts_with("PAR1") || has_ending(name, {".parquet"}))
+    refuse(std::string(arrow ? "is an Arrow" : "is a Parquet") +
+           " file, which is not read: docs/parquet.py turns it into .npy (python3 parquet.py " +
+           file.filename().string() + " table.npy), or pandas writes it as csv (pandas.read_" +
+           (arrow ? "feather" : "parquet") + "(...).to_csv(\"table.csv\", index=False))");
+  if (file.parent_path() == "/proc/self/fd") return format_of(file, format_of_text(file));  // a pipe has no name
+  refuse(
+      "is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .npz, .csv, .tsv, .txt, .arff; --format says "
+      "what it is");
   return nullptr;
 }
 
@@ -67,9 +109,9 @@ bool require_file(const std::filesystem::path& file) {
 }
 
 /// Nothing for HDF5 files.
-const Format* check_format(const Location& where) {
+const Format* check_format(const Location& where, const ReadOptions& options) {
   if (require_file(where.file)) return nullptr;
-  const Format* format = format_of(where.file);
+  const Format* format = format_of(where.file, options.format);
   if (!where.object.empty() && format->list == nullptr)
     throw Error(Errc::bad_input,
                 where.file.string() + " is not an HDF5 file, so it has no object '" + where.object + "'");
@@ -84,6 +126,16 @@ auto guarded(const Location& where, Body body) {
   } catch (const std::bad_alloc&) {
     throw Error(Errc::out_of_memory, where.text() + " did not fit into memory while it was read");
   }
+}
+
+Description describe_hdf5(const Location& where, const ReadOptions& options) {
+  const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
+  return describe_parts(chosen.parts, chosen.object, options);
+}
+
+MatrixFile read_hdf5(const Location& where, const ReadOptions& options) {
+  const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
+  return read_parts(chosen.parts, chosen.object, options);
 }
 
 template <class T, class S>
@@ -127,18 +179,27 @@ std::string_view name_of(Structure s) noexcept {
   return "?";
 }
 
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  names.reserve(formats.size());
+  for (const Format& format : formats) names.emplace_back(format.name);
+  return names;
+}
+
 Description describe(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
-    if (const Format* format = check_format(where)) return format->describe(where, options);
-    const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
-    return describe_parts(chosen.parts, chosen.object, options);
+    const Format* format = check_format(where, options);
+    if (format != nullptr && format->has_columns) return format->describe(where, options);
+    Description d = format != nullptr ? format->describe(where, options) : describe_hdf5(where, options);
+    choose_columns(d, options.table);
+    return d;
   });
 }
 
 std::vector<Description> list_objects(const std::filesystem::path& file, const ReadOptions& options) {
   const Location where{file, ""};
   return guarded(where, [&] {
-    if (const Format* format = check_format(where))
+    if (const Format* format = check_format(where, options))
       return format->list != nullptr ? format->list(where, options) : std::vector{format->describe(where, options)};
     return candidates(open_hdf5(file, options), options);
   });
@@ -148,7 +209,7 @@ void visit_objects(
     const std::filesystem::path& file, const ReadOptions& options,
     const std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>&)>& look) {
   const Location where{file, ""};
-  if (check_format(where) != nullptr) {
+  if (check_format(where, options) != nullptr) {
     for (const Description& d : list_objects(file, options))
       look(d, [&](const ReadOptions& how) { return read_matrix(d.where, how); });
     return;
@@ -171,9 +232,11 @@ void visit_objects(
 
 MatrixFile read_matrix(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
-    if (const Format* format = check_format(where)) return format->read(where, options);
-    const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
-    return read_parts(chosen.parts, chosen.object, options);
+    const Format* format = check_format(where, options);
+    if (format != nullptr && format->has_columns) return format->read(where, options);
+    MatrixFile file = format != nullptr ? format->read(where, options) : read_hdf5(where, options);
+    choose_columns(file, options.table);
+    return file;
   });
 }
 

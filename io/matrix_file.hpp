@@ -35,19 +35,38 @@ enum class Structure { general, symmetric, hermitian, skew_symmetric };
 /// Compressed rows or compressed columns, for files that do not say which.
 enum class SparseLayout { csr, csc };
 
+/// What becomes of rows of a text table that lack a value: an empty field, NA, NaN, null and the like.
+enum class Missing { refuse, drop, mean };
+
+/// Which columns of a table are read, and how. A column is a name of the first line or a number from 0, from -1 at the
+/// end; 3-7 are five of them. Columns keep their order. In matrices that are no text, columns have numbers only.
+struct TableOptions {
+  std::vector<std::string> columns = {};  ///< that are read; none: all
+  std::vector<std::string> drop = {};     ///< that are not
+  std::string labels = {};                ///< one that holds no feature; empty: none
+  Missing missing = Missing::refuse;
+  bool decimal_comma = false;  ///< 1,5 is a number, and columns are separated by semicolons, tabs or blanks
+
+  [[nodiscard]] bool selects() const noexcept { return !columns.empty() || !drop.empty() || !labels.empty(); }
+};
+
 struct ReadOptions {
   std::optional<SparseLayout> layout;  ///< decides where a file leaves it open (a square SciPy dump)
-  bool transpose = false;              ///< read the transposed matrix
-  bool accept_unsorted = false;        ///< sort unsorted column numbers, add up duplicates; else refuse
-  index_t row_begin = 0;               ///< first row to read (of the transposed matrix, if transposed)
-  index_t row_end = -1;                ///< one past the last row to read; -1: to the end
-  std::uint64_t memory_limit = 0;      ///< bytes that reading may take; 0: what the machine has free
-  bool drop_index = false;             ///< csv: leave out the first column, which has no name
-  bool keep_index = false;             ///< csv: read such a column also if it counts the rows; else refuse
-  bool trusted = false;                ///< HDF5 opens the file in this process, and follows it into other files
-  bool missing_as_fill = false;        ///< rows without data are read as the file's fill value; else refuse
-  bool check_finite = true;            ///< refuse NaN and Inf, naming the first row and column
-  bool as_stored = false;              ///< lines as Description::stored_triangle and stored_by_columns say
+  /// What the file is, one of format_names(); empty: what its name and first bytes say. An HDF5 file is one anyway.
+  std::string format;
+  std::optional<DType> scalars;    ///< elements of a PETSc file; nothing: what fits its length
+  bool transpose = false;          ///< read the transposed matrix
+  bool accept_unsorted = false;    ///< sort unsorted column numbers, add up duplicates; else refuse
+  index_t row_begin = 0;           ///< first row to read (of the transposed matrix, if transposed)
+  index_t row_end = -1;            ///< one past the last row to read; -1: to the end
+  std::uint64_t memory_limit = 0;  ///< bytes that reading may take; 0: what the machine has free
+  bool drop_index = false;         ///< csv: leave out the first column, which has no name
+  bool keep_index = false;         ///< csv: read such a column also if it counts the rows; else refuse
+  bool trusted = false;            ///< HDF5 opens the file in this process, and follows it into other files
+  bool missing_as_fill = false;    ///< rows without data are read as the file's fill value; else refuse
+  bool check_finite = true;        ///< refuse NaN and Inf, naming the first row and column
+  TableOptions table;              ///< of columns
+  bool as_stored = false;          ///< lines as Description::stored_triangle and stored_by_columns say
 
   /// What holds for any file, without what is said of one matrix: for files beside it.
   [[nodiscard]] ReadOptions of_another_file() const {
@@ -71,11 +90,13 @@ struct Description {
   bool stored_triangle = false;
   /// A square matrix in compressed columns: with ReadOptions::as_stored rows of the transposed matrix come.
   bool stored_by_columns = false;
-  std::uint64_t bytes = 0;       ///< memory that the matrix will take once read (an upper bound for triangles)
-  std::uint64_t peak_bytes = 0;  ///< memory needed while reading it, the matrix included
-  index_t chunk_rows = 0;        ///< rows of a chunk of a dense HDF5 dataset stored by rows; 0: not in chunks
-  std::string note;              ///< what a reader should know, or empty: "flattened from 60000 x 28 x 28"
-  std::string problem;           ///< in list_objects: why this object cannot be read as it is, or empty
+  std::uint64_t bytes = 0;                ///< memory that the matrix will take once read (an upper bound for triangles)
+  std::uint64_t peak_bytes = 0;           ///< memory needed while reading it, the matrix included
+  index_t chunk_rows = 0;                 ///< rows of a chunk of a dense HDF5 dataset stored by rows; 0: not in chunks
+  std::vector<std::string> column_names;  ///< of the columns that are read, where a text table has them
+  index_t rows_dropped = 0, values_filled = 0;  ///< in all of a text table, by TableOptions::missing
+  std::string note;     ///< what a reader should know, or empty: "flattened from 60000 x 28 x 28"
+  std::string problem;  ///< in list_objects: why this object cannot be read as it is, or empty
 };
 
 /// Integers are read as double, 16-bit floats as float.
@@ -89,6 +110,9 @@ struct MatrixFile {
   Description description;
   std::variant<SparseMatrix, DenseMatrix> matrix;
 };
+
+/// For ReadOptions::format: csv, mtx, npy, ...
+[[nodiscard]] std::vector<std::string> format_names();
 
 /// What the matrix at `where` is, without reading its elements.
 /// @throws Error(bad_input) for a file, object or layout that cannot be read, in one sentence.

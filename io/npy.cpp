@@ -162,10 +162,11 @@ void widen(const NpyHeader& h, const unsigned char* in, std::size_t count, doubl
 
 /// An array that is open.
 struct NpyFile {
-  explicit NpyFile(NpyBytes from) : bytes(std::move(from)) {}
+  explicit NpyFile(NpyBytes from) : bytes(std::move(from)), header(parse_npy_header(bytes)) {}
+  NpyFile(NpyBytes from, NpyHeader known) : bytes(std::move(from)), header(std::move(known)) {}
 
   NpyBytes bytes;
-  NpyHeader header = parse_npy_header(bytes);
+  NpyHeader header;
 
   void read(std::uint64_t offset, std::span<std::byte> out) const { bytes.read(offset, out); }
 };
@@ -260,8 +261,16 @@ Description describe_npy(const NpyBytes& npy, const Location& where, const ReadO
   return description_of(parse_npy_header(npy), where, options);
 }
 
+Description describe_array(const NpyHeader& header, const Location& where, const ReadOptions& options) {
+  return description_of(header, where, options);
+}
+
 MatrixFile read_npy(const NpyBytes& from, const Location& where, const ReadOptions& options) {
-  const NpyFile npy(from);
+  return read_array(from, parse_npy_header(from), where, options);
+}
+
+MatrixFile read_array(const NpyBytes& from, NpyHeader header, const Location& where, const ReadOptions& options) {
+  const NpyFile npy(from, std::move(header));
   const NpyHeader& h = npy.header;
   MatrixFile result{description_of(h, where, options), {}};
   const Description& d = result.description;

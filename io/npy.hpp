@@ -40,5 +40,9 @@ struct NpyHeader {
 /// @param where what descriptions say of its place.
 [[nodiscard]] Description describe_npy(const NpyBytes& npy, const Location& where, const ReadOptions& options);
 [[nodiscard]] MatrixFile read_npy(const NpyBytes& npy, const Location& where, const ReadOptions& options);
+/// The same for elements of a file in another format, which `header` describes; it must lie within them.
+[[nodiscard]] Description describe_array(const NpyHeader& header, const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_array(const NpyBytes& bytes, NpyHeader header, const Location& where,
+                                    const ReadOptions& options);
 
 }  // namespace ts::io

@@ -21,7 +21,15 @@ constexpr const char* descr<float> = "<f4";
 template <>
 constexpr const char* descr<float16> = "<f2";
 template <>
+constexpr const char* descr<bfloat16> = "<V2";  // which NumPy has no name for
+template <>
+constexpr const char* descr<std::complex<double>> = "<c16";
+template <>
+constexpr const char* descr<std::complex<float>> = "<c8";
+template <>
 constexpr const char* descr<std::int32_t> = "<i4";
+template <>
+constexpr const char* descr<std::int64_t> = "<i8";
 
 /// The data begin at a multiple of 64 bytes.
 std::string npy_header(const char* type, index_t rows, index_t cols) {
@@ -78,9 +86,10 @@ void NpyOutput<T>::commit() {
   body_->commit();
 }
 
-template class NpyOutput<double>;
-template class NpyOutput<float>;
-template class NpyOutput<float16>;
-template class NpyOutput<std::int32_t>;
+#define TS_INSTANTIATE(T) template class NpyOutput<T>;
+TS_FOR_EACH_TYPE(TS_INSTANTIATE)
+TS_INSTANTIATE(std::int64_t)
+TS_INSTANTIATE(std::int32_t)
+#undef TS_INSTANTIATE
 
 }  // namespace ts::io

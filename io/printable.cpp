@@ -4,6 +4,8 @@ namespace ts::io {
 
 namespace {
 
+std::string hidden_path, shown_name;
+
 /// Bytes of the character that the text begins with; 0 if it is none that may be printed.
 std::size_t printable_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -18,9 +20,16 @@ std::size_t printable_bytes(std::string_view text) {
 
 }  // namespace
 
+void show_path_as(std::string path, std::string name) { hidden_path = std::move(path), shown_name = std::move(name); }
+
 std::string printable(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string shown;
+  std::string shown, named;
+  if (const auto at = hidden_path.empty() ? std::string_view::npos : text.find(hidden_path);
+      at != std::string_view::npos) {
+    named.append(text.substr(0, at)).append(shown_name).append(text.substr(at + hidden_path.size()));
+    text = named;
+  }
   while (!text.empty()) {
     const std::size_t bytes = printable_bytes(text);
     if (bytes > 0) {

@@ -10,4 +10,7 @@ namespace ts::io {
 /// line and gives a terminal no orders.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// From here on such a text says `name` where `path` stands, which means nothing to a user: before there are threads.
+void show_path_as(std::string path, std::string name);
+
 }  // namespace ts::io

@@ -14,7 +14,8 @@ struct RowReader::State {
 
 bool RowReader::reads(const Description& matrix, const ReadOptions& options) {
   return (matrix.convention == "npy" || hdf5::has_signature(matrix.where.file)) && !matrix.sparse &&
-         !options.transpose && matrix.peak_bytes == matrix.bytes && matrix.declared == Structure::general;
+         !options.transpose && !options.table.selects() && matrix.peak_bytes == matrix.bytes &&
+         matrix.declared == Structure::general;
 }
 
 RowReader::RowReader(const Location& where, const ReadOptions& options) {

@@ -29,6 +29,7 @@ void refuse(const OutputPath& output, const std::string& why) {
 }
 
 void expect_writable(const OutputPath& output) {
+  if (output.path == "-" && output.may_be_standard_output) return;
   if (output.path == "-")
     refuse(output,
            "a file cannot be written to standard output: --json prints the result there; ./- is a file "

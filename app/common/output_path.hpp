@@ -11,6 +11,7 @@ namespace ts::app {
 struct OutputPath {
   const char* option;
   std::filesystem::path path;
+  bool may_be_standard_output = false;  ///< as -
 };
 
 /// The ending of a name that promises another format than HDF5, like ".csv"; else nothing.

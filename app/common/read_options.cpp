@@ -1,8 +1,21 @@
 #include "tallskinny/app/common/read_options.hpp"
 
+#include <algorithm>
+
 #include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/common/text.hpp"
 
 namespace ts::app {
+
+namespace {
+
+std::string io_formats() {
+  std::string words;
+  for (const std::string& name : io::format_names()) words += (words.empty() ? "" : "|") + name;
+  return words;
+}
+
+}  // namespace
 
 void add_read_options(Options& options, io::ReadOptions& target) {
   options
@@ -11,6 +24,19 @@ void add_read_options(Options& options, io::ReadOptions& target) {
                 if (text != "csr" && text != "csc") return false;
                 target.layout = text == "csr" ? io::SparseLayout::csr : io::SparseLayout::csc;
                 return true;
+              })
+      .custom("format", io_formats(), {}, "what the input is; default what its name and its first bytes say",
+              "one of " + io_formats(),
+              [&target](std::string_view text) {
+                const auto names = io::format_names();
+                return std::find(names.begin(), names.end(), text) != names.end() && parse_value(text, target.format);
+              })
+      .custom("scalars", "float64|complex128|float32|complex64", {},
+              "elements of a binary file of PETSc, which does not say; default what fits its length",
+              "float64, complex128, float32 or complex64",
+              [&target](std::string_view text) {
+                target.scalars = dtype_named(text);
+                return target.scalars && size_of(*target.scalars) >= 4;
               })
       .flag("transpose", target.transpose, "read the transposed matrix")
       .flag("accept-unsorted", target.accept_unsorted,
@@ -24,6 +50,58 @@ void add_read_options(Options& options, io::ReadOptions& target) {
       .flag("trust-input", target.trusted,
             "let HDF5 open the input in this process instead of one without rights, and take data from the "
             "other files that it names: only for files whose writer you trust");
+}
+
+namespace {
+
+/// Words between commas.
+auto list(std::vector<std::string>& target) {
+  return [&target](std::string_view text) {
+    target.clear();
+    for (;;) {
+      const auto comma = text.find(',');
+      if (comma == 0 || text.empty()) return false;
+      target.emplace_back(text.substr(0, comma));
+      if (comma == std::string_view::npos) return true;
+      text.remove_prefix(comma + 1);
+    }
+  };
+}
+
+}  // namespace
+
+void add_table_options(Options& options, io::ReadOptions& target) {
+  io::TableOptions& table = target.table;
+  options
+      .custom("columns", "NAME,...", {},
+              "read these columns of a table only: names in its first line, numbers from 0 (from -1 at the end), or "
+              "ranges of numbers like 3-7. Of a dense matrix that is no table: numbers",
+              "names or numbers of columns between commas", list(table.columns))
+      .custom("drop", "NAME,...", {}, "leave out these columns, named as in --columns",
+              "names or numbers of columns between commas", list(table.drop))
+      .choice(
+          "missing", table.missing,
+          "what becomes of a row of a csv file in which a value is missing (empty, NA, NaN, null): an error; the row "
+          "is left out; or the mean of the column in all of the file is taken",
+          {{"refuse", io::Missing::refuse}, {"drop", io::Missing::drop}, {"mean", io::Missing::mean}})
+      .choice("decimal", table.decimal_comma,
+              "how a csv file writes 1.5; with comma its columns are separated by semicolons, tabs or blanks",
+              {{"point", false}, {"comma", true}});
+}
+
+std::string missing_text(const io::Description& d) {
+  if (d.rows_dropped > 0)
+    return grouped(d.rows_dropped) + (d.rows_dropped == 1 ? " row that lacks" : " rows that lack") +
+           " a value left out";
+  if (d.values_filled > 0)
+    return grouped(d.values_filled) + " missing value" + (d.values_filled == 1 ? "" : "s") +
+           " replaced by means of columns";
+  return {};
+}
+
+void add_missing(JsonObject& json, const io::ReadOptions& read, const io::Description& d) {
+  if (read.table.missing != io::Missing::refuse)
+    json.add("rows_dropped", d.rows_dropped).add("values_filled", d.values_filled);
 }
 
 void add_reading_memory_option(Options& options, io::ReadOptions& target) {

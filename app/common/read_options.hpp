@@ -1,13 +1,20 @@
 // The options that say how a matrix file is to be read.
 #pragma once
 
+#include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 
 namespace ts::app {
 
-/// --transpose, --layout, --accept-unsorted, --missing-as-fill, --drop-index, --keep-index, --trust-input
+/// --format, --scalars, --transpose, --layout, --accept-unsorted, --missing-as-fill, --drop-index, --keep-index and
+/// --trust-input
 void add_read_options(Options& options, io::ReadOptions& target);
+/// --columns, --drop, --missing, --decimal: of tables
+void add_table_options(Options& options, io::ReadOptions& target);
+/// What was done about values that a table lacks, as a line, or nothing; and as members of a result, with --missing.
+[[nodiscard]] std::string missing_text(const io::Description& table);
+void add_missing(JsonObject& json, const io::ReadOptions& read, const io::Description& table);
 /// --memory BYTES, for programs whose only large memory is what they read
 void add_reading_memory_option(Options& options, io::ReadOptions& target);
 /// --rows A:B

@@ -13,6 +13,7 @@
 #include "tallskinny/app/tsdata/storage.hpp"
 #include "tallskinny/app/tsdata/write.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/table_output.hpp"
 
 namespace ts::tsdata {
 
@@ -32,16 +33,15 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
   app::Options options(
       {"tsdata convert",
        "Turns a matrix in any readable file (HDF5 in many layouts, .mtx, .mtx.gz, .npy, .npz, .csv, .arff) into "
-       "HDF5: "
-       "sparse ones as Binsparse, dense ones as a dataset.",
-       "INPUT[:/OBJECT] OUTPUT.h5 [options]",
+       "HDF5, sparse ones as Binsparse, dense ones as a dataset; or a dense one into .npy or .csv.",
+       "INPUT[:/OBJECT] OUTPUT.h5|.npy|.csv [options]",
        {{"A matrix of the SuiteSparse collection", "tsdata convert bcsstk18.mtx.gz bcsstk18.h5"},
         {"A table with a column of class names", "tsdata convert iris.arff iris.h5 --labels-column class"},
-        {"One layer of an AnnData file, in half precision",
-         "tsdata convert a.h5ad:/obsm/X_pca pca.h5 --dtype float16"}},
+        {"One layer of an AnnData file, in half precision", "tsdata convert a.h5ad:/obsm/X_pca pca.h5 --dtype float16"},
+        {"Eigenvectors for a spreadsheet", "tsdata convert pairs.h5:/eigenvectors vectors.csv"}},
        ""});
   options.positional("INPUT", target.input, "a file, or FILE.h5:/OBJECT for one object in it")
-      .positional("OUTPUT", target.output, "the HDF5 file to make");
+      .positional("OUTPUT", target.output, "the file to make: HDF5, .npy or .csv");
   options.group("Reading");
   app::add_read_options(options, target.read);
   app::add_rows_option(options, target.read);
@@ -50,6 +50,7 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
                  "name in a csv or arff file",
                  "a column", [&target](std::string_view text) { return app::parse_value(text, target.labels_column); });
   app::add_reading_memory_option(options, target.read);
+  app::add_table_options(options.group("Tables"), target.read);
   options.group("Writing")
       .custom("object", "NAME", target.object, "what the matrix is called in the output", "a name",
               [&target](std::string_view text) {
@@ -61,33 +62,22 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
   add_dtype_option(options, target.dtype, "element type of the output (default: as it is read)");
   options.value("compress", "LEVEL", target.compress, "gzip level, 0 to 9", app::between(0, 9));
   app::add_report_options(options.group("Output"), target.common);
-  return options.parse(arguments);
+  if (!options.parse(arguments)) return false;
+  if (io::is_table_name(target.output))
+    for (const char* name : {"labels-column", "object", "compress"})
+      if (options.given(name))
+        throw Error(Errc::invalid_argument,
+                    std::string("--") + name + " is for HDF5, and " + target.output + " is not: end the name with .h5");
+  return true;
 }
 
-}  // namespace
-
-int convert(app::Arguments arguments) {
-  ConvertOptions options;
-  if (!parse_convert(arguments, options)) return app::exit_ok;
-  const io::Location where = io::parse_location(options.input);
-  app::check_output_paths({{"OUTPUT", options.output}}, {options.input});
-  if (const std::string ending = app::other_format(options.output); !ending.empty())
-    throw Error(Errc::invalid_argument, "OUTPUT " + options.output + ": the output is HDF5, but " + ending +
-                                            " promises something else; end the name with .h5");
-  app::Console console("tsdata", options.common.quiet);
-
-  console.progress(-1, "reading " + where.text());
-  LabelledMatrix input = read_labelled(where, options.read, options.labels_column);
-  const io::Structure structure = input.matrix.description.declared;
-  AnyMatrix matrix = stored_as(std::move(input.matrix.matrix), options.storage, where.text());
-  if (options.dtype) matrix = converted_to(std::move(matrix), *options.dtype, where.text());
-
-  app::throw_if_stopped();
-  console.progress(-1, "writing " + options.output);
+WrittenMatrix write_h5(const ConvertOptions& options, const LabelledMatrix& input, const AnyMatrix& matrix,
+                       const io::Location& where, app::Console& console) {
   io::OutputFile out(options.output, {.gzip = options.compress});
   const bool whole =
       std::holds_alternative<io::DenseMatrix>(matrix) || options.read.row_begin != 0 || options.read.row_end >= 0;
-  const WrittenMatrix written = write_matrix(out, options.object, matrix, whole ? io::Structure::general : structure);
+  const WrittenMatrix written =
+      write_matrix(out, options.object, matrix, whole ? io::Structure::general : input.matrix.description.declared);
   if (!input.labels.empty()) out.write("labels", std::span<const std::int64_t>(input.labels));
   if (!input.names.empty()) {
     std::string names;
@@ -99,14 +89,44 @@ int convert(app::Arguments arguments) {
   app::throw_if_stopped();
   out.commit();
   console.note("wrote " + out.contents());
+  return written;
+}
+
+}  // namespace
+
+int convert(app::Arguments arguments) {
+  ConvertOptions options;
+  if (!parse_convert(arguments, options)) return app::exit_ok;
+  const io::Location where = io::parse_location(options.input);
+  app::check_output_paths({{"OUTPUT", options.output}}, {options.input});
+  if (const std::string ending = app::other_format(options.output);
+      !ending.empty() && !io::is_table_name(options.output))
+    throw Error(Errc::invalid_argument, "OUTPUT " + options.output + ": the output is HDF5, .npy or .csv, but " +
+                                            ending + " promises something else; end the name with .h5");
+  app::Console console("tsdata", options.common.quiet);
+
+  console.progress(-1, "reading " + where.text());
+  LabelledMatrix input = read_labelled(where, options.read, options.labels_column);
+  AnyMatrix matrix = stored_as(std::move(input.matrix.matrix), options.storage, where.text());
+  if (options.dtype) matrix = converted_to(std::move(matrix), *options.dtype, where.text());
+
+  app::throw_if_stopped();
+  console.progress(-1, "writing " + options.output);
+  const bool table = io::is_table_name(options.output);
+  const WrittenMatrix written =
+      table ? write_table(options.output, matrix, where.text()) : write_h5(options, input, matrix, where, console);
+  if (table) console.note("wrote " + options.output);
 
   if (options.common.json) {
     app::JsonObject json = as_json(written, app::JsonObject::of_schema("tsdata-convert"));
-    json.add("input", where.text()).add("file", options.output).add("object", options.object);
+    json.add("input", where.text()).add("file", options.output).add("object", table ? "" : options.object);
     json.add("labels", std::ssize(input.labels));
+    app::add_missing(json, options.read, input.matrix.description);
     std::cout << json.text() << '\n';
   } else {
-    std::cout << options.output << ":/" << options.object << ": " << as_text(written) << '\n';
+    std::cout << options.output << (table ? "" : ":/" + options.object) << ": " << as_text(written) << '\n';
+    if (const std::string missing = app::missing_text(input.matrix.description); !missing.empty())
+      std::cout << missing << '\n';
     if (!input.labels.empty()) std::cout << options.output << ":/labels: " << input.labels.size() << " labels\n";
   }
   return app::exit_ok;

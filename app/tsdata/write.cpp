@@ -1,6 +1,8 @@
 #include "tallskinny/app/tsdata/write.hpp"
 
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/table_output.hpp"
 
 namespace ts::tsdata {
 
@@ -25,6 +27,21 @@ WrittenMatrix write_matrix(io::OutputFile& out, const std::string& object, const
                            io::Structure structure) {
   const auto write = [&](const auto& a) { return write_one(out, object, a, structure); };
   return std::visit([&](const auto& kind) { return std::visit(write, kind); }, matrix);
+}
+
+WrittenMatrix write_table(const std::string& file, const AnyMatrix& matrix, const std::string& name) {
+  const auto* const dense = std::get_if<io::DenseMatrix>(&matrix);
+  if (dense == nullptr)
+    throw Error(Errc::invalid_argument, name + " is sparse, and " + file +
+                                            " takes dense matrices: add --storage dense, or end the name with .h5");
+  return std::visit(
+      [&file]<class T>(const Matrix<T>& a) {
+        io::TableOutput<T> out(file, a.rows(), a.cols(), {});
+        out.add({a.data(), static_cast<std::size_t>(a.rows() * a.cols())});
+        out.commit();
+        return WrittenMatrix{a.rows(), a.cols(), a.rows() * a.cols(), dtype_of<T>, false, io::Structure::general};
+      },
+      *dense);
 }
 
 app::JsonObject as_json(const WrittenMatrix& written, app::JsonObject json) {

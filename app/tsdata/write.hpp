@@ -20,6 +20,9 @@ struct WrittenMatrix {
 WrittenMatrix write_matrix(io::OutputFile& out, const std::string& object, const AnyMatrix& matrix,
                            io::Structure structure);
 
+/// A dense matrix as .npy or .csv. @throws Error(invalid_argument) for a sparse one, which `name` calls.
+WrittenMatrix write_table(const std::string& file, const AnyMatrix& matrix, const std::string& name);
+
 app::JsonObject as_json(const WrittenMatrix& written, app::JsonObject json = {});
 /// "8,000 x 8,000 float64, sparse, symmetric, 53,600 nonzeros"
 std::string as_text(const WrittenMatrix& written);

@@ -5,6 +5,7 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/read_options.hpp"
+#include "tallskinny/app/common/table_file.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::tskmeans {
@@ -65,8 +66,8 @@ const app::About about{
                  {"Labels of new points by centres found before",
                   "tskmeans new.h5 --predict clusters.h5 --output labels.h5"}},
     .notes =
-        "FEATURES has one row for each point, dense or sparse, in HDF5 (many layouts), .npy, .csv, .arff or Matrix "
-        "Market.\n\n"
+        "FEATURES has one row for each point, dense or sparse, in HDF5 (many layouts), .npy, .csv, .arff, Matrix "
+        "Market, MATLAB's .mat or PETSc's binary format.\n\n"
         "FILE.h5 of --output holds labels, cluster_centers, inertia, n_iter and cluster_sizes.\n\n"
         "Exit status: 0 converged, 1 failure, 2 wrong usage, 3 not converged within --max-iter (the result is "
         "written), 4 unusable input, 5 no such device, 128+n stopped by signal n (the result so far is written)."};
@@ -135,15 +136,11 @@ void check(const ProgramOptions& o, const app::Options& options) {
   if (!o.writes_files()) refuse_given({"centers-type"}, " is that of files: add --output or --centers-out");
   if (o.transform && o.common.output.empty())
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
+  (void)o.prints_table();
 }
 
 auto file(std::string& target) {
   return [&target](std::string_view text) { return app::parse_value(text, target) && !target.empty(); };
-}
-
-constexpr const char* npy_name = "a file name that ends in .npy";
-auto npy_file(std::string& target) {
-  return [&target](std::string_view text) { return text.ends_with(".npy") && app::parse_value(text, target); };
 }
 
 void add_clustering(app::Options& options, ProgramOptions& o) {
@@ -215,15 +212,18 @@ void add_files_and_machine(app::Options& options, ProgramOptions& o) {
               "a file", file(o.log));
   app::add_read_options(options.group("Reading"), o.read);
   app::add_rows_option(options, o.read);
+  app::add_table_options(options.group("Tables"), o.read);
+  options.custom("labels-column", "NAME", {},
+                 "a column, named as in --columns, that holds labels known beforehand: it is no feature", "a column",
+                 [&o](std::string_view text) { return app::parse_value(text, o.read.table.labels) && !text.empty(); });
   app::add_output_options(options.group("Output"), o.common,
                           "write labels, cluster_centers, inertia, n_iter and cluster_sizes");
-  options
-      .choice("centers-type", o.centers_type,
-              "type of the centres in files; labels, sizes and inertia are those of the centres as they are stored",
-              {{"float64", DType::float64}, {"float32", DType::float32}, {"float16", DType::float16}})
-      .custom("centers-out", "FILE.npy", {}, "write the centres for NumPy", npy_name, npy_file(o.centers_out))
-      .custom("labels-out", "FILE.npy", {}, "write the labels for NumPy (int32)", npy_name, npy_file(o.labels_out))
-      .flag("transform", o.transform, "write the distances of all points to all centres too (n x k)")
+  options.choice("centers-type", o.centers_type,
+                 "type of the centres in files; labels, sizes and inertia are those of the centres as they are stored",
+                 {{"float64", DType::float64}, {"float32", DType::float32}, {"float16", DType::float16}});
+  app::add_table_option(options, "centers-out", o.centers_out, "write the centres for NumPy, or as text");
+  app::add_table_option(options, "labels-out", o.labels_out, "write the labels for NumPy (int32), or as text");
+  options.flag("transform", o.transform, "write the distances of all points to all centres too (n x k)")
       .custom("report", "FILE.html", {}, "write a page with pictures of the result", "a file", file(o.report));
   app::add_report_options(options, o.common);
   app::add_machine_options(options.group("Machine"), o.common);
@@ -240,7 +240,7 @@ void add_files_and_machine(app::Options& options, ProgramOptions& o) {
 
 bool ProgramOptions::parse(app::Arguments arguments) {
   app::Options options(about);
-  options.positional("FEATURES", features, "a file, or FILE.h5:/OBJECT for one object in it");
+  options.positional("FEATURES", features, "a file, FILE.h5:/OBJECT for one object in it, or - for standard input");
   add_clustering(options, *this);
   add_labels(options, *this);
   add_files_and_machine(options, *this);
@@ -254,6 +254,8 @@ bool ProgramOptions::parse(app::Arguments arguments) {
   app::check_ranks_options(ranks, common);
   return true;
 }
+
+bool ProgramOptions::prints_table() const { return app::takes_standard_output({centers_out, labels_out}, common.json); }
 
 std::optional<KMeansInit> init_of(const std::string& word) {
   const auto found = std::find_if(inits.begin(), inits.end(), [&](const auto& known) { return known.first == word; });

@@ -25,7 +25,7 @@ struct ProgramOptions {
   bool verify = false, measures = false, transform = false;
   Choose choose = Choose::simplified_silhouette;
   std::string log, report, resume;      ///< files; empty: none
-  std::string centers_out, labels_out;  ///< .npy files; empty: none
+  std::string centers_out, labels_out;  ///< tables; empty: none
   DType centers_type = DType::float64;  ///< in files
   app::CheckpointOptions checkpoint{.file = {}, .every = 60, .restart = false};
   std::uint64_t memory = 0;  ///< bytes; 0: what the machine has
@@ -37,6 +37,8 @@ struct ProgramOptions {
 
   /// False when --help or the like has been answered. @throws Error(invalid_argument).
   [[nodiscard]] bool parse(app::Arguments arguments);
+  /// Whether a table takes standard output. @throws Error(invalid_argument) for --json beside it.
+  [[nodiscard]] bool prints_table() const;
   [[nodiscard]] bool writes_files() const {
     return !common.output.empty() || !centers_out.empty() || !labels_out.empty();
   }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tallskinny/app/common/table_file.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/labels.hpp"
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
-#include "tallskinny/io/npy_output.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 
@@ -65,14 +65,14 @@ std::string write_all(const ProgramOptions& o, const Outcome& out, const Context
 
 void write_centers_out(const ProgramOptions& o, const Outcome& out) {
   with_centers(out.found.centers, o.centers_type, [&]<class T>(const Matrix<T>& centers) {
-    io::NpyOutput<T> file(o.centers_out, centers.rows(), centers.cols());
+    auto file = app::open_table<T>(o.centers_out, centers.rows(), centers.cols(), out.points.column_names);
     file.add({centers.data(), static_cast<std::size_t>(centers.rows() * centers.cols())});
     file.commit();
   });
 }
 
 void write_labels_out(const ProgramOptions& o, const Outcome& out, const Context& ctx, const app::RowsOfRanks& ranks) {
-  io::NpyOutput<std::int32_t> file(o.labels_out, out.points.rows);
+  auto file = app::open_table<std::int32_t>(o.labels_out, out.points.rows, -1, {"label"});
   if (ctx.communicator->size() == 1)
     file.add(out.found.labels);
   else
@@ -106,8 +106,10 @@ std::vector<std::string> write_files(const ProgramOptions& o, const Outcome& out
   solvers::agreed(ctx, [&] {  // the one that writes may fail, once the others need not send any more
     app::with_rows_of_ranks(ctx, blocks, [&](const app::RowsOfRanks& ranks) {
       if (!o.common.output.empty()) written.push_back(write_all(o, out, ctx, ranks));
-      if (!o.centers_out.empty()) write_centers_out(o, out), written.push_back(o.centers_out + ": the centres");
-      if (!o.labels_out.empty()) write_labels_out(o, out, ctx, ranks), written.push_back(o.labels_out + ": the labels");
+      if (!o.centers_out.empty()) write_centers_out(o, out);
+      if (!o.labels_out.empty()) write_labels_out(o, out, ctx, ranks);
+      for (const auto& [file, what] : {std::pair(o.centers_out, ": the centres"), {o.labels_out, ": the labels"}})
+        if (!file.empty() && file != app::standard_stream) written.push_back(file + what);
     });
   });
   return written;

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/text.hpp"
 
 namespace ts::tskmeans {
@@ -105,6 +106,7 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   }
   json.add("input", out.points.where.text()).add("rows", out.points.rows).add("cols", out.points.cols);
   json.add("type", ts::name_of(out.points.type)).add("sparse", out.points.sparse);
+  app::add_missing(json, o.read, out.points);
   json.add("device", out.device).add("threads", out.threads).add("ranks", out.ranks);
   if (out.ranks > 1) json.add("ranks_work", out.ranks_work);
   for (const auto& [name, file] : {std::pair("output", o.common.output), std::pair("centers_out", o.centers_out),
@@ -120,6 +122,7 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   std::cout << out.points.where.text() << ": " << app::grouped(out.points.rows) << " points x "
             << app::grouped(out.points.cols) << " features (" << ts::name_of(out.points.type)
             << (out.points.sparse ? ", sparse" : "") << ")\n";
+  if (const std::string missing = app::missing_text(out.points); !missing.empty()) std::cout << missing << '\n';
   std::cout << std::ssize(r.sizes) << " clusters, inertia " << app::short_number(r.inertia, 10);
   if (!out.predicted) {
     std::cout << ", " << r.n_iter << (r.n_iter == 1 ? " iteration (" : " iterations (") << name_of(r.stop) << ')';

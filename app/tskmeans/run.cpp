@@ -54,8 +54,8 @@ void check_paths(const ProgramOptions& o) {
   const std::string& kept = o.checkpoint.file;
   const bool another = !o.resume.empty() && o.resume != kept;
   app::check_output_paths({{"--output", o.common.output},
-                           {"--centers-out", o.centers_out},
-                           {"--labels-out", o.labels_out},
+                           {"--centers-out", o.centers_out, true},
+                           {"--labels-out", o.labels_out, true},
                            {"--checkpoint", kept},
                            {"--report", o.report},
                            {"--log", o.log}},
@@ -111,7 +111,7 @@ void report(const Job& job, const Stopwatch& watch, Outcome& out) {
   if (job.ctx.communicator->rank() > 0) return;
   if (o.common.json)
     print_json(o, out);
-  else
+  else if (!o.prints_table())
     print_summary(o, out);
 }
 

@@ -121,7 +121,9 @@ class General {
     return result;
   }
 
-  std::string write(const solvers::GeneralResult& result) { return write_file(result, run_.settings, run_.facts); }
+  std::vector<std::string> write(const solvers::GeneralResult& result) {
+    return write_files(result, run_.settings, run_.facts);
+  }
 
  private:
   [[nodiscard]] Complex scaled_target() const {

@@ -3,7 +3,7 @@
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
-#include "tallskinny/app/tssolve/report.hpp"
+#include "tallskinny/app/tssolve/tables.hpp"
 #include "tallskinny/app/tssolve/told.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
@@ -64,7 +64,9 @@ void print_json(std::ostream& out, const GeneralResult& r, const Settings& setti
   out << json.text() << '\n';
 }
 
-std::string write_file(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
+namespace {
+
+std::string write_all_general(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
   io::OutputFile out(settings.common.output);
   Matrix<std::complex<double>> values(static_cast<index_t>(r.values.size()), 1);
   for (std::size_t i = 0; i < r.values.size(); ++i) values(static_cast<index_t>(i), 0) = r.values[i];
@@ -96,6 +98,15 @@ std::string write_file(const GeneralResult& r, const Settings& settings, const R
   out.attribute("/", "norm", r.norm);
   out.commit();
   return out.contents();
+}
+
+}  // namespace
+
+std::vector<std::string> write_files(const GeneralResult& r, const Settings& settings, const RunFacts& facts) {
+  std::vector<std::string> written;
+  if (!settings.common.output.empty()) written.push_back(write_all_general(r, settings, facts));
+  write_tables(r, settings, written);
+  return written;
 }
 
 }  // namespace ts::app::tssolve

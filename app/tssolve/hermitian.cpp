@@ -1,6 +1,7 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
 #include "tallskinny/app/tssolve/reordering.hpp"
+#include "tallskinny/app/tssolve/tables.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/ranks/moved_rows.hpp"
@@ -97,7 +98,7 @@ class Hermitian {
     if (run_.settings.reorder != solvers::Reordering::none) take_order();
     beginning_.emplace(run_);
     if (!order_.empty()) beginning_->initial = moved(beginning_->initial, solvers::inverse_of(order_));
-    options.vectors = !run_.settings.common.output.empty() || mass_ || run_.settings.interval;
+    options.vectors = writes_vectors(run_.settings) || mass_ || run_.settings.interval;
     if (run_.ctx.stream && run_.ctx.slabs.empty()) there_ = solvers::copy_to<T>(run_.ctx.stream, matrix_);
     assemble(options);
     precondition();
@@ -153,8 +154,8 @@ class Hermitian {
       facts.note += (facts.note.empty() ? "" : "; ") + in_float64_anyway;
   }
 
-  std::string write(const solvers::EigenResult<T>& result) {
-    return write_file(result, run_.settings, run_.facts, {}, run_.ctx);
+  std::vector<std::string> write(const solvers::EigenResult<T>& result) {
+    return write_files(result, run_.settings, run_.facts, {}, run_.ctx);
   }
 
  private:

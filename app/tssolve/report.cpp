@@ -4,9 +4,11 @@
 #include <cmath>
 #include <ostream>
 
+#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
+#include "tallskinny/app/tssolve/tables.hpp"
 #include "tallskinny/app/tssolve/told.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
@@ -69,6 +71,7 @@ void tell(const Add& add, const solvers::EigenResult<T>& result, const Settings&
     add("nonzeros", facts.input.nonzeros);
     add("type", facts.type);
   }
+  if constexpr (!Add::is_file) add_missing(add.json, settings.read, facts.input);
   add("device", facts.device);
   add("threads", facts.threads);
   add_ranks(add, facts);
@@ -158,25 +161,29 @@ std::string write_all(const solvers::EigenResult<T>& result, const Settings& set
 }  // namespace
 
 template <class T>
-std::string write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
-                       const Extras<T>& extras, const Context& ctx) {
-  std::string written;
+std::vector<std::string> write_files(const solvers::EigenResult<T>& result, const Settings& settings,
+                                     const RunFacts& facts, const Extras<T>& extras, const Context& ctx) {
+  std::vector<std::string> written;
+  const bool alone = ctx.communicator->size() == 1;
   with_rows_of_ranks(ctx, {own_rows<T>(result.vectors.cview())}, [&](const RowsOfRanks& ranks) {
-    written = write_all(result, settings, facts, extras, [&](io::OutputFile& out) {
-      if (ctx.communicator->size() == 1)
-        out.write(facts.vectors, result.vectors);
-      else
-        write_rows<T>(out, facts.vectors, ranks, 0, facts.input.rows, result.vectors.cols());
-    });
+    if (!settings.common.output.empty())
+      written.push_back(write_all(result, settings, facts, extras, [&](io::OutputFile& out) {
+        if (alone)
+          out.write(facts.vectors, result.vectors);
+        else
+          write_rows<T>(out, facts.vectors, ranks, 0, facts.input.rows, result.vectors.cols());
+      }));
+    const Matrix<T>* left = settings.svd ? std::get<const Matrix<T>*>(extras.front().second) : nullptr;
+    write_tables(result, settings, facts, left, alone ? nullptr : &ranks, written);
   });
   return written;
 }
 
-#define TS_INSTANTIATE(T)                                                                                       \
-  template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&);                 \
-  template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&, const RunFacts&); \
-  template std::string write_file<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&,          \
-                                     const Extras<T>&, const Context&);
+#define TS_INSTANTIATE(T)                                                                                            \
+  template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&);                      \
+  template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&, const RunFacts&);      \
+  template std::vector<std::string> write_files<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&, \
+                                                   const Extras<T>&, const Context&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

@@ -50,11 +50,14 @@ void print_json(std::ostream& out, const solvers::GeneralResult& result, const S
 template <class T>
 using Extras = std::vector<std::pair<std::string, std::variant<const Matrix<T>*, std::vector<double>>>>;
 
-/// Writes settings.common.output. @throws Error(io_failure)
+/// Writes settings.common.output and the tables that were asked for, and returns a line for each.
+/// @param extras of singular values: the left vectors first
+/// @throws Error(io_failure)
 template <class T>
-std::string write_file(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
-                       const Extras<T>& extras = {}, const Context& ctx = {});
-std::string write_file(const solvers::GeneralResult& result, const Settings& settings, const RunFacts& facts);
+std::vector<std::string> write_files(const solvers::EigenResult<T>& result, const Settings& settings,
+                                     const RunFacts& facts, const Extras<T>& extras = {}, const Context& ctx = {});
+std::vector<std::string> write_files(const solvers::GeneralResult& result, const Settings& settings,
+                                     const RunFacts& facts);
 
 /// One self-contained page for --report: convergence, spectrum, residuals and times as charts, then the plan and the
 /// pairs as tables, to settings.report. @throws Error(io_failure)

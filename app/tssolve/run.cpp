@@ -18,7 +18,12 @@ namespace {
 const CheckpointOptions& with_checked_paths(const Settings& settings) {
   const bool preconditioned = !settings.general && !settings.svd;
   check_output_paths(
-      {{"--output", settings.common.output}, {"--checkpoint", settings.checkpoint.file}, {"--report", settings.report}},
+      {{"--output", settings.common.output},
+       {"--values-out", settings.values_out, true},
+       {"--vectors-out", settings.vectors_out, true},
+       {"--left-vectors-out", settings.left_vectors_out, true},
+       {"--checkpoint", settings.checkpoint.file},
+       {"--report", settings.report}},
       {settings.matrix, settings.initial, settings.mass, preconditioned ? settings.preconditioner : std::string()});
   return settings.checkpoint;
 }

@@ -14,6 +14,7 @@
 #include "tallskinny/app/tssolve/checkpoint.hpp"
 #include "tallskinny/app/tssolve/flags.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
+#include "tallskinny/app/tssolve/tables.hpp"
 #include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/setup/memory_plan.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
@@ -122,8 +123,8 @@ int report(Run& run, Problem& problem, const Pairs& pairs) {
   Console& console = run.console;
   // Before the files: where they cannot be written the result is told all the same.
   const bool speaks = run.ranks.first();
-  if (!settings.common.json && speaks) print_table(std::cout, pairs, run.facts);
-  if (!settings.common.output.empty()) console.note("wrote " + problem.write(pairs));
+  if (!settings.common.json && !prints_table(settings) && speaks) print_table(std::cout, pairs, run.facts);
+  for (const std::string& file : problem.write(pairs)) console.note("wrote " + file);
   if (!settings.report.empty() && speaks) {
     write_html_report(pairs, settings, run.facts);
     console.note("wrote " + settings.report + ": a page with pictures");

@@ -2,6 +2,7 @@
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/read_options.hpp"
+#include "tallskinny/app/common/table_file.hpp"
 #include "tallskinny/app/tssolve/settings_check.hpp"
 
 namespace ts::app::tssolve {
@@ -30,7 +31,8 @@ About about() {
        {"a long run that a batch system may stop and start again, with a page of pictures",
         "tssolve big.h5 -k 20 --which SA -o pairs.h5 --checkpoint state.h5 --report run.html"}},
       "MATRIX is FILE or FILE:/object: HDF5 as Binsparse, AnnData, MATLAB v7.3, PETSc, SciPy, Octave, h5py and others "
-      "write it, Matrix Market, npy or csv; `tsdata info FILE` says what is in it. Options of reading hold for --mass "
+      "write it, Matrix Market, npy, csv, MATLAB's .mat or PETSc's binary format; `tsdata info FILE` says what is in "
+      "it. Options of reading hold for --mass "
       "and --preconditioner, too. It is real symmetric or complex Hermitian, sparse or dense; any square one with "
       "--general, any shape with --svd.\n\n"
       "The set is called complete only after a search for missing copies of repeated eigenvalues. Exit status: 0 "
@@ -157,6 +159,12 @@ void add_method(Options& options, Settings& settings) {
 void add_results(Options& options, Settings& settings) {
   options.group("Results");
   add_output_options(options, settings.common, "write eigenvalues, eigenvectors, residual_norms and what led to them");
+  add_table_option(options, "values-out", settings.values_out,
+                   "write eigenvalues or singular values for NumPy, or as text");
+  add_table_option(options, "vectors-out", settings.vectors_out,
+                   "write eigenvectors or right singular vectors, a column each");
+  add_table_option(options, "left-vectors-out", settings.left_vectors_out,
+                   "with --svd: write left singular vectors, a column each");
   add_report_options(options, settings.common);
   options.custom("report", "FILE.html", "",
                  "write a page with pictures: convergence of each pair, the spectrum, residuals, time", "a file name",
@@ -193,11 +201,12 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   settings.eigen.which = Which::LM;
   Options options(about());
   Given given;
-  options.positional("MATRIX", settings.matrix, "the matrix: FILE or FILE:/object");
+  options.positional("MATRIX", settings.matrix, "the matrix: FILE or FILE:/object, or - for standard input");
   add_which(options, settings, given);
   add_problem(options, settings);
   add_method(options, settings);
   add_read_options(options.group("Reading"), settings.read);
+  add_table_options(options.group("Tables (with --svd)"), settings.read);
   add_results(options, settings);
   if (!options.parse(arguments)) return false;
   settings.common.command_line = options.command_line();

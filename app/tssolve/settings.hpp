@@ -29,7 +29,8 @@ struct Settings {
   double sigma_imaginary = 0;                 ///< with `general`
   std::optional<solvers::Interval> interval;  ///< all eigenvalues in it, instead of `nev` of them
   CheckpointOptions checkpoint;
-  std::string report;  ///< empty: none
+  std::string report;                                     ///< empty: none
+  std::string values_out, vectors_out, left_vectors_out;  ///< tables; empty: none
   bool profile = false;
   std::uint64_t memory = 0;                ///< bytes; 0: what there is
   std::optional<Determinism> determinism;  ///< as asked for; otherwise gpu_to_gpu on several ranks

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tallskinny/app/common/options.hpp"
+#include "tallskinny/app/tssolve/tables.hpp"
 
 namespace ts::app::tssolve {
 
@@ -89,6 +90,10 @@ void check_settings(Settings& settings, const Given& given) {
     settings.interval = beyond(*given.threshold, eigen.which);
   }
   expects(settings.svd || !settings.centre, "--centre goes with --svd");
+  expects(settings.svd || (!settings.read.table.selects() && settings.read.table.missing == io::Missing::refuse),
+          "--columns, --drop and --missing go with --svd");
+  expects(settings.svd || settings.left_vectors_out.empty(), "--left-vectors-out goes with --svd");
+  (void)prints_table(settings);
   if (settings.reorder != solvers::Reordering::none)
     expects(!settings.svd && !settings.general,
             "--reorder is for Hermitian matrices: it does not go with --svd or --general");

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/row_origin.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
 #include "tallskinny/io/row_reader.hpp"
@@ -93,6 +94,7 @@ Loaded read(Run& run) {
   facts.method = "eigenvectors of A^H A";
   facts.block_size = run.plan.eigen.block_size, facts.max_basis = run.plan.eigen.max_basis;
   facts.quantity = "singular value", facts.vectors = "right_singular_vectors";
+  if (const std::string missing = missing_text(facts.input); !missing.empty()) run.console.note(missing);
   run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " + grouped(facts.input.cols) +
                    "; singular values" + by_whom(run));
   if (run.plan.block_bytes > 0) {
@@ -136,8 +138,8 @@ class SvdRun {
   static std::string progress_text(const solvers::Progress& p) {
     return grouped(p.converged) + " of " + grouped(p.wanted) + " triplets";
   }
-  std::string write(const solvers::EigenResult<T>& triplets) {
-    return write_file(triplets, run_.settings, run_.facts, extras_);
+  std::vector<std::string> write(const solvers::EigenResult<T>& triplets) {
+    return write_files(triplets, run_.settings, run_.facts, extras_);
   }
 
  protected:

@@ -88,11 +88,11 @@ void filter_system_calls() {
   std::vector<sock_filter> program = {
       word(offsetof(seccomp_data, arch)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, architecture, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), word(offsetof(seccomp_data, nr))};
-  for (const int call : {SYS_read,          SYS_write,        SYS_sendto,          SYS_writev,       SYS_pread64,
-                         SYS_munmap,        SYS_mremap,       SYS_madvise,         SYS_brk,          SYS_futex,
-                         SYS_clock_gettime, SYS_gettimeofday, SYS_setitimer,       SYS_rt_sigreturn, SYS_rt_sigprocmask,
-                         SYS_sigaltstack,   SYS_exit,         SYS_exit_group,      SYS_getpid,       SYS_gettid,
-                         SYS_sched_yield,   SYS_getrandom,    SYS_restart_syscall, SYS_close}) {
+  for (const int call : {SYS_read,           SYS_write,         SYS_sendto,       SYS_writev,          SYS_pread64,
+                         SYS_lseek,          SYS_munmap,        SYS_mremap,       SYS_madvise,         SYS_brk,
+                         SYS_futex,          SYS_clock_gettime, SYS_gettimeofday, SYS_setitimer,       SYS_rt_sigreturn,
+                         SYS_rt_sigprocmask, SYS_sigaltstack,   SYS_exit,         SYS_exit_group,      SYS_getpid,
+                         SYS_gettid,         SYS_sched_yield,   SYS_getrandom,    SYS_restart_syscall, SYS_close}) {
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
     program.push_back(allow);
   }

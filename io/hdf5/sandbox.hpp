@@ -1,10 +1,27 @@
 // A process that gives up its rights.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <initializer_list>
 
 namespace ts::io::hdf5 {
+
+/// While one lives this thread takes no signals.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 /// From here on this process can compute, take memory up to `address_space` bytes in all, read and write the
 /// `kept` descriptors, and end: it opens nothing, starts nothing, and signals meant for the program pass it

@@ -125,7 +125,10 @@ Description description_of(const ArffTable& t, const Location& where, const Read
   d.stored_type = "text";
   set_dense(d, t.rows, t.cols, DType::float64, options);
   for (const Attribute& a : t.attributes)
-    if (!a.numeric) d.note += (d.note.empty() ? "left out: attribute " : ", ") + a.name;
+    if (a.numeric && !options.transpose)
+      d.column_names.push_back(a.name);
+    else if (!a.numeric)
+      d.note += (d.note.empty() ? "left out: attribute " : ", ") + a.name;
   return d;
 }
 

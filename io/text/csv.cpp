@@ -1,9 +1,13 @@
 // Tables of numbers in text: the separator is found in the first line, a first line without any number holds
 // names, lines that start with # are comments.
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/text/columns.hpp"
 #include "tallskinny/io/text/labelled_table.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
@@ -12,13 +16,18 @@ namespace ts::io {
 namespace {
 
 struct CsvTable {
-  char separator = ' ';  ///< ' ' stands for any run of blanks
-  bool names = false;    ///< the first line holds names
-  index_t rows = 0, cols = 0;
-  bool unnamed = false;  ///< but none for the first column
-  bool index = false;    ///< which counts the rows, from 0 or 1
-  bool dropped = false;  ///< that column is not read
-  [[nodiscard]] index_t numbers() const noexcept { return cols - (dropped ? 1 : 0); }
+  char separator = ' ';            ///< ' ' stands for any run of blanks
+  bool names = false;              ///< the first line holds names
+  index_t rows = 0, cols = 0;      ///< rows without those that are dropped; cols of the file
+  bool unnamed = false;            ///< but none for the first column
+  bool index = false;              ///< which counts the rows, from 0 or 1
+  std::vector<std::string> title;  ///< of all columns, where the first line holds names
+  std::vector<char> read;          ///< of all columns: whether it is a feature
+  index_t numbers = 0;             ///< features
+  index_t labels = -1;             ///< column of the labels
+  TableOptions options;
+  std::vector<double> means;  ///< of features, where those are filled in
+  index_t rows_dropped = 0, values_filled = 0;
 };
 
 std::optional<std::string_view> next_row(LineReader& in) {
@@ -51,9 +60,10 @@ bool next_field(std::string_view& rest, bool& more, char separator, std::string_
   return true;
 }
 
-char find_separator(std::string_view line) {
+char find_separator(std::string_view line, bool decimal_comma) {
   for (const char candidate : {';', '\t', ','}) {
     bool quoted = false;
+    if (candidate == ',' && decimal_comma) break;
     for (const char c : line) {
       if (c == '"') quoted = !quoted;
       if (c == candidate && !quoted && (candidate != '\t' || trimmed(line).find('\t') != std::string_view::npos))
@@ -63,12 +73,21 @@ char find_separator(std::string_view line) {
   return ' ';
 }
 
-index_t count_fields(std::string_view line, char separator, bool* any_number = nullptr) {
-  index_t count = 0;
-  bool more = true;
-  for (std::string_view field; next_field(line, more, separator, field); ++count)
-    if (any_number != nullptr) *any_number |= to_number(field).has_value();
-  return count;
+std::optional<double> number_in(std::string_view field, bool decimal_comma) {
+  if (!decimal_comma) return to_number(field);
+  const auto comma = field.find(',');
+  std::array<char, 64> copy{};
+  if (field.find('.') != std::string_view::npos || field.size() >= copy.size()) return std::nullopt;
+  std::copy(field.begin(), field.end(), copy.begin());
+  if (comma != std::string_view::npos) copy[comma] = '.';
+  return to_number({copy.data(), field.size()});
+}
+
+/// As R and pandas write it.
+bool is_missing(std::string_view field) {
+  constexpr std::array<std::string_view, 11> words = {"",     "NA",   "N/A",  "n/a",  "#N/A", "<NA>",
+                                                      "NULL", "null", "None", "NONE", "?"};
+  return std::find(words.begin(), words.end(), field) != words.end();
 }
 
 /// The first field of a line.
@@ -79,156 +98,217 @@ std::string_view first_field(std::string_view line, char separator) {
   return field;
 }
 
-CsvTable survey_csv(const std::filesystem::path& file, const ReadOptions& options) {
-  LineReader in(file, options.memory_limit);
-  CsvTable t;
-  const auto first = next_row(in);
-  if (!first) throw Error(Errc::bad_input, file.string() + " holds no numbers");
-  t.separator = find_separator(*first);
-  bool any_number = false;
-  t.cols = count_fields(*first, t.separator, &any_number);
-  t.names = !any_number;
-  const std::string_view name = first_field(*first, t.separator);
-  t.unnamed = t.names && t.cols > 1 && (name.empty() || name == "Unnamed: 0");
-  t.rows = t.names ? 0 : 1;
-  t.index = t.unnamed;
-  double start = 0;
-  while (const auto line = next_row(in)) {
-    if (t.index) {
-      const auto number = to_number(first_field(*line, t.separator));
-      if (t.rows == 0) start = number.value_or(-1);
-      t.index = (start == 0 || start == 1) && number == start + static_cast<double>(t.rows);
-    }
-    ++t.rows;
-  }
-  if (t.rows == 0) throw Error(Errc::bad_input, file.string() + " line 1: holds no number, and no line follows");
-  return t;
+/// "field 2" or "field 2 (height)", counted from 1.
+std::string field_text(const CsvTable& t, index_t j) {
+  const auto at = static_cast<std::size_t>(j);
+  return "field " + std::to_string(j + 1) +
+         (at < t.title.size() && !t.title[at].empty() ? " (" + t.title[at].substr(0, 40) + ")" : "");
 }
 
-/// What is read of the table. Only a first column without a name may be left out.
-CsvTable surveyed(const Location& where, const ReadOptions& options) {
-  CsvTable t = survey_csv(where.file, options);
+[[noreturn]] void refuse_field(const LineReader& in, const CsvTable& t, index_t j, std::string_view field) {
+  std::string cause =
+      field_text(t, j) + (field.empty() ? " is empty" : " is '" + std::string(field.substr(0, 40)) + "'");
+  if (is_missing(field))
+    in.refuse(cause + (field.empty() ? "" : ", not a number") +
+              "; --missing drop leaves out such rows, --missing mean takes the mean of the column");
+  if (!t.options.decimal_comma && number_in(field, true))
+    in.refuse(cause + ", not a number; --decimal comma reads it as one");
+  in.refuse(cause + ", not a number" +
+            (t.options.decimal_comma && field.find('.') != std::string_view::npos
+                 ? ": with --decimal comma a number has no point"
+                 : ""));
+}
+
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+
+/// Writes the features of one line to `out`, those that are missing as NaN, and a label, if there is one, to `label`.
+/// Returns how many are missing.
+index_t parse_row(const LineReader& in, std::string_view rest, const CsvTable& t, double* out, std::string& label) {
+  bool more = true;
+  index_t j = 0, missing = 0;
+  const bool all_there = t.options.missing == Missing::refuse;
+  for (std::string_view field; next_field(rest, more, t.separator, field); ++j) {
+    if (j >= t.cols) continue;
+    if (j == t.labels) label = field;
+    if (t.read[static_cast<std::size_t>(j)] == 0) continue;
+    auto value = number_in(field, t.options.decimal_comma);
+    if (!value && !all_there && is_missing(field)) value = no_value;
+    if (!value) refuse_field(in, t, j, field);
+    if (!all_there && std::isnan(*value)) ++missing;
+    *out++ = *value;
+  }
+  if (j != t.cols) in.refuse("has " + std::to_string(j) + " fields; the first line has " + std::to_string(t.cols));
+  return missing;
+}
+
+/// What the first line says.
+CsvTable begin_survey(const std::string& file, std::string_view first, const ReadOptions& options) {
+  CsvTable t;
+  t.options = options.table;
+  t.separator = find_separator(first, t.options.decimal_comma);
+  bool any_number = false, more = true;
+  std::string_view rest = first;
+  for (std::string_view field; next_field(rest, more, t.separator, field); ++t.cols) {
+    any_number |= number_in(field, t.options.decimal_comma).has_value();
+    t.title.emplace_back(field);
+  }
+  t.names = !any_number;
+  t.unnamed = t.names && t.cols > 1 && (t.title.front().empty() || t.title.front() == "Unnamed: 0");
+  if (!t.names) t.title.clear();
   if (options.drop_index && options.keep_index)
     throw Error(Errc::invalid_argument, "--drop-index and --keep-index exclude each other: give one of them");
   if (options.drop_index && !t.unnamed)
-    throw Error(Errc::invalid_argument, "--drop-index: the first column of " + where.file.string() +
+    throw Error(Errc::invalid_argument, "--drop-index: the first column of " + file +
                                             " has a name, or is the only one, so that it is no index");
-  t.dropped = options.drop_index;
+  if (options.drop_index) t.options.drop.emplace_back("0");
+  t.read = chosen_columns(file, t.title, t.cols, t.options);
+  t.numbers = std::count(t.read.begin(), t.read.end(), char{1});
+  if (!t.options.labels.empty()) t.labels = find_column(file, t.title, t.cols, t.options.labels, "--labels-column");
+  t.index = t.unnamed && t.read.front() != 0;
+  return t;
+}
+
+/// Counts the missing values of a row, and the others into `counts` and the sums that become means.
+class MissingSurvey {
+ public:
+  explicit MissingSurvey(CsvTable& t) : t_(t), row_(at(t.numbers)), counts_(at(t.numbers)) {
+    if (t.options.missing == Missing::mean) t.means.resize(at(t.numbers));
+  }
+  /// Whether the row is read.
+  bool look(const LineReader& in, std::string_view line) {
+    if (t_.options.missing == Missing::refuse) return true;
+    const index_t missing = parse_row(in, line, t_, row_.data(), label_);
+    if (t_.options.missing == Missing::drop) {
+      t_.rows_dropped += missing > 0 ? 1 : 0;
+      return missing == 0;
+    }
+    t_.values_filled += missing;
+    for (std::size_t j = 0; j < row_.size(); ++j)
+      if (!std::isnan(row_[j])) t_.means[j] += row_[j], ++counts_[j];
+    return true;
+  }
+  void end(const std::string& file) {
+    for (std::size_t j = 0, column = 0; j < t_.means.size(); ++j, ++column) {
+      while (t_.read[column] == 0) ++column;
+      if (counts_[j] == 0)
+        throw Error(Errc::bad_input, file + ": " + field_text(t_, static_cast<index_t>(column)) +
+                                         " has no value in any row, so that it has no mean; --drop leaves it out");
+      t_.means[j] /= static_cast<double>(counts_[j]);
+    }
+  }
+
+ private:
+  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+  CsvTable& t_;
+  std::vector<double> row_;
+  std::vector<index_t> counts_;
+  std::string label_;
+};
+
+CsvTable survey_csv(const std::filesystem::path& file, const ReadOptions& options) {
+  LineReader in(file, options.memory_limit);
+  const auto first = next_row(in);
+  if (!first) throw Error(Errc::bad_input, file.string() + " holds no numbers");
+  CsvTable t = begin_survey(file.string(), *first, options);
+  MissingSurvey missing(t);
+  double start = 0;
+  index_t lines = 0;
+  for (auto line = t.names ? next_row(in) : first; line; line = next_row(in)) {
+    if (t.index) {
+      const auto number = number_in(first_field(*line, t.separator), t.options.decimal_comma);
+      if (lines == 0) start = number.value_or(-1);
+      t.index = (start == 0 || start == 1) && number == start + static_cast<double>(lines);
+    }
+    ++lines;
+    if (missing.look(in, *line)) ++t.rows;
+  }
+  if (lines == 0) throw Error(Errc::bad_input, file.string() + " line 1: holds no number, and no line follows");
+  missing.end(file.string());
   return t;
 }
 
 /// An index is no feature: whether it is wanted must be said.
 void refuse_index(const CsvTable& t, const Location& where, const ReadOptions& options) {
-  if (t.index && !options.drop_index && !options.keep_index)
+  if (t.index && !options.keep_index)
     throw Error(Errc::bad_input, where.file.string() +
                                      ": the first column has no name and counts the rows, like the index that "
                                      "pandas writes; --drop-index leaves it out, --keep-index reads it as numbers");
 }
 
-Description description_of(const CsvTable& t, index_t cols, const Location& where, const ReadOptions& options) {
+Description description_of(const CsvTable& t, const Location& where, const ReadOptions& options) {
   Description d;
   d.where = {where.file, ""};
   d.convention = "CSV";
   d.stored_type = "text";
-  set_dense(d, t.rows, cols, DType::float64, options);
+  set_dense(d, t.rows, t.numbers, DType::float64, options);
+  if (t.names && !options.transpose)
+    for (std::size_t j = 0; j < t.title.size(); ++j)
+      if (t.read[j] != 0) d.column_names.push_back(t.title[j]);
+  d.rows_dropped = t.rows_dropped, d.values_filled = t.values_filled;
   if (t.names) d.note = "the first line holds names";
-  if (t.unnamed)
-    d.note += t.dropped ? "; the first column, which has none, is left out"
-                        : ", but none for the first column: if it is an index, --drop-index leaves it out";
+  if (t.unnamed && t.labels != 0)
+    d.note += t.read.front() == 0 ? "; the first column, which has none, is left out"
+                                  : ", but none for the first column: if it is an index, --drop-index leaves it out";
   return d;
 }
 
-/// Writes the numbers of one line to `out`. The field of column `label_column`, if there is one, goes to
-/// `label` instead.
-void parse_row(const LineReader& in, std::string_view rest, const CsvTable& t, double* out, index_t label_column = -1,
-               std::string* label = nullptr) {
-  bool more = true;
-  index_t j = 0;
-  for (std::string_view field; next_field(rest, more, t.separator, field); ++j) {
-    if (j >= t.cols || (j == 0 && t.dropped)) continue;
-    if (j == label_column) {
-      if (field.empty()) in.refuse("field " + std::to_string(j + 1) + ", the label, is empty");
-      *label = field;
-      continue;
-    }
-    const auto value = to_number(field);
-    if (!value)
-      in.refuse("field " + std::to_string(j + 1) +
-                (field.empty() ? " is empty" : " is '" + std::string(field.substr(0, 40)) + "', not a number"));
-    *out++ = *value;
-  }
-  if (j != t.cols) in.refuse("has " + std::to_string(j) + " fields; the first line has " + std::to_string(t.cols));
-}
-
-/// Calls use(i, line) for the rows of `range`, i counted from its first one.
-template <class Use>
-void each_row(LineReader& in, const CsvTable& t, RowRange range, const Use& use) {
+/// Reads the rows of `range`, counted among those that are read, into a(i) for i from 0 on, and calls labelled(label)
+/// for each.
+template <class Labelled>
+void read_rows(LineReader& in, const CsvTable& t, RowRange range, Matrix<double>& a, const Labelled& labelled) {
   if (t.names) (void)next_row(in);
-  for (index_t i = 0; i < range.end; ++i) {
+  std::vector<double> before(static_cast<std::size_t>(t.numbers));
+  std::string label;
+  for (index_t i = 0; i < range.end;) {
     const auto line = next_row(in);
     if (!line) in.refuse("the file became shorter while it was read");
-    if (i >= range.begin) use(i - range.begin, *line);
+    double* const out = i < range.begin ? before.data() : a.data() + (i - range.begin) * a.cols();
+    if (i < range.begin && t.options.missing != Missing::drop) {
+      ++i;
+      continue;
+    }
+    if (parse_row(in, *line, t, out, label) > 0) {
+      if (t.options.missing == Missing::drop) continue;
+      for (std::size_t j = 0; j < t.means.size(); ++j)
+        if (std::isnan(out[j])) out[j] = t.means[j];
+    }
+    if (i >= range.begin && t.labels >= 0 && label.empty())
+      in.refuse(field_text(t, t.labels) + ", the label, is empty");
+    if (i++ >= range.begin) labelled(label);
   }
 }
 
-/// The column that `name` means: a number, from -1 at the end, or a name in the first line.
-index_t find_column(const std::filesystem::path& file, const CsvTable& t, const std::string& name) {
-  if (const auto number = to_number(name); number && *number == static_cast<double>(static_cast<int>(*number))) {
-    const index_t column = static_cast<index_t>(*number) + (*number < 0 ? t.cols : 0);
-    if (column >= 0 && column < t.cols) return column;
-    throw Error(Errc::invalid_argument,
-                file.string() + " has no column " + name + "; it has columns 0 to " + std::to_string(t.cols - 1));
-  }
-  LineReader in(file);
-  const auto first = next_row(in);
-  std::string_view rest = first.value_or("");
-  bool more = true;
-  index_t j = 0;
-  if (t.names)
-    for (std::string_view field; next_field(rest, more, t.separator, field); ++j)
-      if (field == name) return j;
-  throw Error(Errc::invalid_argument, file.string() + " has no column named '" + name + "'" +
-                                          (t.names ? "" : ": its first line holds numbers, not names"));
+template <class Labelled>
+MatrixFile read_surveyed(const CsvTable& t, const Location& where, const ReadOptions& options,
+                         const Labelled& labelled) {
+  refuse_index(t, where, options);
+  MatrixFile result{description_of(t, where, options), {}};
+  LineReader in(where.file, options.memory_limit);
+  const RowRange range = rows_in_file(t.rows, options);
+  in.hold(bytes_of_rows(result.description, range, options));
+  Matrix<double> a(range.count(), t.numbers);
+  read_rows(in, t, range, a, labelled);
+  result.matrix = finished(std::move(a), options, where.file.string());
+  return result;
 }
 
 }  // namespace
 
 Description describe_csv(const Location& where, const ReadOptions& options) {
-  const CsvTable t = surveyed(where, options);
-  return description_of(t, t.numbers(), where, options);
+  return description_of(survey_csv(where.file, options), where, options);
 }
 
 MatrixFile read_csv(const Location& where, const ReadOptions& options) {
-  const CsvTable t = surveyed(where, options);
-  refuse_index(t, where, options);
-  MatrixFile result{description_of(t, t.numbers(), where, options), {}};
-  LineReader in(where.file, options.memory_limit);
-  const RowRange range = rows_in_file(t.rows, options);
-  in.hold(bytes_of_rows(result.description, range, options));
-  Matrix<double> a(range.count(), t.numbers());
-  each_row(in, t, range, [&](index_t i, std::string_view line) { parse_row(in, line, t, a.data() + i * a.cols()); });
-  result.matrix = finished(std::move(a), options, where.file.string());
-  return result;
+  CsvTable t = survey_csv(where.file, options);
+  t.labels = -1;  // which nobody looks at
+  return read_surveyed(t, where, options, [](const std::string&) {});
 }
 
-LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& options, const std::string& column) {
-  CsvTable t = surveyed(where, options);
-  const index_t label_column = find_column(where.file, t, column);
-  if (label_column == 0)  // set aside already
-    t.unnamed = t.dropped = false;
-  else
-    refuse_index(t, where, options);
-  LabelledTable result{{description_of(t, t.numbers() - 1, where, options), {}}, {}};
-  LineReader in(where.file, options.memory_limit);
-  const RowRange range = rows_in_file(t.rows, options);
-  in.hold(bytes_of_rows(result.table.description, range, options));
-  Matrix<double> a(range.count(), t.numbers() - 1);
-  std::string label;
-  each_row(in, t, range, [&](index_t i, std::string_view line) {
-    parse_row(in, line, t, a.data() + i * a.cols(), label_column, &label);
-    result.labels.push_back(label);
-  });
-  result.table.matrix = finished(std::move(a), options, where.file.string());
+LabelledTable read_csv_with_labels(const Location& where, ReadOptions options, const std::string& column) {
+  options.table.labels = column;
+  LabelledTable result;
+  result.table = read_surveyed(survey_csv(where.file, options), where, options,
+                               [&](const std::string& label) { result.labels.push_back(label); });
   return result;
 }
 

@@ -16,7 +16,6 @@ struct LabelledTable {
 /// Reads a csv file. `column` is a number (from -1 at the end) or a name in the first line. A first line
 /// without any number holds names.
 /// @throws Error(invalid_argument) when there is no such column; else as read_matrix.
-[[nodiscard]] LabelledTable read_csv_with_labels(const Location& where, const ReadOptions& options,
-                                                 const std::string& column);
+[[nodiscard]] LabelledTable read_csv_with_labels(const Location& where, ReadOptions options, const std::string& column);
 
 }  // namespace ts::io

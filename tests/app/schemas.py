@@ -120,6 +120,12 @@ def clusters():
     cluster(0, points, "-k", 20, "--sample", 50)
     cluster(0, points, "-k", 5, "--init", "k-means||", "--precision", "fast", "--verify-sample", 50)
     cluster(0, points, "--predict", "result.h5", "--measures")
+    pathlib.Path("table.csv").write_text("a,b,kind\n1,2,x\n,4,x\n3,5,y\n9,8,y\n")
+    expect(0, "tsdata", "convert", "table.csv", "table.h5", "--drop", "kind", "--missing", "mean", "--json", "-q")
+    solve(0, "table.csv", "--svd", "-k", 2, "--drop", "kind", "--missing", "drop", "--values-out", "values.npy")
+    cluster(0, "table.csv", "-k", 2, "--labels-column", "kind", "--missing", "drop", "--labels-out", "labels.csv")
+    cluster(0, "table.csv", "-k", 2, "--columns", "0-1", "--missing", "mean", "--centers-out", "centers.npy")
+    cluster(0, "table.csv", "--drop", "kind", "--missing", "drop", "--predict", "centers.npy")
     cluster(0, points, "-k", 5, "--dry-run")
     cluster(0, "many.h5:/features", "-k", 5, "--dry-run", "--ranks", 4, "--machine", machine)
 

@@ -105,3 +105,15 @@ TEST_CASE("a named pipe is refused at once, whatever its name says") {
     CHECK(refusal_of([&] { (void)io::read_vector({folder / name, ""}); }).says("is not a regular file"));
   }
 }
+
+TEST_CASE("Parquet and Arrow files are refused with the way to convert them") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const char* name, const char* content) {
+    return refusal_of([&] { (void)io::read_matrix(file_in(folder, name, content)); });
+  };
+  CHECK(refused("a.parquet", "PAR1....PAR1").says("a.parquet is a Parquet file, which is not read: docs/parquet.py"));
+  CHECK(refused("b.dat2", "PAR1....PAR1").says("python3 parquet.py b.dat2 table.npy"));
+  CHECK(refused("c.feather", "ARROW1..").says("is an Arrow file"));
+  CHECK(refused("d.arrow", "anything").says("pandas.read_feather"));
+  CHECK(refused("e.bin", "anything").says("its name is none of"));
+}

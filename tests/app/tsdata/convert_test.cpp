@@ -11,7 +11,7 @@ TEST_CASE("convert keeps what it reads, from text and from HDF5") {
   const std::string one = folder / "one.h5", two = folder / "two.h5";
   expect_ok({"convert", mtx, one});
   CHECK(has(expect_ok({"convert", one, two, "--object", "/deep/er"}).out, "two.h5:/deep/er: 3 x 3"));
-  CHECK(has(tsdata({"convert", one, folder / "two.mtx"}).err, "the output is HDF5"));
+  CHECK(has(tsdata({"convert", one, folder / "two.mtx"}).err, "the output is HDF5, .npy or .csv"));
   const auto a = sparse<double>(two);
   check_equal(a, sparse<double>(mtx));
   CHECK(a.nonzeros() == 5);
@@ -26,6 +26,26 @@ TEST_CASE("convert keeps what it reads, from text and from HDF5") {
   const auto part = sparse<std::complex<float>>(one);
   CHECK(part.rows == 2);
   CHECK(part.nonzeros() == 3);
+}
+
+TEST_CASE("convert writes dense matrices as npy and csv") {
+  const test::TemporaryFolder folder;
+  const std::string csv = folder.file("a.csv", "x,y\n0.1,2\n-3,1e300\n"), npy = folder / "a.npy",
+                    back = folder / "b.csv";
+  CHECK(has(expect_ok({"convert", csv, npy}).out, "a.npy: 2 x 2 float64, dense"));
+  expect_ok({"convert", npy, back});
+  CHECK(content_of(back) == "x0,x1\n0.1,2\n-3,1e+300\n");
+  expect_ok({"convert", csv, npy, "--dtype", "complex64", "--rows", "0:1"});
+  CHECK(io::describe({npy, ""}).stored_type == "<c8");
+  const std::string mtx = folder.file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n");
+  CHECK(has(tsdata({"convert", mtx, npy}).err, "is sparse, and " + npy + " takes dense matrices: add --storage dense"));
+  expect_ok({"convert", mtx, npy, "--storage", "dense"});
+  CHECK(io::read_dense_as<double>({npy, ""})(0, 1) == 5);
+  CHECK(has(tsdata({"convert", csv, npy, "--compress", "4"}).err, "--compress is for HDF5"));
+  const std::string holes = folder.file("holes.csv", "x,y\n1,2\n,3\n5,6\n");
+  CHECK(
+      has(expect_ok({"convert", holes, npy, "--missing", "mean"}).out, "1 missing value replaced by means of columns"));
+  CHECK(io::read_dense_as<double>({npy, ""})(1, 0) == 3);
 }
 
 TEST_CASE("labels are taken out of tables") {

@@ -40,6 +40,23 @@ TEST_CASE("centres and labels in the types and files of NumPy belong together", 
   }
 }
 
+TEST_CASE("centres and labels as text are those of the file", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string points = blobs_file(folder) + ":/features", all = folder / "all.h5";
+  const std::string centers = folder / "centers.csv", labels = folder / "labels.csv";
+  (void)json_of(tskmeans({points, "-k", "6", "-o", all, "--centers-out", centers, "--labels-out", labels, "--json"}));
+  CHECK(io::read_vector(at(labels)) == io::read_vector(at(all + ":/labels")));
+  const auto text = io::read_dense_as<double>(at(centers)),
+             stored = io::read_dense_as<double>(at(all + ":/cluster_centers"));
+  CHECK(std::equal(stored.data(), stored.data() + 6 * 5, text.data()));
+  CHECK(content_of(centers).starts_with("x0,x1,x2,x3,x4\n"));
+  // Text on standard output comes alone, and centres as text predict the same labels.
+  const ProcessResult printed = tskmeans({points, "--predict", centers, "--labels-out", "-"});
+  CHECK(printed.code == 0);
+  CHECK(printed.out == content_of(labels));
+  CHECK(printed.out.starts_with("label\n"));
+}
+
 TEST_CASE("centres are read in every type, and a prediction rounds them when asked", "[tskmeans]") {
   const TemporaryFolder folder;
   const std::string points = blobs_file(folder) + ":/features", file = folder / "centers.h5";
@@ -78,7 +95,9 @@ TEST_CASE("outputs that cannot be are refused", "[tskmeans]") {
     CHECK(mentions(r.err, part));
   };
   expect({points, "-o", out}, "expected a name that ends with .h5");
-  expect({points, "--centers-out", folder / "a.h5"}, "ends in .npy");
+  expect({points, "--centers-out", folder / "a.h5"}, "ends in .npy or .csv");
+  expect({points, "--labels-out", "-", "--json"}, "both for standard output");
+  expect({points, "--labels-out", "-", "--centers-out", "-"}, "also the file of --centers-out");
   expect({points, "--labels-out", folder / "no/a.npy"}, "--labels-out");
   expect({points, "--labels-out", out, "--centers-out", out}, "--centers-out");
   expect({points, "--centers-type", "float16"}, "--output or --centers-out");

@@ -71,11 +71,94 @@ TEST_CASE("csv: an index without a name is told of") {
 TEST_CASE("csv: errors name line and field") {
   CHECK(refused_csv("1,2\n3\n").says("line 2: has 1 fields; the first line has 2"));
   CHECK(refused_csv("1,2\n3,4,5\n").says("line 2: has 3 fields"));
-  CHECK(refused_csv("1,2\n3,\n").says("line 2: field 2 is empty"));
-  CHECK(refused_csv("a,b\n1,2\n3,x\n").says("line 3: field 2 is 'x'"));
+  CHECK(refused_csv("1,2\n3,\n").says("line 2: field 2 is empty; --missing drop leaves out such rows"));
+  CHECK(refused_csv("a,b\n1,2\n3,x\n").says("line 3: field 2 (b) is 'x', not a number"));
   CHECK(refused_csv("1,x\n1,2\n").says("line 1: field 2 is 'x'"));  // a number stands in it: no line of names
-  CHECK(refused_csv("1,5;2,5\n3,5;4,5\n").says("line 2: field 1 is '3,5'"));
+  CHECK(refused_csv("1,5;2,5\n3,5;4,5\n").says("line 2: field 1 (1,5) is '3,5', not a number; --decimal comma"));
   CHECK(refused_csv("1,nan\n").says("NaN at row 0, column 1"));
   CHECK(refused_csv("# nothing\n\n").says("holds no numbers"));
   CHECK(refused_csv("a,b\n").says("holds no number"));
+}
+
+namespace {
+io::ReadOptions with_table(const io::TableOptions& table) {
+  io::ReadOptions options;
+  options.table = table;
+  return options;
+}
+Refusal refused_table(const std::string& content, const io::TableOptions& table) {
+  return refusal_of([&] { (void)read_csv(content, with_table(table)); });
+}
+}  // namespace
+
+TEST_CASE("csv: columns by name, number and range; those left out; labels") {
+  const std::string text = "id,a,b,c,kind\n9,1,2,3,x\n8,4,5,6,y\n";
+  const auto read = [&](const io::TableOptions& table) { return read_csv(text, with_table(table)); };
+  CHECK(read({.columns = {"c", "a"}}) == Table(2, 2, {1, 3, 4, 6}));
+  CHECK(read({.columns = {"1-3"}}) == Table(2, 3, {1, 2, 3, 4, 5, 6}));
+  CHECK(read({.columns = {"0", "-2"}}) == Table(2, 2, {9, 3, 8, 6}));
+  CHECK(read({.drop = {"id", "kind"}}) == Table(2, 3, {1, 2, 3, 4, 5, 6}));
+  CHECK(read({.columns = {"0-3"}, .drop = {"b"}}) == Table(2, 3, {9, 1, 3, 8, 4, 6}));
+  CHECK(read({.drop = {"id"}, .labels = "kind"}) == Table(2, 3, {1, 2, 3, 4, 5, 6}));
+  // A name wins over a range.
+  CHECK(read_csv("x,1-2,c\n5,6,7\n", with_table({.columns = {"1-2"}})) == Table(1, 1, {6}));
+  CHECK(refused_table(text, {.columns = {"d"}}).says("--columns: "));
+  CHECK(refused_table(text, {.columns = {"d"}}).says("has no column 'd'; it has columns 0 to 4: id, a, b, c, kind"));
+  CHECK(refused_table(text, {.drop = {"3-9"}}).says("--drop: "));
+  CHECK(refused_table("a,a\n1,2\n", {.drop = {"a"}}).says("several columns 'a'"));
+  CHECK(refused_table("a,b\n1,2\n", {.drop = {"a", "b"}}).says("leave no column"));
+  // What is not read need not be a number, and an index that is left out need not be spoken of.
+  CHECK(read_csv(",a\n0,5\n1,6\n", with_table({.columns = {"a"}})) == Table(2, 1, {5, 6}));
+  TemporaryFolder folder;
+  CHECK(io::describe(file_in(folder, "t.csv", text), with_table({.drop = {"id", "kind"}})).column_names ==
+        std::vector<std::string>{"a", "b", "c"});
+}
+
+TEST_CASE("csv: rows that lack a value are refused, left out, or filled with means") {
+  const std::string text = "a,b,name\n1,2,u\n,4,v\n3,NA,\n5,nan,w\n7,8,x\n";
+  const auto options = [](io::Missing missing) { return with_table({.drop = {"name"}, .missing = missing}); };
+  CHECK(read_csv(text, options(io::Missing::drop)) == Table(2, 2, {1, 2, 7, 8}));
+  const double a = (1. + 3 + 5 + 7) / 4, b = (2. + 4 + 8) / 3;
+  CHECK(read_csv(text, options(io::Missing::mean)) == Table(5, 2, {1, 2, a, 4, 3, b, 5, b, 7, 8}));
+  CHECK(refusal_of([&] {
+          (void)read_csv(text, options(io::Missing::refuse));
+        }).says("line 3: field 1 (a) is empty; --missing drop leaves out such rows, --missing mean takes the mean"));
+  // Rows are counted among those that are left; means are those of all rows.
+  auto some = options(io::Missing::drop);
+  some.row_begin = 1, some.row_end = 2;
+  CHECK(read_csv(text, some) == Table(1, 2, {7, 8}));
+  some = options(io::Missing::mean);
+  some.row_begin = 1, some.row_end = 3;
+  CHECK(read_csv(text, some) == Table(2, 2, {a, 4, 3, b}));
+  TemporaryFolder folder;
+  const auto where = file_in(folder, "t.csv", text);
+  auto d = io::describe(where, options(io::Missing::drop));
+  CHECK((d.rows == 2 && d.rows_dropped == 3 && d.values_filled == 0));
+  d = io::describe(where, options(io::Missing::mean));
+  CHECK((d.rows == 5 && d.rows_dropped == 0 && d.values_filled == 3));
+  CHECK(refused_table("a,b\n1,\n2,NA\n", {.missing = io::Missing::mean}).says("field 2 (b) has no value in any row"));
+  CHECK(refused_table("a,b\n1,x\n", {.missing = io::Missing::drop}).says("line 2: field 2 (b) is 'x', not a number"));
+  CHECK(read_csv("a,b\n1,\n", with_table({.missing = io::Missing::drop})).rows == 0);
+}
+
+TEST_CASE("csv: decimal commas") {
+  const auto comma = with_table({.decimal_comma = true});
+  CHECK(read_csv("a;b\n1,5;-2\n\"3,25\";1e3\n", comma) == Table(2, 2, {1.5, -2, 3.25, 1000}));
+  CHECK(read_csv("1,5\t2\n3\t4,5\n", comma) == Table(2, 2, {1.5, 2, 3, 4.5}));
+  CHECK(read_csv("1,5\n2,5\n", comma) == Table(2, 1, {1.5, 2.5}));
+  CHECK(refused_table("a;b\n1.000,5;2\n", {.decimal_comma = true})
+            .says("line 2: field 1 (a) is '1.000,5', not a number: with --decimal comma a number has no point"));
+}
+
+TEST_CASE("columns of dense matrices that are no text have numbers") {
+  CHECK(table_in("c_order.npy", with_table({.columns = {"0", "2"}})).cols == 2);
+  const auto d = io::describe(fixture("c_order.npy"), with_table({.drop = {"1"}}));
+  CHECK((d.cols == 2 && d.bytes == io::describe(fixture("c_order.npy")).bytes / 3 * 2));
+  Table kept = matrix_d(), some(5, 2);
+  for (index_t i = 0; i < 5; ++i) some(i, 0) = kept(i, 0), some(i, 1) = kept(i, 2);
+  CHECK(table_in("c_order.npy", with_table({.drop = {"1"}})) == some);
+  CHECK(refusal_of("c_order.npy", with_table({.columns = {"x"}})).says("has no column 'x'; it has columns 0 to 2"));
+  CHECK(refusal_of("sparse_csr.npz", with_table({.columns = {"0"}})).says("is sparse"));
+  CHECK(refusal_of("c_order.npy", with_table({.missing = io::Missing::drop}))
+            .says("--missing and --decimal are for csv"));
 }

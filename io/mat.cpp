@@ -1,0 +1,116 @@
+// MATLAB's files of version 5, also as "-v7" writes them, by libmatio.
+#include <algorithm>
+
+#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/lines.hpp"
+#include "tallskinny/io/mat_variables.hpp"
+#include "tallskinny/io/memory.hpp"
+
+namespace ts::io {
+
+namespace {
+
+constexpr const char* suite_sparse = "Problem/A";
+
+std::string listed(const std::vector<const MatVariable*>& variables) {
+  std::string text;
+  for (const MatVariable* v : variables)
+    text += (text.empty() ? "" : ", ") + v->path + " (" + std::to_string(v->rows) + " x " + std::to_string(v->cols) +
+            (v->sparse ? " sparse)" : ")");
+  return text;
+}
+
+/// The variable that is meant: the one named, SuiteSparse's, the only matrix, or the only variable.
+MatVariable chosen_variable(const Location& where, const ReadOptions& options) {
+  const auto all = list_mat(where.file, options);
+  std::string name = where.object.starts_with('/') ? where.object.substr(1) : where.object;
+  std::vector<const MatVariable*> matrices, any;
+  for (const MatVariable& v : all) {
+    if (v.path == name || (name.empty() && v.path == suite_sparse)) return v;
+    any.push_back(&v);
+    if (v.problem.empty() && v.rows != 1 && v.cols != 1) matrices.push_back(&v);
+  }
+  const auto refuse = [&where](const std::string& cause) {
+    throw Error(Errc::bad_input, where.file.string() + " " + cause);
+  };
+  if (all.empty()) refuse("holds no matrix of numbers");
+  if (!name.empty()) refuse("has no matrix '" + name + "'; it has " + listed(any));
+  if (matrices.size() == 1) return *matrices.front();
+  if (any.size() == 1) return *any.front();
+  refuse("holds several matrices; choose one as " + where.file.string() + ":NAME from " +
+         listed(matrices.empty() ? any : matrices));
+  return {};
+}
+
+NpyHeader dense_header(const MatVariable& v) {
+  NpyHeader h;
+  h.kind = v.complex ? 'c' : 'f', h.bytes = (v.single ? 4 : 8) * (v.complex ? 2 : 1), h.by_columns = true;
+  h.rows = v.rows, h.cols = v.cols, h.start = v.values;
+  h.stored_type = v.stored_type;
+  return h;
+}
+
+Description description_of(const MatVariable& v, const Location& where, const ReadOptions& options) {
+  const Location at{where.file, v.path};
+  if (!v.problem.empty()) throw Error(Errc::bad_input, at.text() + " " + v.problem);
+  Description d = describe_array(dense_header(v), at, options);
+  if (v.sparse) set_lines(d, v.rows, v.cols, v.entries, options);
+  d.convention = "MATLAB 5";
+  d.peak_bytes = sum({d.peak_bytes, d.bytes, d.bytes});  // what libmatio has, and what it hands over
+  return d;
+}
+
+/// A list of what was read, of which no longer one is believed than there are bytes.
+template <class T>
+std::vector<T> list_at(const NpyBytes& bytes, std::uint64_t start, index_t count) {
+  if (count < 0 || sum({start, product({count, sizeof(T)})}) > bytes.size)
+    throw Error(Errc::bad_input, bytes.name + " is damaged: its lists end early");
+  std::vector<T> list(static_cast<std::size_t>(count));
+  bytes.read(start, std::as_writable_bytes(std::span(list)));
+  return list;
+}
+
+}  // namespace
+
+Description describe_mat(const Location& where, const ReadOptions& options) {
+  return description_of(chosen_variable(where, options), where, options);
+}
+
+MatrixFile read_mat(const Location& where, const ReadOptions& options) {
+  const MatVariable meant = chosen_variable(where, options);
+  const Description d = description_of(meant, where, options);
+  require_memory(d.peak_bytes, options.memory_limit, d.where.text());
+  const auto [v, bytes] = read_mat(where.file, meant.path, options);
+  MatrixFile result{description_of(v, where, options), {}};
+  if (!v.sparse) {
+    const auto needed = product({v.rows, v.cols, dense_header(v).bytes});
+    if (sum({v.values, needed}) > bytes.size)
+      throw Error(Errc::bad_input, bytes.name + " is damaged: its lists end early");
+    result.matrix = read_array(bytes, dense_header(v), result.description.where, options).matrix;
+    return result;
+  }
+  const WholeLines lines{v.rows, v.cols, true, list_at<index_t>(bytes, v.pointers, v.cols + 1),
+                         list_at<index_t>(bytes, v.minor, v.entries)};
+  const auto with_values = [&, &found = v, &from = bytes]<class T>(std::type_identity<T>) {
+    const auto values = list_at<T>(from, found.values, found.entries);
+    result.matrix = SparseMatrix(assembled<T>(lines, values.data(), result.description, options));
+  };
+  v.complex ? with_values(std::type_identity<std::complex<double>>{}) : with_values(std::type_identity<double>{});
+  return result;
+}
+
+std::vector<Description> list_mat(const Location& where, const ReadOptions& options) {
+  std::vector<Description> found;
+  for (const MatVariable& v : list_mat(where.file, options)) {
+    if (v.problem.empty()) {
+      found.push_back(description_of(v, where, options));
+      continue;
+    }
+    Description unreadable;
+    unreadable.where = {where.file, v.path}, unreadable.convention = "MATLAB 5", unreadable.problem = v.problem;
+    found.push_back(std::move(unreadable));
+  }
+  return found;
+}
+
+}  // namespace ts::io

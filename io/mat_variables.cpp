@@ -1,0 +1,167 @@
+#include "tallskinny/io/mat_variables.hpp"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <system_error>
+
+#include "tallskinny/io/file_bytes.hpp"
+#include "tallskinny/io/hdf5/message.hpp"
+#include "tallskinny/io/hdf5/sandbox.hpp"
+#include "tallskinny/io/memory.hpp"
+#ifdef TS_MATIO
+#include "tallskinny/io/mat_reader.hpp"
+#endif
+
+namespace ts::io {
+
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& cause) {
+  throw Error(Errc::bad_input, file.string() + " " + cause);
+}
+
+#ifdef TS_MATIO
+
+using matlab5::Matio;
+using matlab5::MatReader;
+
+const Matio& matio(const std::filesystem::path& file) {
+  static const Matio library;
+  if (!library.loaded)
+    refuse(file, std::string("is a MATLAB file of version 5, and the library that reads those, ") + TS_MATIO +
+                     ", was not found: install it (Debian: libmatio-dev), or save the file with '-v7.3'");
+  return library;
+}
+
+/// A file in memory, which ends with this object.
+struct Memory {
+  explicit Memory(const char* name) : descriptor(::memfd_create(name, MFD_CLOEXEC)) {
+    if (descriptor < 0) throw std::bad_alloc();
+  }
+  ~Memory() { ::close(descriptor); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  [[nodiscard]] std::uint64_t size() const {
+    const off_t end = ::lseek(descriptor, 0, SEEK_END);
+    return end < 0 ? 0 : static_cast<std::uint64_t>(end);
+  }
+  int descriptor;
+};
+
+enum Status : int { fine = 0, no_memory = 1, not_opened = 2 };
+
+/// What the process does: a message with the variables goes to `told`, their lists to `lists`.
+[[noreturn]] void serve_mat(const Matio& library, const FileBytes& bytes, const std::string& path, int told, int lists,
+                            std::uint64_t address_space) {
+  constexpr double most_seconds = 60, least_rate = 5e6;  // bytes a second, once unpacked
+  const std::string name = "/proc/self/fd/" + std::to_string(bytes.descriptor());
+  const int next = ::dup(told);  // the number that opening the file takes, in a process with one thread
+  ::close(next);
+  mat_t* const file = library.open(name.c_str(), MAT_ACC_RDONLY);
+  if (file == nullptr) ::_exit(not_opened);
+  hdf5::give_up_rights({told, lists, next}, address_space);
+  hdf5::allow_seconds(most_seconds + static_cast<double>(bytes.size()) / least_rate);
+  try {
+    MatReader reader(library, file, lists);
+    const std::vector<MatVariable> found = path.empty() ? reader.all() : reader.one(path);
+    std::string text = hdf5::Message().put(found).bytes();
+    for (std::string_view left = text; !left.empty();) {
+      const ssize_t count = ::write(told, left.data(), left.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) ::_exit(no_memory);
+      left.remove_prefix(static_cast<std::size_t>(count));
+    }
+  } catch (const std::exception&) {
+    ::_exit(no_memory);
+  }
+  ::_exit(fine);
+}
+
+/// Has libmatio look at one variable, or all for "".
+std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std::string& path,
+                                   const ReadOptions& options, const Memory& lists) {
+  const Matio& library = matio(file);
+  const FileBytes bytes(file);
+  const Memory told("tallskinny-told");
+  constexpr std::uint64_t own_memory = std::uint64_t{512} << 20;
+  const std::uint64_t allowed = options.memory_limit != 0 ? options.memory_limit : available_memory();
+  const std::uint64_t may_take =
+      sum({hdf5::address_space(), own_memory,
+           std::min(allowed, product({3 * best_deflate, static_cast<index_t>(bytes.size())}))});
+  pid_t process = 0;
+  {
+    const hdf5::NoSignals no_signals;
+    process = ::fork();
+    if (process == 0) serve_mat(library, bytes, path, told.descriptor, lists.descriptor, may_take);
+  }
+  if (process < 0)
+    throw Error(Errc::io_failure,
+                file.string() + " cannot be read in a process of its own: " + std::generic_category().message(errno));
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status))
+    refuse(file, WTERMSIG(status) == SIGVTALRM
+                     ? "is damaged: libmatio came to no end with it"
+                     : "is damaged: libmatio crashed on it (signal " + std::to_string(WTERMSIG(status)) + ")");
+  if (WEXITSTATUS(status) == not_opened)
+    refuse(file, "is a MATLAB file of version 5 that libmatio cannot open: save it with '-v7.3'");
+  if (WEXITSTATUS(status) == no_memory) refuse(file, "asks for more memory than --memory or a file of its size allows");
+  std::string text(told.size(), '\0');
+  const auto got = io::read_at(told.descriptor, 0, std::as_writable_bytes(std::span(text)));
+  try {
+    if (WEXITSTATUS(status) != fine || got != text.size()) throw std::runtime_error("no answer");
+    return hdf5::Message(std::move(text)).get<std::vector<MatVariable>>();
+  } catch (const std::runtime_error&) {
+    refuse(file, "is damaged: the process that reads it gave no answer");
+  }
+}
+
+#endif
+
+}  // namespace
+
+#ifdef TS_MATIO
+
+std::vector<MatVariable> list_mat(const std::filesystem::path& file, const ReadOptions& options) {
+  const Memory lists("tallskinny-lists");
+  return ask_matio(file, "", options, lists);
+}
+
+MatContent read_mat(const std::filesystem::path& file, const std::string& path, const ReadOptions& options) {
+  const auto lists = std::make_shared<const Memory>("tallskinny-lists");
+  const auto found = ask_matio(file, path, options, *lists);
+  const std::string name = Location{file, path}.text();
+  if (found.size() != 1) throw Error(Errc::bad_input, name + " is there no more");
+  if (!found.front().problem.empty()) throw Error(Errc::bad_input, name + " " + found.front().problem);
+  const std::uint64_t size = lists->size();
+  return {found.front(), {name, size, [lists, name](std::uint64_t offset, std::span<std::byte> out) {
+                            if (io::read_at(lists->descriptor, offset, out) < out.size())
+                              throw Error(Errc::bad_input, name + " is damaged: its lists end early");
+                          }}};
+}
+
+#else
+
+namespace {
+[[noreturn]] void refuse_without(const std::filesystem::path& file) {
+  refuse(file,
+         "is a MATLAB file of version 5, and this program was built without the library that reads those: install "
+         "libmatio-dev and build it again, or save the file with '-v7.3'");
+}
+}  // namespace
+
+std::vector<MatVariable> list_mat(const std::filesystem::path& file, const ReadOptions&) { refuse_without(file); }
+MatContent read_mat(const std::filesystem::path& file, const std::string&, const ReadOptions&) { refuse_without(file); }
+
+#endif
+
+}  // namespace ts::io

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""docs/parquet.py turns Parquet and Arrow files into .npy that tskmeans reads, and respects the umask.
+
+Run as: parquet.py TSKMEANS SCRIPT. Exit status 77 where the module pyarrow is not installed.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+except ImportError:
+    print("left out: the Python modules numpy and pyarrow are not both installed")
+    sys.exit(77)
+
+tskmeans, script = (os.path.abspath(argument) for argument in sys.argv[1:3])
+
+
+def run(code, *words):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    if done.returncode != code:
+        sys.exit(f"{' '.join(words)}: exit status {done.returncode}, expected {code}: {done.stderr}")
+    return done.stdout + done.stderr
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(what)
+
+
+def convert(code, *words):
+    return run(code, sys.executable, script, *words)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(500, 3))
+    table = pa.table({"a": points[:, 0], "b": points[:, 1], "word": ["x"] * 500, "c": points[:, 2]})
+    pa.parquet.write_table(table, "t.parquet", row_group_size=100)
+    pa.feather.write_feather(table, "t.feather")
+    for name in ("t.parquet", "t.feather"):
+        said = run(4, tskmeans, name, "-k", "3")
+        expect("parquet.py" in said and "turns it into .npy" in said, said)
+        os.umask(0o027)
+        expect("left out: word" in convert(0, name, "t.npy"), "the column of words is not named")
+        expect(np.array_equal(np.load("t.npy"), points), f"{name} gave other numbers")
+        expect(os.stat("t.npy").st_mode & 0o777 == 0o640, "the mode is not that of the umask")
+        expect("500 points x 3 features" in run(0, tskmeans, "t.npy", "-k", "3"), "tskmeans read something else")
+        os.chmod("t.npy", 0o604)
+        convert(0, name, "t.npy", "--columns", "c,a", "--dtype", "float32")
+        expect(os.stat("t.npy").st_mode & 0o777 == 0o604, "the mode of the file that was replaced is lost")
+        expect(np.array_equal(np.load("t.npy"), points[:, [2, 0]].astype(np.float32)), f"{name}: other columns")
+        os.unlink("t.npy")
+    pa.parquet.write_table(pa.table({"a": [1.0, None]}), "hole.parquet")
+    expect("has no value in row 1" in convert(1, "hole.parquet", "h.npy"), "a missing value passes")
+    expect(not os.path.exists("h.npy") and sorted(os.listdir(".")) == ["hole.parquet", "t.feather", "t.parquet"],
+           "a file is left behind")
+print("parquet and feather")

@@ -1,0 +1,72 @@
+#include "tallskinny/tests/app/tskmeans/runs.hpp"
+
+using namespace ts;
+using namespace ts::test;
+
+namespace {
+
+/// 40 points in two groups, with a number and a known group, and two rows that lack a value.
+std::string table(const TemporaryFolder& folder, bool decimal_comma = false) {
+  std::string text = "id,height,width,group\n";
+  for (int i = 0; i < 40; ++i) {
+    const bool second = i % 2 == 1;
+    text += std::to_string(1000 * i) + ',' + (i == 4 ? "" : (second ? "10." : "0.") + std::to_string(i + 10)) + ',' +
+            (i == 9 ? "NA" : (second ? "5." : "1.") + std::to_string(i + 10)) + ',' + (second ? "big" : "small") + '\n';
+  }
+  if (decimal_comma)
+    for (char& c : text) c = c == ',' ? ';' : c == '.' ? ',' : c;
+  return folder.file(decimal_comma ? "comma.csv" : "points.csv", text);
+}
+
+}  // namespace
+
+TEST_CASE("columns of a csv file are chosen, and rows that lack a value are told of", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = table(folder), centers = folder / "centers.csv", labels = folder / "labels.csv";
+  const std::vector<std::string> common = {file, "-k", "2", "--drop", "id", "--labels-column", "group"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), common.begin(), common.end());
+    return more;
+  };
+  const ProcessResult refused = tskmeans(common);
+  CHECK(refused.code == 4);
+  CHECK(mentions(refused.err, file + " line 6: field 2 (height) is empty; --missing drop leaves out such rows"));
+
+  const auto dropped = json_of(tskmeans(with({"--missing", "drop", "--json", "--centers-out", centers})));
+  CHECK(dropped["rows"] == 38);
+  CHECK(dropped["cols"] == 2);
+  CHECK(dropped["rows_dropped"] == 2);
+  CHECK(dropped["values_filled"] == 0);
+  CHECK(dropped["cluster_sizes"] == nlohmann::json({19, 19}));
+  CHECK(content_of(centers).starts_with("height,width\n"));
+
+  const auto filled = json_of(tskmeans(with({"--missing", "mean", "--json", "--labels-out", labels})));
+  CHECK(filled["rows"] == 40);
+  CHECK(filled["rows_dropped"] == 0);
+  CHECK(filled["values_filled"] == 2);
+  CHECK(io::read_vector(io::parse_location(labels)).size() == 40);
+  CHECK(mentions(tskmeans(with({"--missing", "drop"})).out, "2 rows that lack a value left out"));
+  CHECK(mentions(tskmeans(with({"--missing", "mean"})).out, "2 missing values replaced by means of columns"));
+  CHECK_FALSE(json_of(tskmeans({file, "-k", "2", "--columns", "id", "--json"})).contains("rows_dropped"));
+
+  // The same points with decimal commas.
+  auto commas = with({"--missing", "drop", "--decimal", "comma", "--json"});
+  commas.front() = table(folder, true);
+  CHECK(json_of(tskmeans(commas))["inertia"] == dropped["inertia"]);
+  const ProcessResult points = tskmeans({commas.front(), "-k", "2", "--columns", "1-2"});
+  CHECK(points.code == 4);
+  CHECK(mentions(points.err, "line 2: field 2 (height) is '0,10', not a number; --decimal comma reads it as one"));
+}
+
+TEST_CASE("columns of features in HDF5 are chosen by number, also out of memory's reach", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string points = blobs_file(folder) + ":/features";
+  const auto two = json_of(tskmeans({points, "-k", "4", "--columns", "0,3", "--json"}));
+  CHECK(two["cols"] == 2);
+  CHECK(json_of(tskmeans({points, "-k", "4", "--drop", "1-2,-1", "--json"}))["inertia"] == two["inertia"]);
+  const ProcessResult refused = tskmeans({points, "-k", "4", "--columns", "height"});
+  CHECK(refused.code == 2);
+  CHECK(mentions(refused.err, "--columns: " + points + " has no column 'height'; it has columns 0 to 4"));
+  CHECK(tskmeans({points, "--missing", "drop"}).code == 2);
+  CHECK(mentions(tskmeans({points, "--columns", "0,,1"}).err, "between commas"));
+}
