@@ -45,14 +45,12 @@ void* allocate_host(std::size_t bytes) {
 
 void release_host(void* p) noexcept { std::free(p); }
 
-std::pmr::memory_resource* own_host_memory() noexcept {
+std::pmr::memory_resource* own_host_memory() {
   static OwnHostMemory* const own = new OwnHostMemory;  // for matrices that live to the end of the process
   return own;
 }
 
-std::pmr::memory_resource* host_memory() noexcept {
-  return memory_in_use != nullptr ? memory_in_use : own_host_memory();
-}
+std::pmr::memory_resource* host_memory() { return memory_in_use != nullptr ? memory_in_use : own_host_memory(); }
 
 UseHostMemory::UseHostMemory(std::pmr::memory_resource* from) noexcept
     : before_(std::exchange(memory_in_use, from != nullptr ? from : memory_in_use)) {}

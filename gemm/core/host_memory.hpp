@@ -13,11 +13,11 @@ namespace ts {
 void release_host(void* p) noexcept;
 
 /// A resource that gives such memory.
-[[nodiscard]] std::pmr::memory_resource* own_host_memory() noexcept;
+[[nodiscard]] std::pmr::memory_resource* own_host_memory();
 
 /// What matrices that this thread makes take their memory from: that of the innermost UseHostMemory, else the
 /// library's own.
-[[nodiscard]] std::pmr::memory_resource* host_memory() noexcept;
+[[nodiscard]] std::pmr::memory_resource* host_memory();
 
 /// While this lives, matrices that this thread makes, and the threads that work for it, take their memory from `from`;
 /// null changes nothing. What a matrix took goes back to where it came from, so `from` must outlive them all. Several

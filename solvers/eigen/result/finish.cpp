@@ -175,9 +175,11 @@ template <class T>
 void conclude(const Context& ctx, const EigenOptions& options, const Acceptance& accept, PlacedMatrix<T> vectors,
               double next_value, EigenResult<T>& result) {
   const index_t here = vectors.rows();
-  const bool stay = options.vectors && options.results == Results::on_device;
-  result.device_vectors = stay ? std::move(vectors).to_device(ctx) : DeviceMatrix<T>();
-  result.vectors = options.vectors && !stay ? std::move(vectors).to_host(ctx) : Matrix<T>(here, 0);
+  result.device_vectors = {}, result.vectors = Matrix<T>(here, 0);
+  if (options.vectors && options.results == Results::on_device)
+    result.device_vectors = std::move(vectors).to_device(ctx);
+  else if (options.vectors)
+    result.vectors = std::move(vectors).to_host(ctx);
   result.norm = accept.norm;
   const auto k = static_cast<index_t>(result.values.size());
   result.converged_pairs.assign(at(k), false), result.vector_errors.assign(at(k), nan);
