@@ -1,16 +1,15 @@
 // Variables of a MATLAB file of version 5 through libmatio: what the process that reads them does.
 #pragma once
 
+#include <dlfcn.h>
 #include <matio.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <memory>
 #include <optional>
 #include <type_traits>
 
-#include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 #include "tallskinny/io/mat_variables.hpp"
 #include "tallskinny/io/memory.hpp"
 
@@ -28,10 +27,12 @@ struct Matio {
   bool loaded = false;
 
   Matio() {
-    const std::array<const char*, 1> names = {TS_MATIO};
-    const cuda::SharedLibrary library(names);
-    const auto bind = [&library](auto& to, const char* name) { return library.bind(to, name); };
-    loaded = library.loaded() && bind(open, "Mat_Open") && bind(next_info, "Mat_VarReadNextInfo") &&
+    void* const library = ::dlopen(TS_MATIO, RTLD_NOW | RTLD_LOCAL);  // stays
+    const auto bind = [library]<class Function>(Function*& to, const char* name) {
+      to = reinterpret_cast<Function*>(::dlsym(library, name));
+      return to != nullptr;
+    };
+    loaded = library != nullptr && bind(open, "Mat_Open") && bind(next_info, "Mat_VarReadNextInfo") &&
              bind(read, "Mat_VarRead") && bind(free, "Mat_VarFree") && bind(count_fields, "Mat_VarGetNumberOfFields") &&
              bind(field_names, "Mat_VarGetStructFieldnames") && bind(field, "Mat_VarGetStructFieldByName");
   }

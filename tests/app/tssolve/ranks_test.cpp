@@ -20,9 +20,10 @@ TEST_CASE("eigenvalues and vectors of ranks have the bits of one process, from t
     out.write_binsparse("/", lap, io::Structure::symmetric);
     out.commit();
   }
-  const Words options = {"-k", "8", "--which", "LA", "-o"};
+  const Words options = {"-k", "8", "--which", "LA", "--vectors-out", folder / "vectors.npy", "-o"};
   const auto one = solve_on(1, with({whole}, with(options, {folder / "1.h5"})));
   CHECK(one["ranks"] == 1);
+  const std::string vectors = content_of(folder / "vectors.npy");
   for (const int ranks : {2, 3}) {
     const std::string file = folder / (std::to_string(ranks) + ".h5");
     const auto found = solve_on(ranks, with({ranks == 2 ? whole : half}, with(options, {file})));
@@ -32,6 +33,7 @@ TEST_CASE("eigenvalues and vectors of ranks have the bits of one process, from t
          {"eigenvalues", "residual_norms", "error_bounds", "iterations", "multiplicities", "verified"})
       CHECK(found[name] == one[name]);
     CHECK(same_bits(folder / "1.h5", file));
+    CHECK(content_of(folder / "vectors.npy") == vectors);
   }
 }
 
