@@ -63,7 +63,8 @@ index_t choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, co
   const index_t trials = seeding_trials(centers.rows());
   Matrix<double> candidates(trials, p.cols());
   std::vector<double> uniforms(at(trials));
-  constexpr index_t at_once = 512;  // choices between two looks at whether to stop
+  // Choices between two looks at whether to stop.
+  const index_t at_once = p.source.space() == Space::device ? 4096 : 512;
   const bool together = sampled || p.source.space() == Space::device;
   while (together && have < until && potential.total() > std::max(enough, 0.0)) {
     chosen(have);

@@ -161,7 +161,7 @@ ChosenCentroids Heads::choose(const Context& ctx, const HeadsPass& pass) {
       {argument_of(x_), order, pass.labels.data, by_rows_.data(), pass.half_norms, pass.largest, pass.shift, scale_,
        as<cuda::HeadNorms>(norms_), limits_.data(), list + 1, reinterpret_cast<cuda::word64*>(list)});
   cuda::launch_with<cuda::HeadsTilesPolicy>(
-      ctx, cuda::heads_tiles_plan(n_, m_, device),
+      ctx, cuda::heads_tiles_plan(n_, m_, false, device),
       {heads_.data(), limits_.data(), chunks_.data(), order, n_, chunk_count, as<std::uint32_t>(signs_)});
   cuda::launch_with<cuda::HeadsListsPolicy>(ctx, cuda::heads_lists_plan(ceil_div(n_, tile_), device),
                                             {as<std::uint32_t>(signs_), ceil_div(n_, cuda::heads_rows), chunk_count,

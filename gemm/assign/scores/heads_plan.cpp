@@ -48,18 +48,20 @@ KernelPlan heads_limits_plan(const RowsForm& rows, index_t axes, index_t steps, 
   return plan;
 }
 
-KernelPlan heads_tiles_plan(index_t rows, index_t axes, const DeviceInfo& device) {
-  constexpr int least_stages = 3;
+KernelPlan heads_tiles_plan(index_t rows, index_t axes, bool each_row, const DeviceInfo& device) {
+  constexpr int least_stages = 3, most_groups = 3;
   HeadsTilesPolicy policy;
+  policy.each_row = each_row;
   policy.steps = static_cast<int>(axes / 16 + 1);
-  for (policy.groups = 3; policy.groups > 1; --policy.groups) {
+  policy.stage_steps = policy.steps % 4 == 0 ? 4 : 3;
+  for (policy.groups = most_groups; policy.groups > 0; --policy.groups) {
     policy.stages = 0;
     const int left = device.shared_bytes_per_block - policy.shared_bytes();
-    policy.stages = std::clamp(left / policy.stage_bytes, least_stages, policy.most_stages);
-    if (left >= least_stages * policy.stage_bytes) break;
+    policy.stages = std::clamp(left / policy.stage_bytes(), least_stages, policy.most_stages);
+    if (left >= least_stages * policy.stage_bytes()) break;
   }
   KernelPlan plan = plan_of("heads_tiles", policy);
-  plan.grid = grid_of(ceil_div(rows, policy.groups * policy.group_rows), device.multiprocessors);
+  plan.grid = grid_of(ceil_div(rows, std::max(policy.groups, 1) * policy.group_rows), device.multiprocessors);
   plan.block = static_cast<unsigned>(policy.threads());
   plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
   plan.budget = {policy.registers(), 0};

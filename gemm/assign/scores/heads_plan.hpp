@@ -18,7 +18,8 @@ namespace ts::cuda {
 [[nodiscard]] KernelPlan heads_rows_plan(DType type, index_t rows, const DeviceInfo& device);
 [[nodiscard]] KernelPlan heads_centroids_plan(index_t k);
 [[nodiscard]] KernelPlan heads_limits_plan(const RowsForm& rows, index_t axes, index_t steps, const DeviceInfo& device);
-[[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, index_t axes, const DeviceInfo& device);
+/// @param axes 16 (steps - 1) for a number of steps that 3 or 4 divides.
+[[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, index_t axes, bool each_row, const DeviceInfo& device);
 [[nodiscard]] KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device);
 
 }  // namespace ts::cuda

@@ -107,10 +107,10 @@ struct HeadsLimitsPolicy {
 
 struct HeadsTilesArguments {
   const void *heads, *limits, *chunks;
-  const unsigned* order;
+  const unsigned* order;  ///< null: as they are
   index_t count;
   int chunk_count;
-  unsigned* signs;  ///< of heads_rows rows and a chunk: four words
+  unsigned* signs;  ///< of heads_rows rows and a chunk: four words; of each row: chunks x 4 x rows
 };
 
 /// scores/kernels/heads_tiles.cuh (sm_90a)
@@ -119,22 +119,25 @@ struct HeadsTilesPolicy {
   static constexpr char name[] = "ts::cuda::HeadsTilesPolicy";
   using Arguments = HeadsTilesArguments;
 
-  int steps = 4;   ///< of 16 columns: of heads, and one of limits; whole stages
-  int groups = 3;  ///< warpgroups that multiply
-  int stages = 3;  ///< of the ring
+  int steps = 4;          ///< of 16 columns: of heads, and one of limits; whole stages
+  int stage_steps = 4;    ///< of a stage
+  int groups = 3;         ///< warpgroups that multiply
+  int stages = 3;         ///< of the ring
+  bool each_row = false;  ///< a sign for each row; or for heads_rows of them
 
   static constexpr DType type = DType::float16;
-  static constexpr int blocks_at_once = 1, stage_steps = 4, group_rows = 64, step_bytes = 32, most_stages = 8;
-  static constexpr int stage_bytes = stage_steps * step_bytes * heads_chunk;
+  static constexpr int blocks_at_once = 1, group_rows = 64, step_bytes = 32, most_stages = 8;
+  [[nodiscard]] constexpr int stage_bytes() const { return stage_steps * step_bytes * heads_chunk; }
   [[nodiscard]] constexpr int threads() const { return 128 * groups + 32; }
   [[nodiscard]] constexpr int left_bytes() const { return steps * step_bytes * group_rows; }
-  [[nodiscard]] constexpr int left_at() const { return stages * stage_bytes; }
+  [[nodiscard]] constexpr int left_at() const { return stages * stage_bytes(); }
   [[nodiscard]] constexpr int barriers_at() const { return left_at() + groups * left_bytes(); }
   [[nodiscard]] constexpr int shared_bytes() const { return barriers_at() + 16 * most_stages; }
   [[nodiscard]] constexpr int registers() const { return 65536 / threads() / 8 * 8; }
 
   static constexpr void members(auto& p, auto each) {
-    each("steps", p.steps), each("groups", p.groups), each("stages", p.stages);
+    each("steps", p.steps), each("stage_steps", p.stage_steps), each("groups", p.groups), each("stages", p.stages),
+        each("each_row", p.each_row);
   }
   friend bool operator==(const HeadsTilesPolicy&, const HeadsTilesPolicy&) = default;
 };

@@ -1,16 +1,12 @@
 #include "tallskinny/gemm/assign/seeding/choose.hpp"
 
 #include <algorithm>
-#include <unordered_map>
-
-#include "tallskinny/gemm/assign/seeding/nearer_rows.hpp"
 
 namespace ts::assign_detail {
 
 namespace {
 
-constexpr index_t most_at_once = 1024;  // draws
-constexpr int numbers_of_call = 24;     // bits of random numbers before those of a call with the next first_number
+constexpr int numbers_of_call = 24;  // bits of random numbers before those of a call with the next first_number
 
 /// A row drawn, D^2 when it was, and its number among the candidates of the batch.
 struct Draw {
@@ -22,21 +18,20 @@ struct Draw {
 template <class S>
 class Chooser {
  public:
-  Chooser(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<S> squared,
-          std::span<const double> weights, const Choosing& how)
-      : ctx_(ctx), x_(x), squared_(squared), weights_(weights), how_(how), search_(ctx, x, unit) {
+  Chooser(NearerRowSearch<S>& search, std::span<S> squared, std::span<const double> weights, const Choosing& how)
+      : squared_(squared), weights_(weights), how_(how), search_(search), candidate_of_(squared.size(), none) {
     // Centres so far tell about how many choices leave most of the potential.
-    at_once_ = std::clamp(static_cast<index_t>(how.first_number / 4), how.trials, most_at_once);
+    at_once_ = std::clamp(static_cast<index_t>(how.first_number / 4), how.trials, most_at_once());
   }
 
   ChosenRows choose() && {
     for (sum_up(); std::ssize(chosen_.rows) < how_.most && chosen_.left > how_.enough && chosen_.left > 0; sum_up()) {
       const double before = chosen_.left;
       draw();
-      meet();
+      if (!meet()) break;
       take_turns();
       if (4 * chosen_.left >= 3 * before)
-        at_once_ = std::min(2 * at_once_, most_at_once);
+        at_once_ = std::min(2 * at_once_, most_at_once());
       else if (2 * chosen_.left < before)
         at_once_ = std::max(at_once_ / 2, how_.trials);
     }
@@ -47,13 +42,18 @@ class Chooser {
   [[nodiscard]] double weight(index_t i) const {
     return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)];
   }
+  [[nodiscard]] index_t most_at_once() const {
+    const index_t centers = static_cast<index_t>(how_.first_number) / how_.trials + std::ssize(chosen_.rows);
+    return std::max(how_.trials, search_.most_candidates(centers));
+  }
   [[nodiscard]] double squared(index_t i) const { return static_cast<double>(squared_[static_cast<std::size_t>(i)]); }
 
   /// w D^2 of all rows up to each, and of all.
   void sum_up() {
     through_.resize(squared_.size());
     double sum = 0;
-    for (index_t i = 0; i < x_.rows(); ++i) through_[static_cast<std::size_t>(i)] = sum += weight(i) * squared(i);
+    for (index_t i = 0; i < std::ssize(squared_); ++i)
+      through_[static_cast<std::size_t>(i)] = sum += weight(i) * squared(i);
     chosen_.left = sum;
   }
 
@@ -75,17 +75,19 @@ class Chooser {
   }
   double random() { return how_.random.uniform((how_.first_number << numbers_of_call) + numbers_++); }
 
-  /// Finds the rows that each candidate would lower.
-  void meet() {
-    std::unordered_map<index_t, index_t> known;
+  /// Finds the rows that each candidate would lower; false: it cannot.
+  bool meet() {
     std::vector<index_t> rows;
+    rows.reserve(draws_.size());
     for (Draw& draw : draws_) {
-      draw.candidate = known.try_emplace(draw.row, std::ssize(rows)).first->second;
-      if (draw.candidate == std::ssize(rows)) rows.push_back(draw.row);
+      std::int32_t& candidate = candidate_of_[static_cast<std::size_t>(draw.row)];
+      if (candidate == none) candidate = static_cast<std::int32_t>(rows.size()), rows.push_back(draw.row);
+      draw.candidate = candidate;
     }
-    Matrix<double> candidates(std::ssize(rows), x_.cols());
-    gather_rows(ctx_, x_, rows, candidates.view());
-    nearer_ = search_.find(candidates.cview(), squared_);
+    for (const index_t row : rows) candidate_of_[static_cast<std::size_t>(row)] = none;
+    std::optional<NearerRows<S>> found = search_.find(rows, squared_);
+    if (found) nearer_ = *std::move(found);
+    return found.has_value();
   }
 
   void take_turns() {
@@ -116,12 +118,13 @@ class Chooser {
     chosen_.left -= most;
   }
 
-  const Context& ctx_;
-  const Rows& x_;
+  static constexpr std::int32_t none = -1;
+
   std::span<S> squared_;
   std::span<const double> weights_;
   const Choosing& how_;
-  NearerRowSearch<S> search_;
+  NearerRowSearch<S>& search_;
+  std::vector<std::int32_t> candidate_of_;  ///< of a row that is one of the batch
   ChosenRows chosen_;
   std::vector<double> through_;
   std::vector<Draw> draws_, taken_;  ///< of the batch; taken for the next choice
@@ -134,9 +137,9 @@ class Chooser {
 }  // namespace
 
 template <class S>
-ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
-                       PerRow<const double> weights, const Choosing& how) {
-  return Chooser<S>(ctx, x, unit, squared.span(), weights.span(), how).choose();
+ChosenRows choose_rows(NearerRowSearch<S>& search, std::span<S> squared, std::span<const double> weights,
+                       const Choosing& how) {
+  return Chooser<S>(search, squared, weights, how).choose();
 }
 
 template decltype(choose_rows<float>) choose_rows<float>;

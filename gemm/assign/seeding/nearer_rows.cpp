@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "tallskinny/gemm/assign/scores/grouped_scores.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
@@ -84,7 +85,7 @@ class Search {
         const double* const candidate = candidates_.data() + q * x_.cols();
         const S found = static_cast<S>(kernels_.squared_distance(row, candidate, x_.cols()));
         if (found < squared_[static_cast<std::size_t>(first + r)])
-          out.push_back({static_cast<std::int32_t>(q), {first + r, found}});
+          out.push_back({static_cast<std::int32_t>(q), {static_cast<std::int32_t>(first + r), found}});
       }
   }
 
@@ -161,33 +162,38 @@ NearerRows<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit,
   for (const auto& s : scratch) measured += s.measured;
   // Sorted by candidates: pieces are in the order of rows, and so is what they found.
   NearerRows<S> rows;
-  rows.begin.assign(static_cast<std::size_t>(candidates.rows()) + 1, 0);
+  rows.stretches.resize(static_cast<std::size_t>(candidates.rows()));
   for (const auto& part : parts)
-    for (const auto& found : part) ++rows.begin[static_cast<std::size_t>(found.candidate) + 1];
-  for (std::size_t q = 1; q < rows.begin.size(); ++q) rows.begin[q] += rows.begin[q - 1];
-  std::vector<index_t> next(rows.begin.begin(), rows.begin.end() - 1);
-  rows.all.resize(static_cast<std::size_t>(rows.begin.back()));
+    for (const auto& found : part) ++rows.stretches[static_cast<std::size_t>(found.candidate)].count;
+  index_t all = 0;
+  for (auto& [begin, count] : rows.stretches) begin = std::exchange(all, all + std::exchange(count, 0));
+  rows.all.resize(static_cast<std::size_t>(all));
   for (const auto& part : parts)
-    for (const auto& found : part)
-      rows.all[static_cast<std::size_t>(next[static_cast<std::size_t>(found.candidate)]++)] = found.nearer;
+    for (const auto& found : part) {
+      auto& [begin, count] = rows.stretches[static_cast<std::size_t>(found.candidate)];
+      rows.all[static_cast<std::size_t>(begin + count++)] = found.nearer;
+    }
   return rows;
 }
 
 }  // namespace
 
 template <class S>
-NearerRows<S> NearerRowSearch<S>::find(HostView<const double> candidates, std::span<const S> squared) {
+std::optional<NearerRows<S>> HostNearerRowSearch<S>::find(std::span<const index_t> numbers,
+                                                          std::span<const S> squared) {
   constexpr index_t share = 16;  // of all pairs that may be measured for nothing, a unit
+  Matrix<double> candidates(std::ssize(numbers), x_.cols());
+  gather_rows(ctx_, x_, numbers, candidates.view());
   index_t measured = 0;
   NearerRows<S> rows = scores_ == Scores::float64
-                           ? search<double>(ctx_, x_, unit_, candidates, squared, scores_, measured)
-                           : search<float>(ctx_, x_, unit_, candidates, squared, scores_, measured);
+                           ? search<double>(ctx_, x_, unit_, candidates.cview(), squared, scores_, measured)
+                           : search<float>(ctx_, x_, unit_, candidates.cview(), squared, scores_, measured);
   if (measured - std::ssize(rows.all) > x_.rows() * candidates.rows() / share)
     scores_ = scores_ == Scores::int16 ? Scores::float32 : Scores::float64;
   return rows;
 }
 
-template class NearerRowSearch<float>;
-template class NearerRowSearch<double>;
+template class HostNearerRowSearch<float>;
+template class HostNearerRowSearch<double>;
 
 }  // namespace ts::assign_detail

@@ -1,6 +1,7 @@
-// Rows in host memory that a candidate is nearer to than all centres so far. Internal to the room.
+// Rows that a candidate is nearer to than all centres so far. Internal to the room.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,34 +12,55 @@ namespace ts::assign_detail {
 /// A row to which a candidate is nearer, and its squared distance.
 template <class S>
 struct NearerRow {
-  index_t row;
+  std::int32_t row;
   S squared;
 };
 
-/// For each candidate the rows that it is nearer to, in order.
+/// For each candidate the rows that it is nearer to, in order; some of the others may be among them.
 template <class S>
 struct NearerRows {
+  /// Where those of a candidate lie.
+  struct Stretch {
+    index_t begin, count;
+  };
   std::vector<NearerRow<S>> all;
-  std::vector<index_t> begin;  ///< one for each candidate, and the end
+  std::vector<Stretch> stretches;  ///< one for each candidate
 
   [[nodiscard]] std::span<const NearerRow<S>> of(index_t candidate) const {
-    const auto q = static_cast<std::size_t>(candidate);
-    return std::span(all).subspan(static_cast<std::size_t>(begin[q]),
-                                  static_cast<std::size_t>(begin[q + 1] - begin[q]));
+    const Stretch& s = stretches[static_cast<std::size_t>(candidate)];
+    return std::span(all).subspan(static_cast<std::size_t>(s.begin), static_cast<std::size_t>(s.count));
   }
+};
+
+/// Finds them where the rows lie.
+template <class S>
+class NearerRowSearch {
+ public:
+  NearerRowSearch() = default;
+  NearerRowSearch(const NearerRowSearch&) = delete;
+  NearerRowSearch& operator=(const NearerRowSearch&) = delete;
+  virtual ~NearerRowSearch() = default;
+
+  /// @param candidates their numbers among the rows. @param squared D_i^2 of each row in the coordinates of the unit.
+  /// None where it would take too long.
+  [[nodiscard]] virtual std::optional<NearerRows<S>> find(std::span<const index_t> candidates,
+                                                          std::span<const S> squared) = 0;
+  /// Candidates that are best asked for at once, at most, when there are so many centres.
+  [[nodiscard]] virtual index_t most_candidates(index_t centers) const noexcept = 0;
 };
 
 /// Scores (assign/scores) with a bound on their errors find all pairs of row and candidate that may be closer than
 /// what is kept for the row: as fast as a pass of assign(). These pairs, of which there are few, are measured by
 /// differences in float64. S: float or double.
 template <class S>
-class NearerRowSearch {
+class HostNearerRowSearch final : public NearerRowSearch<S> {
  public:
   /// Of dense rows in host memory; all of these must outlive the search.
-  NearerRowSearch(const Context& ctx, const Rows& x, const SeedingUnit& unit) : ctx_(ctx), x_(x), unit_(unit) {}
+  HostNearerRowSearch(const Context& ctx, const Rows& x, const SeedingUnit& unit) : ctx_(ctx), x_(x), unit_(unit) {}
 
-  /// @param candidates rows of x. @param squared D_i^2 of each row in the coordinates of the unit.
-  [[nodiscard]] NearerRows<S> find(HostView<const double> candidates, std::span<const S> squared);
+  [[nodiscard]] std::optional<NearerRows<S>> find(std::span<const index_t> candidates,
+                                                  std::span<const S> squared) override;
+  [[nodiscard]] index_t most_candidates(index_t) const noexcept override { return 1024; }
 
  private:
   const Context& ctx_;
@@ -47,7 +69,7 @@ class NearerRowSearch {
   Scores scores_ = Scores::int16;  ///< more accurate ones once too many pairs are measured for nothing
 };
 
-extern template class NearerRowSearch<float>;
-extern template class NearerRowSearch<double>;
+extern template class HostNearerRowSearch<float>;
+extern template class HostNearerRowSearch<double>;
 
 }  // namespace ts::assign_detail

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tallskinny/gemm/assign/scores/heads_plan.hpp"
+
 namespace ts::cuda {
 
 KernelPlan seed_distances_plan(bool lower, DType type, Coordinates coordinates, index_t candidates, index_t chunks) {
@@ -42,6 +44,41 @@ KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, index_t row
   plan.meets = true;
   plan.shared_bytes = static_cast<std::size_t>(policy.dynamic_bytes(plan.grid, row_bytes));
   plan.budget = {128, policy.shared_bytes()};
+  return plan;
+}
+
+std::optional<NearerPlans> nearer_plans(index_t rows, index_t d, const DeviceInfo& device) {
+  index_t steps = ceil_div(d, 16) + 1;
+  while (steps % 3 != 0 && steps % 4 != 0) ++steps;
+  NearerPlans plans{16 * (steps - 1), {}, {}, {}, {}};
+  if (device.capability() != 90) return std::nullopt;
+  plans.tiles = heads_tiles_plan(rows, plans.columns, true, device);
+  if (policy_of<HeadsTilesPolicy>(plans.tiles).groups == 0) return std::nullopt;
+  plans.heads = warps_plan("seed_heads", SeedHeadsPolicy{}, rows, device);
+  plans.limits = threads_plan("seed_limits", SeedLimitsPolicy{}, rows);
+  plans.measure = warps_plan("seed_measure", SeedMeasurePolicy{}, rows, device);
+  for (KernelPlan* const plan : {&plans.heads, &plans.limits}) plan->budget = {64, 0};
+  plans.measure.budget = {32, 0};
+  return plans;
+}
+
+bool batches_pay(index_t rows, index_t d, index_t trials, index_t centers) noexcept {
+  // Seconds: of a batch and of a choice beside their products, and of one product (H100).
+  constexpr double batch = 400e-6, choice = 8e-6, of_batch = 1 / 1.5e14, of_choice = 1 / 1.5e13;
+  const double products = static_cast<double>(rows * d) * static_cast<double>(trials);
+  const double choices = static_cast<double>(std::clamp<index_t>(8 * centers, 128, 8192)) / static_cast<double>(trials);
+  return batch / choices + products * of_batch < choice + products * of_choice;
+}
+
+KernelPlan seed_candidates_plan(index_t padded) {
+  KernelPlan plan = threads_plan("seed_candidates", SeedCandidatesPolicy{}, 32 * padded);
+  plan.budget = {64, 0};
+  return plan;
+}
+
+KernelPlan seed_pairs_plan(index_t padded) {
+  KernelPlan plan = threads_plan("seed_pairs", SeedPairsPolicy{}, padded / 32 * SeedPairsPolicy::threads);
+  plan.budget = {32, SeedPairsPolicy::shared_bytes};
   return plan;
 }
 

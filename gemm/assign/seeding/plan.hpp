@@ -1,7 +1,10 @@
 // The kernels of seeding on a GPU: pure functions of shapes.
 #pragma once
 
+#include <optional>
+
 #include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/seeding/nearer_policy.hpp"
 #include "tallskinny/gemm/assign/seeding/policy.hpp"
 
 namespace ts::cuda {
@@ -29,5 +32,19 @@ inline constexpr index_t most_trials = 16;
 /// shared memory.
 [[nodiscard]] KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, index_t row_bytes,
                                           const DeviceInfo& device);
+
+/// The kernels that find the rows that candidates are nearer to.
+struct NearerPlans {
+  index_t columns;  ///< of rows in float16
+  KernelPlan heads, limits, tiles, measure;
+};
+/// None for devices other than sm_90, and for rows of which 64 do not lie in shared memory.
+[[nodiscard]] std::optional<NearerPlans> nearer_plans(index_t rows, index_t d, const DeviceInfo& device);
+/// Whether candidates of many choices at once cost less than one choice after the other (seed_choose.cuh), when there are
+/// so many centres.
+[[nodiscard]] bool batches_pay(index_t rows, index_t d, index_t trials, index_t centers) noexcept;
+/// assign/seeding/kernels/seed_candidates.cuh; seed_pairs.cuh
+[[nodiscard]] KernelPlan seed_candidates_plan(index_t padded);
+[[nodiscard]] KernelPlan seed_pairs_plan(index_t padded);
 
 }  // namespace ts::cuda

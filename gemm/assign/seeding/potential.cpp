@@ -182,7 +182,7 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
 }
 
 bool can_choose(const Context& ctx, const Rows& x, const Choosing& how) {
-  if (!x.on_device()) return !x.sparse();
+  if (!x.on_device()) return !x.sparse() && x.rows() <= INT32_MAX;
   if (how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX) return false;
   const cuda::DeviceInfo& device = ctx.stream.device();
   const index_t row_bytes = (x.cols() + 4) * static_cast<index_t>(sizeof(double));
@@ -196,8 +196,9 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   expects(can_choose(ctx, x, how), "choose_rows() cannot choose among these rows");
   assign_detail::expect_per_row(x, squared, "squared distances");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
-  return x.on_device() ? assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how)
-                       : assign_detail::choose_rows<S>(ctx, x, unit, squared, weights, how);
+  if (x.on_device()) return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);
+  assign_detail::HostNearerRowSearch<S> search(ctx, x, unit);
+  return assign_detail::choose_rows<S>(search, squared.span(), weights.span(), how);
 }
 
 std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {

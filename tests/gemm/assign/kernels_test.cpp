@@ -144,7 +144,7 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
     const auto chosen = cuda::assign_chosen_plan(p, found, device);
     plans.push_back(chosen->kernel);
     plans.push_back(cuda::heads_limits_plan(p.rows, axes, found.steps, device));
-    plans.push_back(cuda::heads_tiles_plan(p.rows.n, axes, device));
+    plans.push_back(cuda::heads_tiles_plan(p.rows.n, axes, false, device));
     plans.push_back(cuda::heads_lists_plan(p.rows.n / cuda::tile_rows(*chosen), device));
     plans.push_back(cuda::heads_rows_plan(type, p.rows.n, device));
     plans.push_back(cuda::heads_centroids_plan(k));
@@ -204,6 +204,11 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
     plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{wide}, 1000));
     for (const index_t trials : {8, 16}) plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
   }
+  for (const index_t d : {16, 128, 512, 768, 1400})
+    if (const auto nearer = cuda::nearer_plans(1 << 16, d, device))
+      for (const cuda::KernelPlan& plan : {nearer->heads, nearer->limits, nearer->tiles, nearer->measure})
+        plans.push_back(plan);
+  plans.push_back(cuda::seed_candidates_plan(1024)), plans.push_back(cuda::seed_pairs_plan(1024));
   for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
   return plans;
 }

@@ -1,4 +1,4 @@
-// Which centroids may be nearest for some of 16 rows: products of heads by tensor instructions of warpgroups (sm_90a),
+// Which centroids may be nearest for some of 16 rows, or for each: products of heads by tensor instructions of warpgroups (sm_90a),
 // whose last step adds and takes away what heads_limits.cuh and heads_centroids.cuh say, so that signs tell. A group
 // has 64 rows, which it copies itself, and takes chunks of 128 centroids from a ring that one more warp fills. Operands
 // lie as wgmma.cuh says. A lane has rows g and g + 8 of its warp's 16, and columns 2t, 2t + 1 of each eight: bit 2b + e
@@ -29,10 +29,10 @@ __device__ __forceinline__ void fill_ring(const ts::cuda::HeadsTilesArguments& a
         barrier_wait(shared.empty(at.stage), at.parity ^ 1);
       else
         ++filled;
-      barrier_arrive_expecting(shared.full(at.stage), policy.stage_bytes);
-      bulk_load(shared.memory + at.stage * policy.stage_bytes,
-                static_cast<const unsigned char*>(a.chunks) + static_cast<int64>(part) * policy.stage_bytes,
-                policy.stage_bytes, shared.full(at.stage));
+      barrier_arrive_expecting(shared.full(at.stage), policy.stage_bytes());
+      bulk_load(shared.memory + at.stage * policy.stage_bytes(),
+                static_cast<const unsigned char*>(a.chunks) + static_cast<int64>(part) * policy.stage_bytes(),
+                policy.stage_bytes(), shared.full(at.stage));
     }
 }
 
@@ -45,12 +45,14 @@ __device__ __forceinline__ void load_rows(const ts::cuda::HeadsTilesArguments& a
     const int64 position = first + 8 * half + lane / 4;
     const int valid = position < a.count ? 16 : 0;
     const int64 real = position < a.count ? position : 0;
-    const auto* const head = static_cast<const unsigned short*>(a.heads) + a.order[real] * static_cast<int64>(m);
+    const auto* const head = static_cast<const unsigned short*>(a.heads) +
+                             (a.order == nullptr ? real : static_cast<int64>(a.order[real])) * m;
     const auto* const limit = static_cast<const unsigned short*>(a.limits) + real * ts::cuda::limit_columns;
     unsigned char* const to = left + (16 * warp + 8 * half + lane / 4) * 16;
 #pragma unroll
     for (int begin = 0; begin < 2 * policy.steps; begin += 4) {
       const int piece = begin + lane % 4;
+      if (piece >= 2 * policy.steps) continue;
       copy_async<16>(to + piece * (16 * group_rows), piece < m / 8 ? head + 8 * piece : limit + 8 * (piece - m / 8),
                      valid);
     }
@@ -66,7 +68,7 @@ __device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8]
 #pragma unroll 1
   for (int stage = 0; stage < stages_of_chunk; ++stage, at.advance()) {
     barrier_wait(shared.full(at.stage), at.parity);
-    const uint64 right = rights + at.stage * (policy.stage_bytes / 16);
+    const uint64 right = rights + at.stage * (policy.stage_bytes() / 16);
     const uint64 left = lefts + stage * (stage_steps * left_step / 16);
     wgmma_fence();
 #pragma unroll
@@ -86,17 +88,33 @@ __device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8]
   for (int i = 0; i < 4 * blocks_of_8; ++i) asm volatile("" : "+f"(product[i])::"memory");
 }
 
-/// The signs of both rows of a lane, and of all lanes of its columns.
-__device__ __forceinline__ uint32 signs_of(const float (&product)[4 * blocks_of_8]) {
-  uint32 word = 0;
+/// The signs of both rows of a lane.
+__device__ __forceinline__ uint2 signs_of(const float (&product)[4 * blocks_of_8]) {
+  uint2 words{};
 #pragma unroll
   for (int b = blocks_of_8 - 1; b >= 0; --b)
 #pragma unroll
-    for (int e = 1; e >= 0; --e)
-      word = __funnelshift_l(__float_as_uint(product[4 * b + e]) | __float_as_uint(product[4 * b + 2 + e]), word, 1);
+    for (int e = 1; e >= 0; --e) {
+      words.x = __funnelshift_l(__float_as_uint(product[4 * b + e]), words.x, 1);
+      words.y = __funnelshift_l(__float_as_uint(product[4 * b + 2 + e]), words.y, 1);
+    }
+  return words;
+}
+
+/// Leaves them for each row, or for all lanes of a lane's columns; the warp's rows begin at `first`.
+__device__ __forceinline__ void leave(const ts::cuda::HeadsTilesArguments& a, uint2 words, int64 first, int c) {
+  const int lane = threadIdx.x % 32;
+  if constexpr (policy.each_row) {
+    const int64 row = first + lane / 4;
+    uint32* const to = a.signs + (c * 4 + lane % 4) * a.count + row;
+    if (row < a.count) to[0] = words.x;
+    if (row + 8 < a.count) to[8] = words.y;
+  } else {
+    uint32 word = words.x | words.y;
 #pragma unroll
-  for (int step = 4; step < 32; step *= 2) word |= __shfl_xor_sync(everyone, word, step);
-  return word;
+    for (int step = 4; step < 32; step *= 2) word |= __shfl_xor_sync(everyone, word, step);
+    if (lane < 4 && first < a.count) a.signs[(first / ts::cuda::heads_rows * a.chunk_count + c) * 4 + lane] = word;
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(policy.threads(), 1) heads_tiles(ts::cuda::HeadsTilesArguments a) {
@@ -126,8 +144,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), 1) heads_tiles(ts
     for (int c = 0; c < a.chunk_count; ++c) {
       float product[4 * blocks_of_8];
       multiply_chunk(product, lefts, shared, at);
-      const uint32 word = signs_of(product);
-      if (lane < 4 && first < a.count) a.signs[(first / ts::cuda::heads_rows * a.chunk_count + c) * 4 + lane] = word;
+      leave(a, signs_of(product), first, c);
     }
     // All warps of the group have multiplied the rows before they are written over.
     asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory");

@@ -43,16 +43,17 @@ void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd)
   ctx.simd = simd;
   const ColumnMoments moments = column_moments(ctx, rows);
   const SeedingUnit unit{moments, 0x1p-9};
-  Matrix<double> coordinates(n, d), candidates(count, d);
+  Matrix<double> coordinates(n, d);
+  std::vector<index_t> candidates;
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < d; ++j)
       coordinates(i, j) = (static_cast<double>(x(i, j)) - moments.shift[static_cast<std::size_t>(j)]) * unit.scale;
   std::vector<S> squared;
   for (index_t i = 0; i < n; ++i) squared.push_back(static_cast<S>(distance(coordinates, i, n / 2)));
-  for (index_t q = 0; q < count; ++q) rows.load(q * (n / count), candidates.data() + q * d);
-  NearerRowSearch<S> search(ctx, rows, unit);
+  for (index_t q = 0; q < count; ++q) candidates.push_back(q * (n / count));
+  HostNearerRowSearch<S> search(ctx, rows, unit);
   for (int round = 0; round < 3; ++round) {  // scores become more accurate from call to call, if need be
-    const NearerRows<S> found = search.find(candidates.cview(), squared);
+    const NearerRows<S> found = *search.find(candidates, squared);
     for (index_t q = 0; q < count; ++q) {
       std::vector<index_t> expected, got;
       constexpr double open = test::allowed::six_digits;  // of a distance, within which rounding may decide

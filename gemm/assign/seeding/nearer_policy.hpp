@@ -1,0 +1,138 @@
+// What specialises the kernels that find the rows that candidates are nearer to, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/assign/scores/heads_policy.hpp"
+
+namespace ts::cuda {
+
+/// Of a row in the coordinates of distances: its squared norm; norms, rounded up, of it in float16 and of what rounding
+/// leaves.
+struct alignas(16) SeedNorms {
+  double squared;
+  float head, rest;
+};
+
+struct SeedHeadsArguments {
+  const float* rows;  ///< count x ld in the coordinates of distances, filled up with zeros
+  index_t count;
+  int ld, d, m;
+  void* heads;  ///< count x m in float16, filled up with zeros
+  SeedNorms* norms;
+  unsigned* largest;  ///< bits of the largest norm, rounded up; 0 at first
+};
+
+/// seeding/kernels/seed_heads.cuh, a warp a row
+struct SeedHeadsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedHeadsPolicy";
+  using Arguments = SeedHeadsArguments;
+
+  static constexpr DType type = DType::float32;
+  static constexpr int threads = 256, blocks_at_once = 4;
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const SeedHeadsPolicy&, const SeedHeadsPolicy&) = default;
+};
+
+struct SeedLimitsArguments {
+  const SeedNorms* norms;
+  const float* squared;
+  index_t count;
+  int d, steps;  ///< steps: of 16 columns, of heads and limits
+  const unsigned* largest;
+  void* limits;  ///< count x limit_columns in float16
+};
+
+/// seeding/kernels/seed_limits.cuh, a thread a row
+struct SeedLimitsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedLimitsPolicy";
+  using Arguments = SeedLimitsArguments;
+
+  static constexpr DType type = DType::float32;
+  static constexpr int threads = 256, blocks_at_once = 4;
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const SeedLimitsPolicy&, const SeedLimitsPolicy&) = default;
+};
+
+struct SeedCandidatesArguments {
+  const void* heads;
+  const SeedNorms* norms;
+  const index_t* numbers;  ///< of the rows that are candidates
+  int count, padded, m;    ///< padded: to whole chunks
+  void* chunks;            ///< as heads_tiles.cuh takes them
+};
+
+/// seeding/kernels/seed_candidates.cuh, a warp a candidate
+struct SeedCandidatesPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedCandidatesPolicy";
+  using Arguments = SeedCandidatesArguments;
+
+  static constexpr DType type = DType::float16;
+  static constexpr int threads = 256, blocks_at_once = 4;
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const SeedCandidatesPolicy&, const SeedCandidatesPolicy&) = default;
+};
+
+/// A row that a candidate may be nearer to; then its squared distance takes the candidate's place.
+struct SeedPair {
+  int row;
+  union {
+    int candidate;
+    float squared;
+  };
+};
+/// Where the pairs of a candidate lie.
+struct SeedStretch {
+  index_t begin, count;
+};
+struct SeedPairsArguments {
+  const unsigned* signs;  ///< chunks x 4 x rows
+  index_t rows;
+  int count;             ///< candidates
+  index_t most;          ///< pairs that there is room for
+  word64* total;         ///< 0 at first; how many there would be
+  SeedStretch* stretch;  ///< of each candidate
+  SeedPair* pairs;
+};
+
+/// seeding/kernels/seed_pairs.cuh, a block 32 candidates
+struct SeedPairsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedPairsPolicy";
+  using Arguments = SeedPairsArguments;
+
+  static constexpr DType type = DType::float16;
+  static constexpr int threads = 1024, blocks_at_once = 2;
+  static constexpr int shared_bytes = threads / 32 * 33 * 4 + 8;  ///< static
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const SeedPairsPolicy&, const SeedPairsPolicy&) = default;
+};
+
+struct SeedMeasureArguments {
+  const float* rows;
+  int ld;
+  const index_t* numbers;
+  const word64* total;
+  index_t most;
+  SeedPair* pairs;
+};
+
+/// seeding/kernels/seed_measure.cuh, eight lanes a pair
+struct SeedMeasurePolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedMeasurePolicy";
+  using Arguments = SeedMeasureArguments;
+
+  static constexpr DType type = DType::float32;
+  static constexpr int threads = 256, blocks_at_once = 8;
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const SeedMeasurePolicy&, const SeedMeasurePolicy&) = default;
+};
+
+}  // namespace ts::cuda
