@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tallskinny/gemm/assign/seeding/chains.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
@@ -39,6 +40,7 @@ class Proposals {
   [[nodiscard]] double squared_distance(const double* a, const double* b) const {
     return potential_.squared_distance(a, b);
   }
+  [[nodiscard]] SeedingUnit unit() const { return potential_.unit(); }
 
   /// Proposals first, first + 1, ... of a run, whose random numbers these are.
   [[nodiscard]] Drawn draw(std::uint64_t first, index_t count, const Random& random) const {
@@ -112,8 +114,13 @@ class Chains {
   /// Returns how many centres there are: fewer than k where a chain found nothing but copies of them.
   index_t choose() {
     constexpr index_t large = 64, small = 8;  // chains
+    const bool there = p_.source.space() == Space::device;
     for (begin_ = have_ = 1; have_ < p_.k && !from_.none(); begin_ = have_) {
-      const index_t end = std::min(p_.k, have_ + large);
+      const index_t end = std::min(p_.k, have_ + (there ? chains_there() : large));
+      if (there) {
+        if (!follow_there(end)) return have_;
+        continue;
+      }
       draw(end);
       for (begin_small_ = have_; have_ < end; begin_small_ = have_)
         if (!follow(std::min(end, have_ + small))) return have_;
@@ -136,18 +143,49 @@ class Chains {
     const index_t count = std::ssize(drawn_.rows), d = p_.cols();
     if (rows_.rows() < count) rows_ = Matrix<double>(count, d);
     p_.load_rows(drawn_.rows, rows_.view().rows(0, count));
-    const std::vector<S> far = from_.squared(drawn_.rows);
-    if (begin_ == 1) {
-      squared_ = far;
-      return;
+    squared_ = from_.squared(drawn_.rows);
+    if (begin_ > 1)
+      squared_ = lowered(p_, Rows(rows_.cview().rows(0, count)), squared_, centers_.cview().rows(1, begin_ - 1));
+  }
+
+  /// As many as have links of which the rows stay in a device's cache.
+  [[nodiscard]] index_t chains_there() const {
+    constexpr index_t least = 64, most = 512, bytes = index_t{24} << 20;
+    return std::clamp(bytes / (length_ * p_.cols() * static_cast<index_t>(sizeof(S))), least, most);
+  }
+  /// draw() and follow() where the rows are, for all chains up to `end`.
+  bool follow_there(index_t end) {
+    chosen_(have_);
+    const index_t count = (end - begin_) * length_;
+    first_number_ = static_cast<std::uint64_t>((begin_ - 1) * length_);
+    drawn_ = from_.draw(first_number_, count, drawing_);
+    std::vector<index_t> rows = drawn_.rows;
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    std::vector<std::int32_t> row_of(drawn_.rows.size());
+    std::vector<double> uniforms(drawn_.rows.size());
+    for (std::size_t y = 0; y < row_of.size(); ++y) {
+      row_of[y] = static_cast<std::int32_t>(std::lower_bound(rows.begin(), rows.end(), drawn_.rows[y]) - rows.begin());
+      uniforms[y] = accepting_.uniform(first_number_ + y);
     }
-    Rows rows(rows_.cview().rows(0, count));
-    PerRowArray<double> there;
-    if (p_.source.space() == Space::device) {
-      there = p_.beside_rows(std::vector<double>(rows_.data(), rows_.data() + count * d));
-      rows = rows_of<double>(p_.ctx, std::as_const(there).view(), count, d);
-    }
-    squared_ = lowered(p_, rows, far, centers_.cview().rows(1, begin_ - 1));
+    // Products of rows with scales are no numbers of float32.
+    return p_.scale.empty() ? follow_rows(p_.rows_as<S>(rows), rows, row_of, uniforms)
+                            : follow_rows(p_.rows_as<double>(rows), rows, row_of, uniforms);
+  }
+  template <class T>
+  bool follow_rows(const PerRowArray<T>& values, const std::vector<index_t>& numbers,
+                   const std::vector<std::int32_t>& row_of, const std::vector<double>& uniforms) {
+    const Rows rows = rows_of<T>(p_.ctx, values.view(), std::ssize(numbers), p_.cols());
+    std::vector<S> far = from_.squared(numbers);
+    if (begin_ > 1) far = lowered(p_, rows, far, centers_.cview().rows(1, begin_ - 1));
+    const SeedingUnit unit = from_.unit();
+    const auto ends = follow_chains<S>(p_.ctx, {rows, unit, far, row_of, drawn_.ratio, uniforms, length_});
+    std::vector<index_t> chosen;
+    chosen.reserve(ends.size());
+    for (const std::int32_t link : ends) chosen.push_back(drawn_.rows[at(link)]);
+    p_.load_rows(chosen, centers_.view().rows(have_, std::ssize(chosen)));
+    have_ += std::ssize(chosen);
+    return std::ssize(row_of) == std::ssize(chosen) * length_;
   }
 
   /// The chains up to `end`, which meet the centres of chains before them; false: one that found none.

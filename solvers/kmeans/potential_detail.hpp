@@ -40,13 +40,15 @@ class Potential {
   /// The rows, in order, that keep_rows() keeps.
   [[nodiscard]] std::vector<index_t> keep(double factor, const Philox& random) const;
 
+  /// The coordinates of distances.
+  [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }
+
  private:
   Potential(const KMeansProblem& problem, PerRowArray<S> squared);
   [[nodiscard]] std::vector<S> squared_here(std::span<const index_t> numbers) const;
   /// Of `width` values for each chunk of all rows those here are there: gets all of them.
   void gather_chunks(double* values, index_t width) const;
   [[nodiscard]] PerRow<const double> weights() const { return problem_.weights_of(0, problem_.rows()); }
-  [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }
 
   const KMeansProblem& problem_;
   double scale_ = 1;

@@ -32,5 +32,4 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   template decltype(potential_with<S>) potential_with<S>;   \
   template decltype(draw_rows<S>) draw_rows<S>;             \
   template decltype(keep_rows<S>) keep_rows<S>;             \
-  template decltype(choose_rows<S>) choose_rows<S>;         \
   template decltype(gather_rows<S>) gather_rows<S>;

@@ -245,5 +245,7 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 
 TS_INSTANTIATE_POTENTIAL(float)
 TS_INSTANTIATE_POTENTIAL(double)
+template decltype(choose_rows<float>) choose_rows<float>;
+template decltype(choose_rows<double>) choose_rows<double>;
 
 }  // namespace ts

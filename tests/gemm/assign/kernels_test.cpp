@@ -201,6 +201,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   for (const bool move : {false, true}) plans.push_back(cuda::assign_means_plan(move, 1000));
   for (const bool wide : {false, true}) {
     plans.push_back(cuda::seed_draw_plan(wide, 1000));
+    plans.push_back(cuda::seed_chains_plan(wide, 10000, device));
     plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{wide}, 1000));
     for (const index_t trials : {8, 16}) plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
   }

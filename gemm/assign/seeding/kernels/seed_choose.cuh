@@ -3,7 +3,7 @@
 // the distances that the blocks left; then a block measures its rows, eight lanes a row, against the rows
 // drawn, and leaves the distances and, for each row drawn, the sum that would be left if that one were chosen.
 // Lanes, warps and blocks are added in a fixed order.
-#include "tallskinny/gemm/device/element.cuh"
+#include "tallskinny/gemm/assign/seeding/kernels/seed_meet.cuh"
 #include "tallskinny/gemm/device/philox.cuh"
 
 using Score = Choose<policy.wide, double, float>::type;
@@ -13,18 +13,6 @@ constexpr int at_once = sizeof(Score) > 4 ? 1 : 2;  // rows of eight lanes
 struct alignas(16) Part {
   Score of[together];
 };
-/// Waits until all blocks have come here for the `time`-th time.
-__device__ __forceinline__ void meet(uint32* arrivals, uint32 time) {
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(arrivals, 1u);
-    uint32 arrived;
-    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
-    while (arrived < time * gridDim.x);
-  }
-  __syncthreads();
-}
 
 __device__ __forceinline__ double add_lanes(double sum) {
 #pragma unroll
