@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/spmm/plan.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"

@@ -129,7 +129,7 @@ struct SeedMeasurePolicy {
   using Arguments = SeedMeasureArguments;
 
   static constexpr DType type = DType::float32;
-  static constexpr int threads = 256, blocks_at_once = 8;
+  static constexpr int threads = 256, blocks_at_once = 4;
 
   static constexpr void members(auto&, auto) {}
   friend bool operator==(const SeedMeasurePolicy&, const SeedMeasurePolicy&) = default;

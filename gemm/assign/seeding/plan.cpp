@@ -57,8 +57,7 @@ std::optional<NearerPlans> nearer_plans(index_t rows, index_t d, const DeviceInf
   plans.heads = warps_plan("seed_heads", SeedHeadsPolicy{}, rows, device);
   plans.limits = threads_plan("seed_limits", SeedLimitsPolicy{}, rows);
   plans.measure = warps_plan("seed_measure", SeedMeasurePolicy{}, rows, device);
-  for (KernelPlan* const plan : {&plans.heads, &plans.limits}) plan->budget = {64, 0};
-  plans.measure.budget = {32, 0};
+  for (KernelPlan* const plan : {&plans.heads, &plans.limits, &plans.measure}) plan->budget = {64, 0};
   return plans;
 }
 

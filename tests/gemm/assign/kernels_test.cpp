@@ -174,6 +174,21 @@ void add_once(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
   plans.push_back(cuda::seed_labelled_plan(DType::float32, cuda::Coordinates::narrow, 1000));
 }
 
+void add_seeding(std::vector<cuda::KernelPlan>& plans, const cuda::DeviceInfo& device) {
+  for (const bool wide : {false, true}) {
+    plans.push_back(cuda::seed_draw_plan(wide, 1000));
+    plans.push_back(cuda::seed_chains_plan(wide, 10000, device));
+    plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{wide}, 1000));
+    for (const index_t trials : {8, 16}) plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
+  }
+  for (const index_t d : {16, 128, 512, 768, 1400})
+    if (const auto nearer = cuda::nearer_plans(1 << 16, d, device))
+      for (const cuda::KernelPlan& plan : {nearer->heads, nearer->limits, nearer->tiles, nearer->measure})
+        plans.push_back(plan);
+  plans.push_back(cuda::seed_candidates_plan(1024)), plans.push_back(cuda::seed_pairs_plan(1024));
+  for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
+}
+
 std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
   std::size_t turn = 0;
@@ -199,18 +214,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
       plans.push_back(cuda::sums_sort_plan(put, clusters, 1 << 20, device));
   plans.push_back(cuda::sums_places_plan(1000));
   for (const bool move : {false, true}) plans.push_back(cuda::assign_means_plan(move, 1000));
-  for (const bool wide : {false, true}) {
-    plans.push_back(cuda::seed_draw_plan(wide, 1000));
-    plans.push_back(cuda::seed_chains_plan(wide, 10000, device));
-    plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{wide}, 1000));
-    for (const index_t trials : {8, 16}) plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
-  }
-  for (const index_t d : {16, 128, 512, 768, 1400})
-    if (const auto nearer = cuda::nearer_plans(1 << 16, d, device))
-      for (const cuda::KernelPlan& plan : {nearer->heads, nearer->limits, nearer->tiles, nearer->measure})
-        plans.push_back(plan);
-  plans.push_back(cuda::seed_candidates_plan(1024)), plans.push_back(cuda::seed_pairs_plan(1024));
-  for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
+  add_seeding(plans, device);
   return plans;
 }
 
@@ -219,6 +223,14 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
 TEST_CASE("some kernels of assign compile within their budget", "[assign][nvrtc]") {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100"})
     test::compile_plans(arch, test::some_of(assign_plans(cuda::typical_device(arch)), 8));
+}
+
+TEST_CASE("the kernels of seeding compile within their budget", "[.full][seeding][nvrtc]") {
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100"}) {
+    std::vector<cuda::KernelPlan> plans;
+    add_seeding(plans, cuda::typical_device(arch));
+    test::compile_plans(arch, plans);
+  }
 }
 
 TEST_CASE("the kernels of assign compile within their budget", "[.full][nvrtc]") {

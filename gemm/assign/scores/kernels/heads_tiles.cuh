@@ -49,7 +49,7 @@ __device__ __forceinline__ void load_rows(const ts::cuda::HeadsTilesArguments& a
                              (a.order == nullptr ? real : static_cast<int64>(a.order[real])) * m;
     const auto* const limit = static_cast<const unsigned short*>(a.limits) + real * ts::cuda::limit_columns;
     unsigned char* const to = left + (16 * warp + 8 * half + lane / 4) * 16;
-#pragma unroll
+#pragma unroll 8
     for (int begin = 0; begin < 2 * policy.steps; begin += 4) {
       const int piece = begin + lane % 4;
       if (piece >= 2 * policy.steps) continue;
