@@ -38,6 +38,7 @@ double distance(const Matrix<float>& x, index_t a, index_t b) {
 }
 
 void check_search(index_t n, index_t d, index_t count, float spread) {
+  constexpr index_t centers = 30;
   INFO("n " << n << " d " << d << " candidates " << count << " spread " << spread);
   Context ctx;
   ctx.stream = test::device_stream();
@@ -51,9 +52,11 @@ void check_search(index_t n, index_t d, index_t count, float spread) {
   DeviceMatrix<float> there(ctx.stream, n, ld);
   copy(ctx.stream, there.view(), wide.cview());
   std::vector<float> squared(static_cast<std::size_t>(n));
-  for (index_t i = 0; i < n; ++i)
-    squared[static_cast<std::size_t>(i)] =
-        static_cast<float>(std::min({distance(x, i, 0), distance(x, i, n / 3), distance(x, i, n / 2)}));
+  for (index_t i = 0; i < n; ++i) {
+    double least = distance(x, i, 0);
+    for (index_t c = 1; c < centers; ++c) least = std::min(least, distance(x, i, c * n / centers));
+    squared[static_cast<std::size_t>(i)] = static_cast<float>(least);
+  }
   std::vector<index_t> candidates;
   for (index_t q = 0; q < count; ++q) candidates.push_back(q * 37 % n);
   assign_device::DeviceNearerRowSearch search(ctx, *std::move(plans), there.data(), n, ld, d);
