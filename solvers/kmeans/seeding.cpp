@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <string>
 #include <unordered_set>
 
 #include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
@@ -46,7 +43,7 @@ constexpr double oversampling = 0.5;
 constexpr index_t most_sampled = index_t{1} << 28;  ///< numbers
 
 /// Streams of one restart: numbers that serve different purposes never meet.
-enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, drawn = 16, priorities = 32, samples = 64 };
+enum Purpose : std::uint64_t { first_row = 0, draws = 1, kept = 2, samples = 64 };
 
 /// Which centres are chosen, have .. until - 1, while the potential is above `enough`.
 struct Wanted {
@@ -231,65 +228,6 @@ Matrix<double> choose_kept(const KMeansProblem& p, std::uint64_t seed, std::uint
   return seed_plus_plus(reduced, seed, stream, {}, chosen);
 }
 
-/// When a clock rings, and of which row.
-struct Ring {
-  double when;
-  index_t row;
-  auto operator<=>(const Ring&) const = default;
-};
-
-/// The rows whose clocks ring until `limit`, in this order; clocks of rows without weight ring at infinity.
-std::vector<index_t> rings_until(const KMeansProblem& p, const Random& random, double limit) {
-  constexpr index_t chunk = index_t{1} << 16;
-  const index_t n = p.rows(), first = p.first_row();
-  std::vector<std::vector<Ring>> parts(at((n + chunk - 1) / chunk));
-  parallel_for(p.ctx.thread_count(), std::ssize(parts), [&](index_t c) {
-    for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
-      const double weight = p.weight(i);
-      const double ring =
-          weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(first + i))) / weight : inf;
-      if (ring <= limit) parts[at(c)].push_back({ring, first + i});
-    }
-  });
-  std::vector<Ring> rings;
-  for (const auto& part : parts) rings.insert(rings.end(), part.begin(), part.end());
-  rings = gather_lists<Ring>(p.ctx, rings);
-  std::sort(rings.begin(), rings.end());
-  std::vector<index_t> rows(rings.size());
-  std::transform(rings.begin(), rings.end(), rows.begin(), [](const Ring& ring) { return ring.row; });
-  return rows;
-}
-
-/// Makes the first distinct of these rows, in this order, the centres. Returns copies of some of them, as
-/// many as centres are missing: nothing if there are enough distinct rows.
-std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index_t> order, Matrix<double>& centers) {
-  constexpr index_t least = 64;  // at a time
-  const index_t d = p.cols();
-  index_t have = 0;
-  std::unordered_set<std::string> seen;
-  std::vector<index_t> copies;
-  while (!order.empty() && have < p.k) {
-    const auto count = std::min(order.size(), at(std::max(p.k - have, least)));
-    const std::span<const index_t> numbers = order.first(count);
-    order = order.subspan(count);
-    Matrix<double> rows(std::ssize(numbers), d);
-    p.load_rows(numbers, rows.view());
-    for (index_t q = 0; q < rows.rows() && have < p.k; ++q) {
-      double* const row = rows.data() + q * d;
-      std::copy_n(row, d, centers.data() + have * d);
-      for (index_t j = 0; j < d; ++j) row[j] += 0.0;  // -0.0 equals 0.0
-      std::string key(at(d) * sizeof(double), '\0');
-      std::memcpy(key.data(), row, key.size());
-      if (seen.insert(std::move(key)).second)
-        ++have;
-      else if (std::ssize(copies) < p.k)
-        copies.push_back(numbers[at(q)]);
-    }
-  }
-  copies.resize(at(p.k - have));
-  return copies;
-}
-
 }  // namespace
 
 Matrix<double> seed_plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
@@ -309,27 +247,6 @@ Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::ui
   // Products of rows with scales are no numbers of float32.
   return wide || !p.scale.empty() ? choose_kept<double>(p, seed, stream, kept_rows, chosen)
                                   : choose_kept<float>(p, seed, stream, kept_rows, chosen);
-}
-
-Matrix<double> seed_random(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream) {
-  const index_t n = p.all_rows();
-  Matrix<double> centers(p.k, p.cols());
-  // Without weights draws of which repeated ones do not count are in the same order, and mostly few do.
-  if (!p.weighted() && p.k <= n / 8 &&
-      take_distinct(p, some_rows(n, 2 * p.k, Random(seed, stream + drawn)), centers).empty())
-    return centers;
-  const Random random(seed, stream + priorities);
-  const double total = p.total_weight();
-  // The first of n exponential clocks with rates w_i to ring is row i with probability w_i / sum w, and so
-  // on. Only those that ring soon are looked at, and all only if there are not enough distinct rows among
-  // them.
-  for (double limit = (4.0 * static_cast<double>(p.k) + 100) / total;; limit *= 8) {
-    const bool all = limit * total >= 4 * static_cast<double>(n);
-    const std::vector<index_t> missing = take_distinct(p, rings_until(p, random, all ? inf : limit), centers);
-    if (!missing.empty() && !all) continue;
-    p.load_rows(missing, centers.view().rows(p.k - std::ssize(missing), std::ssize(missing)));
-    return centers;
-  }
 }
 
 }  // namespace ts::solvers::kmeans_detail
