@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/assign/scores/launch.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
@@ -85,6 +86,29 @@ void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, const 
   });
 }
 
+/// Rows in T, which holds all numbers of x, through page-locked memory; threads write them as float64.
+template <class T>
+void fetch_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out) {
+  constexpr index_t most_bytes = index_t{1} << 25;
+  const index_t d = x.cols(), at_once = std::max<index_t>(1, most_bytes / (d * static_cast<index_t>(sizeof(T))));
+  for (index_t first = 0; first < out.rows(); first += at_once) {
+    const index_t count = std::min(at_once, out.rows() - first);
+    const std::size_t of_numbers = static_cast<std::size_t>(count) * sizeof(index_t),
+                      of_rows = static_cast<std::size_t>(count * d) * sizeof(T);
+    cuda::Staging& staging = ctx.stream.staging();
+    staging.begin(ctx.stream, cuda::Staging::rounded(of_numbers) + cuda::Staging::rounded(of_rows));
+    const cuda::Staging::Stretch sent = staging.take(of_numbers), rows = staging.take(of_rows);
+    std::copy_n(numbers.data() + first, count, static_cast<index_t*>(sent.host));
+    cuda::Staging::upload(ctx.stream, sent);
+    launch_gather(ctx, x, static_cast<const index_t*>(sent.device), count, nullptr, 1, static_cast<T*>(rows.device), d);
+    cuda::Staging::download(ctx.stream, rows);
+    ctx.stream.synchronize();
+    parallel_for(assign_detail::team_size(ctx, count, static_cast<double>(d)), count, [&](index_t q) {
+      std::copy_n(static_cast<const T*>(rows.host) + q * d, d, out.data() + (first + q) * out.ld());
+    });
+  }
+}
+
 }  // namespace
 
 template <class S>
@@ -166,23 +190,9 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
 }
 
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out) {
-  constexpr index_t most_elements = index_t{1} << 23;
-  const index_t d = x.cols();
-  if (numbers.empty() || d == 0) return;
-  const index_t at_once = std::max<index_t>(1, most_elements / d);
-  for (index_t first = 0; first < out.rows(); first += at_once) {
-    const index_t count = std::min(at_once, out.rows() - first);
-    Workspace w;
-    const std::size_t sent = w.reserve<index_t>(count), found = w.reserve<double>(count * d);
-    w.get(ctx.stream);
-    cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data() + first,
-                     static_cast<std::size_t>(count) * sizeof(index_t));
-    launch_gather(ctx, x, w.at<index_t>(sent), count, nullptr, 1, w.at<double>(found), d);
-    const auto line = static_cast<std::size_t>(d) * sizeof(double);
-    cuda::copy_lines(ctx.stream, out.data() + first * out.ld(), static_cast<std::size_t>(out.ld()) * sizeof(double),
-                     w.at<double>(found), line, line, static_cast<std::size_t>(count));
-    ctx.stream.synchronize();
-  }
+  if (numbers.empty() || x.cols() == 0) return;
+  if (x.type() == DType::float64 || x.has_scale()) return fetch_rows<double>(ctx, x, numbers, out);
+  return fetch_rows<float>(ctx, x, numbers, out);
 }
 
 template <class S>
