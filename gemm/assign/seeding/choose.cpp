@@ -1,6 +1,10 @@
 #include "tallskinny/gemm/assign/seeding/choose.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "tallskinny/gemm/assign/rows/chunks.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::assign_detail {
 
@@ -18,8 +22,15 @@ struct Draw {
 template <class S>
 class Chooser {
  public:
-  Chooser(NearerRowSearch<S>& search, std::span<S> squared, std::span<const double> weights, const Choosing& how)
-      : squared_(squared), weights_(weights), how_(how), search_(search), candidate_of_(squared.size(), none) {
+  Chooser(const Context& ctx, NearerRowSearch<S>& search, std::span<S> squared, std::span<const double> weights,
+          const Choosing& how)
+      : ctx_(ctx),
+        squared_(squared),
+        weights_(weights),
+        how_(how),
+        search_(search),
+        through_(squared.size()),
+        candidate_of_(squared.size(), none) {
     // Centres so far tell about how many choices leave most of the potential.
     at_once_ = std::clamp(static_cast<index_t>(how.first_number / 4), how.trials, most_at_once());
   }
@@ -48,13 +59,21 @@ class Chooser {
   }
   [[nodiscard]] double squared(index_t i) const { return static_cast<double>(squared_[static_cast<std::size_t>(i)]); }
 
-  /// w D^2 of all rows up to each, and of all.
+  /// w D^2 of all rows up to each, and of all: sums of chunks, added one after the other.
   void sum_up() {
-    through_.resize(squared_.size());
-    double sum = 0;
-    for (index_t i = 0; i < std::ssize(squared_); ++i)
-      through_[static_cast<std::size_t>(i)] = sum += weight(i) * squared(i);
-    chosen_.left = sum;
+    const index_t n = std::ssize(squared_), chunks = assign_detail::chunk_count(n);
+    const int team = assign_detail::team_size(ctx_, chunks, chunk_rows);
+    const auto sum_chunk = [&](index_t c, double sum) {
+      for (index_t i = c * chunk_rows; i < std::min(n, (c + 1) * chunk_rows); ++i)
+        through_[static_cast<std::size_t>(i)] = sum += weight(i) * squared(i);
+      return sum;
+    };
+    std::vector<double> before(static_cast<std::size_t>(chunks));
+    parallel_for(team, chunks, [&](index_t c) { before[static_cast<std::size_t>(c)] = sum_chunk(c, 0); });
+    chosen_.left = 0;
+    for (double& sum : before) sum = std::exchange(chosen_.left, chosen_.left + sum);
+    parallel_for(team, chunks, [&](index_t c) { sum_chunk(c, before[static_cast<std::size_t>(c)]); });
+    chosen_.left = through_.empty() ? 0 : through_.back();
   }
 
   /// Those of the batch; first those that were taken already for the next choice.
@@ -64,16 +83,21 @@ class Chooser {
     first_new_ = draws_.size();
     const index_t missing = (how_.most - std::ssize(chosen_.rows)) * how_.trials - std::ssize(draws_);
     const index_t count = std::min(at_once_, missing + missing / 8 + 1);
-    for (index_t q = 0; q < count; ++q) {
-      const double passes = random() * chosen_.left;
+    draws_.resize(first_new_ + static_cast<std::size_t>(count));
+    const auto random = [&](index_t q) {
+      return how_.random.uniform((how_.first_number << numbers_of_call) + numbers_ + static_cast<std::uint64_t>(q));
+    };
+    constexpr double products = 256;  // about as long as one draw takes
+    parallel_for(assign_detail::team_size(ctx_, count, products), count, [&](index_t q) {
+      const double passes = random(2 * q) * chosen_.left;
       // Never a row of which nothing is to be had, even where rounding carries past the end.
       auto at = std::upper_bound(through_.begin(), through_.end(), passes);
       if (at == through_.end()) at = std::lower_bound(through_.begin(), through_.end(), through_.back());
       const index_t row = at - through_.begin();
-      draws_.push_back({row, squared(row), random()});
-    }
+      draws_[first_new_ + static_cast<std::size_t>(q)] = {row, squared(row), random(2 * q + 1)};
+    });
+    numbers_ += static_cast<std::uint64_t>(2 * count);
   }
-  double random() { return how_.random.uniform((how_.first_number << numbers_of_call) + numbers_++); }
 
   /// Finds the rows that each candidate would lower; false: it cannot.
   bool meet() {
@@ -85,8 +109,8 @@ class Chooser {
       draw.candidate = candidate;
     }
     for (const index_t row : rows) candidate_of_[static_cast<std::size_t>(row)] = none;
-    std::optional<NearerRows<S>> found = search_.find(rows, squared_);
-    if (found) nearer_ = *std::move(found);
+    const std::optional<NearerRows<S>> found = search_.find(rows, squared_);
+    if (found) nearer_ = *found;
     return found.has_value();
   }
 
@@ -120,15 +144,16 @@ class Chooser {
 
   static constexpr std::int32_t none = -1;
 
+  const Context& ctx_;
   std::span<S> squared_;
   std::span<const double> weights_;
   const Choosing& how_;
   NearerRowSearch<S>& search_;
-  std::vector<std::int32_t> candidate_of_;  ///< of a row that is one of the batch
   ChosenRows chosen_;
-  std::vector<double> through_;
-  std::vector<Draw> draws_, taken_;  ///< of the batch; taken for the next choice
-  std::size_t first_new_ = 0;        ///< of draws_
+  std::vector<double> through_;             ///< w D^2 of all rows up to each
+  std::vector<std::int32_t> candidate_of_;  ///< of a row that is one of the batch
+  std::vector<Draw> draws_, taken_;         ///< of the batch; taken for the next choice
+  std::size_t first_new_ = 0;               ///< of draws_
   NearerRows<S> nearer_;
   index_t at_once_ = 0;
   std::uint64_t numbers_ = 0;  ///< random ones
@@ -137,9 +162,9 @@ class Chooser {
 }  // namespace
 
 template <class S>
-ChosenRows choose_rows(NearerRowSearch<S>& search, std::span<S> squared, std::span<const double> weights,
-                       const Choosing& how) {
-  return Chooser<S>(search, squared, weights, how).choose();
+ChosenRows choose_rows(const Context& ctx, NearerRowSearch<S>& search, std::span<S> squared,
+                       std::span<const double> weights, const Choosing& how) {
+  return Chooser<S>(ctx, search, squared, weights, how).choose();
 }
 
 template decltype(choose_rows<float>) choose_rows<float>;

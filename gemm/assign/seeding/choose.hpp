@@ -12,8 +12,8 @@ namespace ts::assign_detail {
 /// D^2 now / D^2 then, so that it is a draw by D^2 now. Thus many candidates meet all rows at once.
 /// Bits do not depend on threads.
 template <class S>
-ChosenRows choose_rows(NearerRowSearch<S>& search, std::span<S> squared, std::span<const double> weights,
-                       const Choosing& how);
+ChosenRows choose_rows(const Context& ctx, NearerRowSearch<S>& search, std::span<S> squared,
+                       std::span<const double> weights, const Choosing& how);
 
 extern template decltype(choose_rows<float>) choose_rows<float>;
 extern template decltype(choose_rows<double>) choose_rows<double>;

@@ -45,7 +45,7 @@ ChosenRows choose_in_batches(const Context& ctx, cuda::NearerPlans plans, const 
   if (!weights.empty()) fetch_numbers<double>(ctx, weights_here, weights.data);
   fetch_numbers<float>(ctx, here, squared.data);
   DeviceNearerRowSearch search(ctx, std::move(plans), rows.data(), rows.n, rows.ld, rows.d);
-  ChosenRows chosen = assign_detail::choose_rows<float>(search, here, weights_here, how);
+  ChosenRows chosen = assign_detail::choose_rows<float>(ctx, search, here, weights_here, how);
   cuda::copy_bytes(ctx.stream, squared.data, here.data(), bytes);
   ctx.stream.synchronize();
   return chosen;

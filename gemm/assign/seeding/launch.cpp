@@ -89,7 +89,7 @@ void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, const 
 /// Rows in T, which holds all numbers of x, through page-locked memory; threads write them as float64.
 template <class T>
 void fetch_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out) {
-  constexpr index_t most_bytes = index_t{1} << 25;
+  constexpr index_t most_bytes = index_t{1} << 22;
   const index_t d = x.cols(), at_once = std::max<index_t>(1, most_bytes / (d * static_cast<index_t>(sizeof(T))));
   for (index_t first = 0; first < out.rows(); first += at_once) {
     const index_t count = std::min(at_once, out.rows() - first);

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/seeding/nearer_launch.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "tallskinny/gemm/assign/rows/launch.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
@@ -54,8 +55,15 @@ std::optional<NearerRows<float>> DeviceNearerRowSearch::find(std::span<const ind
   auto* const stretches = room<Stretch>(ctx_, found_, padded + 1);  // and before them how many pairs there are
   auto* const total = reinterpret_cast<cuda::word64*>(stretches);
   auto* const pairs = room<cuda::SeedPair>(ctx_, pairs_, most_pairs());
-  cuda::copy_bytes(ctx_.stream, there, squared.data(), squared.size_bytes());
-  cuda::copy_bytes(ctx_.stream, numbers, candidates.data(), candidates.size_bytes());
+  cuda::Staging& staging = ctx_.stream.staging();
+  staging.begin(ctx_.stream,
+                cuda::Staging::rounded(squared.size_bytes()) + cuda::Staging::rounded(candidates.size_bytes()));
+  const auto send = [&](void* to, auto from) {
+    void* const pinned = staging.take(from.size_bytes()).host;
+    std::memcpy(pinned, from.data(), from.size_bytes());
+    cuda::copy_bytes(ctx_.stream, to, pinned, from.size_bytes());
+  };
+  send(there, squared), send(numbers, candidates);
   cuda::fill_bytes(ctx_.stream, total, 0, sizeof(Stretch));
   const auto* const norms = static_cast<const cuda::SeedNorms*>(norms_.data());
   cuda::launch_with<cuda::SeedLimitsPolicy>(
@@ -71,15 +79,16 @@ std::optional<NearerRows<float>> DeviceNearerRowSearch::find(std::span<const ind
                                             reinterpret_cast<cuda::SeedStretch*>(stretches + 1), pairs});
   cuda::launch_with<cuda::SeedMeasurePolicy>(ctx_, plans_.measure,
                                              {rows_, static_cast<int>(ld_), numbers, total, most_pairs(), pairs});
-  NearerRows<float> rows;
-  rows.stretches.resize(static_cast<std::size_t>(count) + 1);
-  fetch_numbers<Stretch>(ctx_, rows.stretches, stretches);
-  const index_t found = rows.stretches.front().begin;
+  stretches_.resize(static_cast<std::size_t>(count) + 1);
+  fetch_numbers<Stretch>(ctx_, stretches_, stretches);
+  const index_t found = stretches_.front().begin;
   if (found > most_pairs()) return std::nullopt;
-  rows.stretches.erase(rows.stretches.begin());
-  rows.all.resize(static_cast<std::size_t>(found));
-  fetch_numbers<NearerRow<float>>(ctx_, rows.all, reinterpret_cast<const NearerRow<float>*>(pairs));
-  return rows;
+  const std::size_t bytes = static_cast<std::size_t>(found) * sizeof(cuda::SeedPair);
+  staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
+  auto* const here = static_cast<NearerRow<float>*>(staging.take(bytes).host);
+  cuda::copy_bytes(ctx_.stream, here, pairs, bytes);
+  ctx_.stream.synchronize();
+  return NearerRows<float>{{here, static_cast<std::size_t>(found)}, std::span(stretches_).subspan(1)};
 }
 
 }  // namespace ts::assign_device

@@ -30,6 +30,7 @@ class DeviceNearerRowSearch final : public assign_detail::NearerRowSearch<float>
   index_t count_, ld_, d_;
   cuda::Memory heads_, norms_, largest_, limits_, squared_;  ///< of rows
   cuda::Memory numbers_, chunks_, signs_, found_, pairs_;    ///< of a batch
+  std::vector<assign_detail::NearerRows<float>::Stretch> stretches_;
 };
 
 }  // namespace ts::assign_device

@@ -142,10 +142,17 @@ class Search {
   double to_scores_;
 };
 
-/// Adds to `measured` how many pairs were.
+/// What was found, and for how many pairs that were measured.
+template <class S>
+struct Result {
+  std::vector<NearerRow<S>> all;
+  std::vector<typename NearerRows<S>::Stretch> stretches;
+  index_t measured = 0;
+};
+
 template <class K, class S>
-NearerRows<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
-                     std::span<const S> squared, Scores scores, index_t& measured) {
+Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
+                 std::span<const S> squared, Scores scores) {
   using Of = Search<K, S>;
   const Of search(assign_cpu::select(ctx.simd), x, unit, candidates, squared, scores);
   const index_t pieces = (search.tiles() + tiles_of_piece - 1) / tiles_of_piece;
@@ -159,9 +166,9 @@ NearerRows<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit,
     for (index_t t = p * tiles_of_piece; t < std::min(search.tiles(), (p + 1) * tiles_of_piece); ++t)
       search.tile(t, parts[static_cast<std::size_t>(p)], scratch[static_cast<std::size_t>(thread)]);
   });
-  for (const auto& s : scratch) measured += s.measured;
+  Result<S> rows;
+  for (const auto& s : scratch) rows.measured += s.measured;
   // Sorted by candidates: pieces are in the order of rows, and so is what they found.
-  NearerRows<S> rows;
   rows.stretches.resize(static_cast<std::size_t>(candidates.rows()));
   for (const auto& part : parts)
     for (const auto& found : part) ++rows.stretches[static_cast<std::size_t>(found.candidate)].count;
@@ -184,13 +191,13 @@ std::optional<NearerRows<S>> HostNearerRowSearch<S>::find(std::span<const index_
   constexpr index_t share = 16;  // of all pairs that may be measured for nothing, a unit
   Matrix<double> candidates(std::ssize(numbers), x_.cols());
   gather_rows(ctx_, x_, numbers, candidates.view());
-  index_t measured = 0;
-  NearerRows<S> rows = scores_ == Scores::float64
-                           ? search<double>(ctx_, x_, unit_, candidates.cview(), squared, scores_, measured)
-                           : search<float>(ctx_, x_, unit_, candidates.cview(), squared, scores_, measured);
-  if (measured - std::ssize(rows.all) > x_.rows() * candidates.rows() / share)
+  auto [all, stretches, measured] = scores_ == Scores::float64
+                                        ? search<double>(ctx_, x_, unit_, candidates.cview(), squared, scores_)
+                                        : search<float>(ctx_, x_, unit_, candidates.cview(), squared, scores_);
+  if (measured - std::ssize(all) > x_.rows() * candidates.rows() / share)
     scores_ = scores_ == Scores::int16 ? Scores::float32 : Scores::float64;
-  return rows;
+  all_ = std::move(all), stretches_ = std::move(stretches);
+  return NearerRows<S>{all_, stretches_};
 }
 
 template class HostNearerRowSearch<float>;

@@ -23,12 +23,12 @@ struct NearerRows {
   struct Stretch {
     index_t begin, count;
   };
-  std::vector<NearerRow<S>> all;
-  std::vector<Stretch> stretches;  ///< one for each candidate
+  std::span<const NearerRow<S>> all;
+  std::span<const Stretch> stretches;  ///< one for each candidate
 
   [[nodiscard]] std::span<const NearerRow<S>> of(index_t candidate) const {
     const Stretch& s = stretches[static_cast<std::size_t>(candidate)];
-    return std::span(all).subspan(static_cast<std::size_t>(s.begin), static_cast<std::size_t>(s.count));
+    return all.subspan(static_cast<std::size_t>(s.begin), static_cast<std::size_t>(s.count));
   }
 };
 
@@ -42,7 +42,7 @@ class NearerRowSearch {
   virtual ~NearerRowSearch() = default;
 
   /// @param candidates their numbers among the rows. @param squared D_i^2 of each row in the coordinates of the unit.
-  /// None where it would take too long.
+  /// None where it would take too long. What is found stays until the next call.
   [[nodiscard]] virtual std::optional<NearerRows<S>> find(std::span<const index_t> candidates,
                                                           std::span<const S> squared) = 0;
   /// Candidates that are best asked for at once, at most, when there are so many centres.
@@ -67,6 +67,8 @@ class HostNearerRowSearch final : public NearerRowSearch<S> {
   const Rows& x_;
   const SeedingUnit& unit_;
   Scores scores_ = Scores::int16;  ///< more accurate ones once too many pairs are measured for nothing
+  std::vector<NearerRow<S>> all_;
+  std::vector<typename NearerRows<S>::Stretch> stretches_;
 };
 
 extern template class HostNearerRowSearch<float>;

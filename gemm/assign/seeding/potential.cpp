@@ -198,7 +198,7 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
   if (x.on_device()) return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);
   assign_detail::HostNearerRowSearch<S> search(ctx, x, unit);
-  return assign_detail::choose_rows<S>(search, squared.span(), weights.span(), how);
+  return assign_detail::choose_rows<S>(ctx, search, squared.span(), weights.span(), how);
 }
 
 std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {
