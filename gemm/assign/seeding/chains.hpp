@@ -19,8 +19,8 @@ struct ChainLinks {
   std::span<const double> uniforms;      ///< in [0, 1)
   index_t length;
 };
-/// The links at which chains end (Bachem, Lucic, Hassani, Krause 2016, algorithm 1), each of which sees the ends of those
-/// before it as centres; only those of the first chains, if the next one ends at a centre. One launch.
+/// The links at which chains end (Bachem, Lucic, Hassani, Krause 2016, algorithm 1), each of which sees the ends of
+/// those before it as centres; only those of the first chains, if the next one ends at a centre. One launch.
 /// @throws Error(out_of_memory), Error(device_failure).
 template <class S>
 [[nodiscard]] std::vector<std::int32_t> follow_chains(const Context& ctx, const ChainLinks<S>& of);

@@ -40,8 +40,8 @@ struct NearerPlans {
 };
 /// None for devices other than sm_90, and for rows of which 64 do not lie in shared memory.
 [[nodiscard]] std::optional<NearerPlans> nearer_plans(index_t rows, index_t d, const DeviceInfo& device);
-/// Whether candidates of many choices at once cost less than one choice after the other (seed_choose.cuh), when there are
-/// so many centres.
+/// Whether candidates of many choices at once cost less than one choice after the other (seed_choose.cuh), when there
+/// are so many centres.
 [[nodiscard]] bool batches_pay(index_t rows, index_t d, index_t trials, index_t centers) noexcept;
 /// assign/seeding/kernels/seed_candidates.cuh; seed_pairs.cuh
 [[nodiscard]] KernelPlan seed_candidates_plan(index_t padded);
