@@ -7,13 +7,13 @@
 
 namespace ts::assign_device {
 
-/// Rows in float16 and tensor instructions find all pairs of row and candidate that may be closer than what is kept for
-/// the row, with a bound on all that is lost (seeding/kernels/seed_limits.cuh). These pairs are measured by differences
-/// in float32.
+/// Rows in float16 and tensor instructions find all pairs of row and candidate that may be closer than what is kept
+/// for the row, with a bound on all that is lost (seeding/kernels/seed_limits.cuh). These pairs are measured by
+/// differences in float32.
 class DeviceNearerRowSearch final : public assign_detail::NearerRowSearch<float> {
  public:
-  /// @param rows count x ld on the device in the coordinates of distances, filled up with zeros, of d columns: they must
-  /// outlive the search.
+  /// @param rows count x ld on the device in the coordinates of distances, filled up with zeros, of d columns: they
+  /// must outlive the search.
   DeviceNearerRowSearch(const Context& ctx, cuda::NearerPlans plans, const float* rows, index_t count, index_t ld,
                         index_t d);
 

@@ -1,6 +1,7 @@
-// AFK-MC2 (Bachem, Lucic, Hassani, Krause 2016, algorithm 1), many chains in one launch: blocks run all at once and meet
-// once a chain. A warp of each block follows the chain, all the same way: from x it goes on to y where u < D_y^2 q_x /
-// (D_x^2 q_y). Then all blocks lower the distances of rows in later chains by the row at its end, eight lanes a row.
+// AFK-MC2 (Bachem, Lucic, Hassani, Krause 2016, algorithm 1), many chains in one launch: blocks run all at once and
+// meet once a chain. A warp of each block follows the chain, all the same way: from x it goes on to y where u < D_y^2
+// q_x / (D_x^2 q_y). Then all blocks lower the distances of rows in later chains by the row at its end, eight lanes a
+// row.
 #include "tallskinny/gemm/assign/seeding/kernels/seed_meet.cuh"
 
 using Score = Choose<policy.wide, double, float>::type;

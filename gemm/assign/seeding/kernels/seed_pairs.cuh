@@ -1,6 +1,6 @@
 // Lists the rows of each candidate whose signs heads_tiles.cuh left, in order. A block takes 32 candidates, those of a
-// word, and each of its warps a stretch of rows, twice: to count, and to write. A lane has a candidate. Lists lie in any
-// order.
+// word, and each of its warps a stretch of rows, twice: to count, and to write. A lane has a candidate. Lists lie in
+// any order.
 #include "tallskinny/gemm/device/element.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;
