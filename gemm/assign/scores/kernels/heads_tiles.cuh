@@ -1,8 +1,9 @@
-// Which centroids may be nearest for some of 16 rows, or for each: products of heads by tensor instructions of warpgroups (sm_90a),
-// whose last step adds and takes away what heads_limits.cuh and heads_centroids.cuh say, so that signs tell. A group
-// has 64 rows, which it copies itself, and takes chunks of 128 centroids from a ring that one more warp fills. Operands
-// lie as wgmma.cuh says. A lane has rows g and g + 8 of its warp's 16, and columns 2t, 2t + 1 of each eight: bit 2b + e
-// of word t stands for column 8b + 2t + e of the chunk.
+// Which centroids may be nearest for some of 16 rows, or for each: products of heads by tensor instructions of
+// warpgroups (sm_90a), whose last step adds and takes away what heads_limits.cuh and heads_centroids.cuh (or
+// seed_limits.cuh and seed_candidates.cuh) say, so that signs tell. A group has 64 rows, which it copies itself, and
+// takes chunks of 128 centroids from a ring that one more warp fills. Operands lie as wgmma.cuh says. A lane has rows g
+// and g + 8 of its warp's 16, and columns 2t, 2t + 1 of each eight: bit 2b + e of word t stands for column 8b + 2t + e
+// of the chunk.
 #include "tallskinny/gemm/device/wgmma.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;
