@@ -6,7 +6,9 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/row_reader.hpp"
+#include "tallskinny/io/text/labelled_table.hpp"
 #include "tallskinny/solvers/agreed.hpp"
+#include "tallskinny/solvers/kmeans/agreement.hpp"
 
 namespace ts::tskmeans {
 
@@ -65,6 +67,19 @@ std::vector<double> read_weights(const Context& ctx, const std::string& file, in
   if (!any_rank(ctx, std::any_of(weights.begin(), weights.end(), [](double w) { return w > 0; })))
     throw Error(Errc::bad_input, file + ": all weights are zero");
   return weights;
+}
+
+Outcome::Known compare_with_known(const Context& ctx, const io::Location& where, const io::ReadOptions& read,
+                                  const solvers::KMeansResult& found) {
+  io::NumberedLabels known;
+  solvers::agreed(ctx, [&] { known = io::read_csv_labels(where, read); });
+  const index_t clusters = std::ssize(found.sizes), labels = std::ssize(known.names);
+  constexpr index_t most = index_t{1} << 26;
+  if (clusters * labels > most)
+    throw Error(Errc::bad_input, where.text() + " has " + std::to_string(labels) +
+                                     " different words in its column of labels, too many to compare with " +
+                                     std::to_string(clusters) + " clusters: --drop leaves the column out");
+  return {labels, solvers::adjusted_rand_index(ctx, found.labels, known.numbers, clusters, labels)};
 }
 
 Matrix<double> read_centers(const std::string& file, index_t cols, const io::ReadOptions& read) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tallskinny/app/tskmeans/options.hpp"
+#include "tallskinny/app/tskmeans/report.hpp"
 #include "tallskinny/gemm/assign/rows/rows.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
@@ -23,6 +24,10 @@ void expect_points(const io::Description& points);
 /// all 0.
 [[nodiscard]] std::vector<double> read_weights(const Context& ctx, const std::string& file, index_t rows,
                                                const io::ReadOptions& read);
+
+/// How the labels of all ranks agree with those that a column of the csv file holds. @param read of this rank
+[[nodiscard]] Outcome::Known compare_with_known(const Context& ctx, const io::Location& where,
+                                                const io::ReadOptions& read, const solvers::KMeansResult& found);
 
 /// Centres with `cols` coordinates: the object named, or `cluster_centers` of a result of this program, or
 /// the only matrix of the file. @throws Error(bad_input).

@@ -137,6 +137,7 @@ void check(const ProgramOptions& o, const app::Options& options) {
   if (o.transform && o.common.output.empty())
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
   (void)o.prints_table();
+  if (o.read.transpose) refuse_given({"labels-column"}, " names a column of the file, which --transpose makes a row");
 }
 
 auto file(std::string& target) {
@@ -213,9 +214,11 @@ void add_files_and_machine(app::Options& options, ProgramOptions& o) {
   app::add_read_options(options.group("Reading"), o.read);
   app::add_rows_option(options, o.read);
   app::add_table_options(options.group("Tables"), o.read);
-  options.custom("labels-column", "NAME", {},
-                 "a column, named as in --columns, that holds labels known beforehand: it is no feature", "a column",
-                 [&o](std::string_view text) { return app::parse_value(text, o.read.table.labels) && !text.empty(); });
+  options.custom(
+      "labels-column", "NAME", {},
+      "a column, named as in --columns, that holds labels known beforehand: it is no feature. Of a csv file the "
+      "result tells how well the clusters agree with them (adjusted Rand index)",
+      "a column", [&o](std::string_view text) { return app::parse_value(text, o.read.table.labels) && !text.empty(); });
   app::add_output_options(options.group("Output"), o.common,
                           "write labels, cluster_centers, inertia, n_iter and cluster_sizes");
   options.choice("centers-type", o.centers_type,

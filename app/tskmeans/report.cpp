@@ -107,6 +107,7 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   json.add("input", out.points.where.text()).add("rows", out.points.rows).add("cols", out.points.cols);
   json.add("type", ts::name_of(out.points.type)).add("sparse", out.points.sparse);
   app::add_missing(json, o.read, out.points);
+  if (out.known) json.add("known_labels", out.known->labels).add("adjusted_rand_index", out.known->rand_index);
   json.add("device", out.device).add("threads", out.threads).add("ranks", out.ranks);
   if (out.ranks > 1) json.add("ranks_work", out.ranks_work);
   for (const auto& [name, file] : {std::pair("output", o.common.output), std::pair("centers_out", o.centers_out),
@@ -154,6 +155,9 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
                 << app::short_number(c.measures.calinski_harabasz, 5)
                 << (c.clusters == std::ssize(r.sizes) ? "  <- " + name_of(o.choose) : "") << '\n';
   }
+  if (out.known)
+    std::cout << "adjusted Rand index " << app::short_number(out.known->rand_index, 4) << " with the "
+              << app::grouped(out.known->labels) << " labels of column " << o.read.table.labels << '\n';
   if (out.stream.block_rows > 0) {
     const solvers::PassTimes& t = out.stream.times;
     const auto rate = [&t](double seconds) {

@@ -33,6 +33,12 @@ struct Outcome {
   };
   std::vector<Choice> choices;
   Matrix<double> distances;  ///< of --transform
+  /// Of --labels-column in a csv file: how many labels there are, and how well they agree with the clusters.
+  struct Known {
+    index_t labels = 0;
+    double rand_index = 0;
+  };
+  std::optional<Known> known;
   bool resumed = false;
   std::optional<solvers::KMeansComparison> comparison;  ///< of a quick mode with the exact one
   std::vector<solvers::KMeansProgress> iterations;

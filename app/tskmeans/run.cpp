@@ -233,6 +233,8 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   reading.reset();
   describe_points(job, described, place.in_host, out);
   find(job, out);
+  if (!o.read.table.labels.empty() && described.convention == "CSV")
+    out.known = compare_with_known(ctx, where, read, out.found);
   add_times(job, place.in_host, out);
   report(job, watch, out);
   return exit_status(o, out, console);

@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/columns.hpp"
 #include "tallskinny/io/text/labelled_table.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
@@ -309,6 +311,30 @@ LabelledTable read_csv_with_labels(const Location& where, ReadOptions options, c
   LabelledTable result;
   result.table = read_surveyed(survey_csv(where.file, options), where, options,
                                [&](const std::string& label) { result.labels.push_back(label); });
+  return result;
+}
+
+NumberedLabels read_csv_labels(const Location& where, const ReadOptions& options) {
+  const CsvTable t = survey_csv(where.file, options);
+  const RowRange range = row_range(t.rows, options);
+  LineReader in(where.file, options.memory_limit);
+  in.hold(product({range.count(), sizeof(std::int32_t)}));
+  NumberedLabels result;
+  result.numbers.reserve(static_cast<std::size_t>(range.count()));
+  std::map<std::string, std::int32_t> known;
+  std::vector<double> features(static_cast<std::size_t>(t.numbers));
+  std::string label;
+  if (t.names) (void)next_row(in);
+  for (index_t i = 0; i < t.rows;) {
+    const auto line = next_row(in);
+    if (!line) in.refuse("the file became shorter while it was read");
+    if (parse_row(in, *line, t, features.data(), label) > 0 && t.options.missing == Missing::drop) continue;
+    if (label.empty()) in.refuse(field_text(t, t.labels) + ", the label, is empty");
+    const auto [found, is_new] = known.try_emplace(label, static_cast<std::int32_t>(known.size()));
+    if (is_new) in.hold(2 * label.size() + sizeof(*found)), result.names.push_back(label);
+    if (i >= range.begin && i < range.end) result.numbers.push_back(found->second);
+    ++i;
+  }
   return result;
 }
 

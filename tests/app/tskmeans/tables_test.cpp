@@ -38,6 +38,12 @@ TEST_CASE("columns of a csv file are chosen, and rows that lack a value are told
   CHECK(dropped["rows_dropped"] == 2);
   CHECK(dropped["values_filled"] == 0);
   CHECK(dropped["cluster_sizes"] == nlohmann::json({19, 19}));
+  CHECK(dropped["known_labels"] == 2);
+  CHECK(dropped["adjusted_rand_index"] == 1);
+  CHECK(mentions(tskmeans(with({"--missing", "drop"})).out, "adjusted Rand index 1 with the 2 labels of column group"));
+  CHECK(json_of(
+            tskmeans({file, "-k", "2", "--columns", "id", "--labels-column", "group", "--json"}))["adjusted_rand_index"]
+            .get<double>() < 0.5);
   CHECK(content_of(centers).starts_with("height,width\n"));
 
   const auto filled = json_of(tskmeans(with({"--missing", "mean", "--json", "--labels-out", labels})));
