@@ -61,6 +61,8 @@ const app::About about{
                   "tskmeans a.h5ad:/obsm/X_pca -k 20 --metric cosine --n-init 5 --json"},
                  {"The best number of clusters by the simplified silhouette, with pictures",
                   "tskmeans features.h5 -k 4:32:4 --report clusters.html"},
+                 {"Columns of a table, rows with holes left out, labels to a pipe",
+                  "tskmeans people.csv -k 5 --columns age,height --missing drop --labels-out -"},
                  {"A long run: when it was stopped, the same command goes on",
                   "tskmeans big.h5 -k 1000 --memory 8G --checkpoint state.h5 --log steps.jsonl"},
                  {"Labels of new points by centres found before",
