@@ -29,19 +29,30 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-std::string progress_line(double fraction, std::string_view text, double elapsed_seconds, std::size_t width) {
-  constexpr std::size_t cells = 20;
-  std::string line;
-  if (fraction >= 0) {
-    fraction = std::min(fraction, 1.0);
-    const auto full = static_cast<std::size_t>(fraction * cells);
-    line = '[' + std::string(full, '#') + std::string(cells - full, '.') + "] ";
+std::string progress_line(std::string_view text, double elapsed_seconds, std::optional<double> seconds_left,
+                          std::size_t width) {
+  if (width == 0) return {};
+  std::string what = io::printable(text), times = "  " + human_seconds(elapsed_seconds), bar;
+  // Before a second has passed an estimate would only flicker.
+  if (seconds_left && elapsed_seconds >= 1) {
+    times += ", about " + human_seconds(*seconds_left) + " left";
+    constexpr std::size_t cells = 20, fewest = 5;
+    const std::size_t taken = what.size() + times.size() + 4;  // with brackets, a blank, and the last column
+    const std::size_t shown = std::clamp(width > taken ? width - taken : 0, fewest, cells);
+    const double fraction = elapsed_seconds / (elapsed_seconds + *seconds_left);
+    const auto full = static_cast<std::size_t>(fraction * static_cast<double>(shown));
+    bar = '[' + std::string(full, '#') + std::string(shown - full, '.') + "] ";
   }
-  line += io::printable(text) + "  " + human_seconds(elapsed_seconds);
-  // Before a second has passed or a hundredth is done, an estimate would only flicker.
-  if (fraction >= 0.01 && elapsed_seconds >= 1)
-    line += ", " + human_seconds(elapsed_seconds * (1 - fraction) / fraction) + " left";
-  return line.substr(0, width > 0 ? width - 1 : 0);
+  // The last column stays empty, or some terminals would begin another line. What is too long loses its end; bytes of a
+  // character stay together.
+  const std::size_t columns = width - 1, others = bar.size() + times.size();
+  if (what.size() + others > columns) {
+    constexpr std::string_view dots = "...";
+    std::size_t kept = columns > others + dots.size() ? columns - others - dots.size() : 0;
+    while (kept > 0 && (static_cast<unsigned char>(what[kept]) & 0xc0) == 0x80) --kept;
+    what.resize(kept), what += dots;
+  }
+  return (bar + what + times).substr(0, columns);
 }
 
 Console::Console(std::string program, bool quiet, bool speaks)
@@ -75,15 +86,18 @@ void Console::error(std::string_view line) {
   std::cerr << program_ << ": " << io::printable(line) << '\n';
 }
 
-void Console::progress(double fraction, std::string_view text) {
-  if (!meter_) return;
-  const auto now = Clock::now();
-  if (drawn_ && now - last_drawn_ < std::chrono::milliseconds(100)) return;
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
-  std::cerr << "\r\033[K" << progress_line(fraction, text, elapsed, terminal_width()) << std::flush;
-  drawn_ = true;
-  last_drawn_ = now;
+bool Console::draws() const {
+  return meter_ && (!drawn_ || Clock::now() - last_drawn_ >= std::chrono::milliseconds(100));
 }
+
+void Console::progress(std::string_view text, std::optional<double> seconds_left) {
+  if (!draws()) return;
+  std::cerr << "\r\033[K" << progress_line(text, seconds_taken(), seconds_left, terminal_width()) << std::flush;
+  drawn_ = true;
+  last_drawn_ = Clock::now();
+}
+
+double Console::seconds_taken() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
 void Console::restart_progress() {
   clear_meter();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,10 +24,14 @@ class Console {
   /// A whole line that says why something was not done while other things were.
   void error(std::string_view line);
 
-  /// Redraws the one-line meter: a bar, `text`, the time taken and the time left. Does nothing unless
-  /// standard error is a terminal that can (no --quiet, NO_COLOR or TERM=dumb), and at most ten times a
-  /// second. `fraction` is what is done of the whole, from 0 to 1, or negative when that is unknown.
-  void progress(double fraction, std::string_view text);
+  /// Redraws the one-line meter: a bar, `text`, the time taken and the time left, where that is known (time_left.hpp).
+  /// Does nothing unless standard error is a terminal that can (no --quiet, NO_COLOR or TERM=dumb), and at most ten
+  /// times a second.
+  void progress(std::string_view text, std::optional<double> seconds_left = {});
+  /// Whether progress() would draw: an estimate costs something.
+  [[nodiscard]] bool draws() const;
+  /// Since the meter's clock was started.
+  [[nodiscard]] double seconds_taken() const;
   /// Starts the meter's clock again, for another stage of the work.
   void restart_progress();
 
@@ -39,7 +44,9 @@ class Console {
   Clock::time_point start_ = Clock::now(), last_drawn_{};
 };
 
-/// The line that Console::progress draws, without control characters. Pure: `width` is the terminal's.
-std::string progress_line(double fraction, std::string_view text, double elapsed_seconds, std::size_t width);
+/// The line that Console::progress draws, without control characters and shorter than `width`, the terminal's: where
+/// that is too little the bar gets shorter, then the text. Pure.
+std::string progress_line(std::string_view text, double elapsed_seconds, std::optional<double> seconds_left,
+                          std::size_t width);
 
 }  // namespace ts::app

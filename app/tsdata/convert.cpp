@@ -105,13 +105,13 @@ int convert(app::Arguments arguments) {
                                             ending + " promises something else; end the name with .h5");
   app::Console console("tsdata", options.common.quiet);
 
-  console.progress(-1, "reading " + where.text());
+  console.progress("reading " + where.text());
   LabelledMatrix input = read_labelled(where, options.read, options.labels_column);
   AnyMatrix matrix = stored_as(std::move(input.matrix.matrix), options.storage, where.text());
   if (options.dtype) matrix = converted_to(std::move(matrix), *options.dtype, where.text());
 
   app::throw_if_stopped();
-  console.progress(-1, "writing " + options.output);
+  console.progress("writing " + options.output);
   const bool table = io::is_table_name(options.output);
   const WrittenMatrix written =
       table ? write_table(options.output, matrix, where.text()) : write_h5(options, input, matrix, where, console);

@@ -107,7 +107,7 @@ int make_matrices(const GenOptions& options, const Kind& kind, const std::string
   io::OutputFile out(options.common.output, {.gzip = options.compress});
   std::vector<std::string> lines;
   for (const Recipe& recipe : ingredients.matrices) {
-    console.progress(-1, "building " + recipe.object);
+    console.progress("building " + recipe.object);
     const DType type = options.dtype.value_or(natural_type(recipe));
     app::throw_if_stopped();
     const WrittenMatrix written = write_matrix(out, recipe.object, converted_to(recipe.build(), type, "the matrix"),
@@ -116,7 +116,7 @@ int make_matrices(const GenOptions& options, const Kind& kind, const std::string
     lines.push_back("/" + recipe.object + ": " + as_text(written));
   }
   app::throw_if_stopped();
-  console.progress(-1, "writing");
+  console.progress("writing");
   write_spectrum(out, ingredients, options, json);
   if (ingredients.matrices.size() == 1) out.attribute("/", "default_matrix", ingredients.matrices[0].object);
   sign(out, options, command);
@@ -176,7 +176,7 @@ int make_features(const GenOptions& options, const std::string& command) {
   app::check_output_paths({{"--output", options.common.output}});
 
   app::Console console("tsdata", options.common.quiet);
-  console.progress(-1, "drawing features");
+  console.progress("drawing features");
   io::OutputFile out(options.common.output, {.gzip = options.compress});
   by_real_type(type, [&]<class T>(std::type_identity<T>) { write_features<T>(out, options); });
   out.attribute("/", "default_matrix", "features");

@@ -61,7 +61,7 @@ Findings examine(const io::Description& description, const InfoOptions& options,
   io::ReadOptions read = options.read;
   read.check_finite = false;  // counted instead
   try {
-    console.progress(-1, "reading " + description.where.text());
+    console.progress("reading " + description.where.text());
     const io::MatrixFile file = read_matrix(read);
     findings.description = file.description;
     findings.scanned = std::visit([](const auto& matrix) { return scan(matrix); }, file.matrix);

@@ -8,6 +8,7 @@
 
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/common/time_left.hpp"
 #include "tallskinny/app/tskmeans/iteration_log.hpp"
 #include "tallskinny/app/tskmeans/outputs.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
@@ -20,17 +21,54 @@ namespace {
 using solvers::KMeansProgress;
 using solvers::KMeansStop;
 
-bool show_progress(app::Console& console, const ProgramOptions& o, const KMeansProgress& p) {
-  std::string run = p.runs > 1 ? "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", " : "";
-  if (o.clusters.size() > 1) run = app::grouped(p.clusters) + " clusters, " + run;
-  if (p.iteration == 0)
-    console.progress(-1, run + "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters));
-  else
-    console.progress(
-        o.clusters.size() > 1 ? -1 : (p.run + static_cast<double>(p.iteration) / o.kmeans.max_iter) / p.runs,
-        run + "iteration " + std::to_string(p.iteration) + ", " + app::grouped(p.changed) + " labels changed");
-  return !app::stop_requested();
-}
+/// What the meter says of a run, and how long the run will still take.
+class RunMeter {
+ public:
+  /// @param counts numbers of clusters, one after the other
+  RunMeter(app::Console& console, const ProgramOptions& o, std::vector<index_t> counts)
+      : console_(console), o_(o), counts_(std::move(counts)) {}
+
+  void show(const KMeansProgress& p) {
+    if (p.run != run_ || p.clusters != clusters_ || p.iteration == 0) seen_.clear();
+    run_ = p.run, clusters_ = p.clusters;
+    std::string text = p.runs > 1 ? "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", " : "";
+    if (counts_.size() > 1) text = app::grouped(p.clusters) + " clusters, " + text;
+    if (p.iteration == 0)
+      return console_.progress(text + "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters));
+    add(p);
+    text += "iteration " + std::to_string(p.iteration) + ", " + app::grouped(p.changed) + " labels changed";
+    console_.progress(text, console_.draws() ? left(p) : std::nullopt);
+  }
+
+ private:
+  void add(const KMeansProgress& p) {
+    if (p.enough_changed < 0) return;  // what ends the run is not told
+    constexpr double few = 2;          // labels: where none may change the last ones do in no time
+    const auto changed = static_cast<double>(p.changed), enough = static_cast<double>(p.enough_changed);
+    seen_.push_back({static_cast<double>(p.iteration), p.seconds,
+                     p.enough_shift > 0 ? p.squared_shift / p.enough_shift : 0, changed / std::max(few, enough)});
+  }
+  [[nodiscard]] std::optional<double> left(const KMeansProgress& p) const {
+    const auto here = app::seconds_left(seen_, o_.kmeans.max_iter);
+    if (!here) return here;
+    double begun = 0, ahead = 0;
+    bool later = false;
+    for (const index_t k : counts_) {
+      const auto size = static_cast<double>(k);
+      const int runs = later ? 0 : k == p.clusters ? p.run + 1 : p.runs;
+      begun += size * runs, ahead += size * (p.runs - runs);
+      later = later || k == p.clusters;
+    }
+    return app::with_parts_ahead(*here, console_.seconds_taken(), std::max(begun, 1.0), ahead);
+  }
+
+  app::Console& console_;
+  const ProgramOptions& o_;
+  std::vector<index_t> counts_;
+  std::vector<app::IterationSeen> seen_;  ///< of this start
+  int run_ = 0;
+  index_t clusters_ = 0;
+};
 
 bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMeasures& b) {
   const auto order = [by](const solvers::KMeansMeasures& m) {
@@ -70,7 +108,7 @@ std::size_t best_of(const Job& job, std::span<const solvers::KMeansResult> found
   std::size_t best = 0;
   if (counts.size() < 2) return best;
   for (std::size_t q = 0; q < found.size(); ++q) {
-    job.console.progress(-1, "measuring " + app::grouped(counts[q]) + " clusters");
+    job.console.progress("measuring " + app::grouped(counts[q]) + " clusters");
     const auto measures = solvers::measure(job.ctx, job.points->here(), found[q].centers.view(), found[q].labels,
                                            job.o.kmeans.metric, job.weights);
     out.choices.push_back({counts[q], found[q].inertia, found[q].n_iter, found[q].converged(), measures});
@@ -95,7 +133,7 @@ solvers::KMeansOptions options_of(const Job& job, const std::string& where) {
 
 /// A quick mode with the exact one.
 void compare(const Job& job, solvers::KMeansOptions options, Outcome& out) {
-  job.console.progress(-1, "comparing with the exact mode on a sample");
+  job.console.progress("comparing with the exact mode on a sample");
   options.on_progress = [](const KMeansProgress&) { return !app::stop_requested(); };
   const auto found = solvers::compare_with_exact(job.ctx, job.points->to_iterate(), options);
   if (found.rows > 0) out.comparison = found;
@@ -127,11 +165,14 @@ void cluster(const Job& job, Outcome& out) {
     log.emplace(job.ctx.communicator->rank() == 0 ? o.log : "", limit, options.resume,
                 [&console](const std::string& line) { console.warn(line); });
   });
+  const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
+  RunMeter meter(console, o, counts);
   // With a checkpoint a run ends after an iteration whose state is kept, not between the two.
   bool kept_for_good = false;
   options.on_progress = [&](const KMeansProgress& p) {
     log->add(p);
-    const bool goes_on = show_progress(console, o, p);
+    meter.show(p);
+    const bool goes_on = !app::stop_requested();
     return goes_on || (key && p.iteration > 0 && !kept_for_good);
   };
   if (key)
@@ -141,7 +182,6 @@ void cluster(const Job& job, Outcome& out) {
       kept_for_good = asked == ends;
       if (asked > 0) keep_state(checkpoint, job.ctx, *key, make());
     };
-  const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
   std::vector<solvers::KMeansResult> found =
       solvers::kmeans_of_each(job.ctx, job.points->to_iterate(), options, counts);
   const bool interrupted = std::any_of(
@@ -168,7 +208,7 @@ void label_by(const Job& job, Matrix<double> centers, solvers::KMeansResult& r) 
 
 /// Of what was found, the centres as files will hold them, and labels anew.
 void round_found(const Job& job, Outcome& out) {
-  job.console.progress(-1, "labels for centres in " + std::string(ts::name_of(job.o.centers_type)));
+  job.console.progress("labels for centres in " + std::string(ts::name_of(job.o.centers_type)));
   Matrix<double> centers = std::move(out.found.centers);
   round_centers(centers, job.o.centers_type);
   label_by(job, std::move(centers), out.found);
@@ -187,7 +227,7 @@ void find_and_measure(const Job& job, Outcome& out) {
     if (rounded) round_found(job, out);
   }
   if (o.verify || o.verify_sample > 0) {
-    job.console.progress(-1, "comparing labels with all distances");
+    job.console.progress("comparing labels with all distances");
     const index_t all = all_rows(job.ctx, rows.rows());
     out.verified = o.verify_sample > 0 ? std::min(o.verify_sample, all) : all;
     out.violations = solvers::verify(job.ctx, job.points->to_iterate(), out.found.centers.view(), out.found.labels,

@@ -216,7 +216,7 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
 
   if (described.convention == "CSV" && !described.note.empty()) console.note(where.text() + ": " + described.note);
 
-  console.progress(-1, "reading " + where.text());
+  console.progress("reading " + where.text());
   std::optional<app::EndsOnSignal> reading(std::in_place);
   std::future<void> kernels;  // compiled or loaded while the file is read
   if (ctx.stream && !out.predicted)

@@ -11,6 +11,7 @@
 #include "tallskinny/app/common/ranks.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/app/common/time_left.hpp"
 #include "tallskinny/app/tssolve/checkpoint.hpp"
 #include "tallskinny/app/tssolve/flags.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
@@ -155,12 +156,20 @@ int solve_and_report(Run& run, Problem problem) {
   auto options = run.settings.eigen;
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.stop = [] { return stop_requested(); };
+  std::vector<ResidualsSeen> looks;
   options.progress = [&](const solvers::Progress& p) {
     if (p.phase == "dense" && Problem::ends_when_dense) {
       whole.emplace();
-      return run.console.progress(-1, "computing all eigenvalues");
+      return run.console.progress("computing all eigenvalues");
     }
-    run.console.progress(p.phase == "verify" ? -1 : p.fraction, Problem::progress_text(p));
+    std::optional<double> left;
+    if (p.phase == "search") {
+      looks.push_back({watch.seconds(), static_cast<double>(p.iteration), p.fraction, p.worst});
+      if (run.console.draws()) left = seconds_left(looks, static_cast<double>(p.max_iterations));
+    } else {
+      looks.clear();
+    }
+    run.console.progress(Problem::progress_text(p), left);
   };
   problem.prepare(options);
   whole.reset();

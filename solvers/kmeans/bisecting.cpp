@@ -55,6 +55,7 @@ LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const L
     KMeansProgress now = step;
     now.run = control.run, now.runs = control.runs, now.clusters = p.k;
     now.iteration = ++run.n_iter;
+    now.enough_shift = now.enough_changed = -1;  // of many runs
     return options.on_progress(now);
   };
   if (p.k == 1) {

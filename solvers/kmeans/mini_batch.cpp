@@ -128,6 +128,7 @@ class MiniBatch {
       KMeansProgress now = control_.progress(p_.k, run_.n_iter);
       now.squared_shift = squared_shift_, now.relocated = run_.relocated;
       now.inertia = smoothed_ * p_.total_weight();
+      now.enough_shift = now.enough_changed = -1;
       if (!(*control_.on_progress)(now)) {
         run_.stop = KMeansStop::interrupted;
         return false;

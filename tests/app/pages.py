@@ -172,7 +172,7 @@ def make(folder):
     run("tssolve", "lap.h5", "-k", 3, "--which", "SA", "--method", "lanczos", "--max-iter", 2, "--report",
         "not-converged.html", code=3)
     run("tssolve", "flow.h5", "--general", "-k", 4, "--which", "LR", "--report", "general.html")
-    run("tskmeans", f"{long_name}:/features", "-k", 8, "--report", "clusters.html")
+    run("tskmeans", f"{long_name}:/features", "-k", 10, "--report", "clusters.html")
     run("tskmeans", "points.h5:/features", "-k", "4:80:19", "--metric", "cosine", "--report", "choices.html")
     return sorted(folder.glob("*.html"))
 

@@ -61,8 +61,9 @@ struct Progress {
   index_t iteration = 0, max_iterations = 0;
   index_t operator_applications = 0;
   index_t converged = 0, wanted = 0;
-  double worst = 0;     ///< largest wanted residual as a multiple of its tolerance
-  double fraction = 0;  ///< of the decades between ||A|| and the tolerance, how many all residuals have fallen
+  double worst = 0;  ///< largest wanted residual as a multiple of its tolerance
+  /// Of the decades from ||A||, or the largest residual so far, to the tolerance, how many all residuals have fallen
+  double fraction = 0;
 };
 
 /// What is asked of an eigen-solver.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace ts::solvers {
 
@@ -37,14 +38,32 @@ void note(HistoryEntry look, double fraction, const EigenOptions& options, index
   options.progress(p);
 }
 
+namespace {
+
+/// Of the decades between the tolerance and the largest residual so far, how many these have fallen.
+double fraction_fallen(const std::vector<double>& ratios, double worst, const std::vector<HistoryEntry>& history) {
+  if (!std::isfinite(worst)) worst = 1;
+  for (const HistoryEntry& look : history)
+    if (std::isfinite(look.worst)) worst = std::max(worst, look.worst);
+  double fraction = 0;
+  for (const double ratio : ratios) {
+    const double share = ratio <= 1 ? 1 : 1 - std::log(ratio) / std::log(worst);
+    fraction += (share > 0 ? std::min(share, 1.0) : 0) / static_cast<double>(ratios.size());
+  }
+  return fraction;
+}
+
+}  // namespace
+
 index_t note_look(const KrylovWork& done, std::vector<double> ratios, bool verifying, const EigenOptions& options,
                   index_t max_iterations, index_t wanted, std::vector<HistoryEntry>& history) {
   double worst = 0;
   for (const double ratio : ratios) worst = std::max(worst, ratio);
   const auto prefix = std::find_if(ratios.begin(), ratios.end(), [](double ratio) { return !(ratio <= 1); });
   const index_t converged = verifying ? wanted : prefix - ratios.begin();
-  note({done.steps, done.applications, converged, worst, verifying, std::move(ratios)},
-       static_cast<double>(converged) / static_cast<double>(wanted), options, max_iterations, wanted, history);
+  const double fraction = options.progress ? fraction_fallen(ratios, worst, history) : 0;
+  note({done.steps, done.applications, converged, worst, verifying, std::move(ratios)}, fraction, options,
+       max_iterations, wanted, history);
   return converged;
 }
 
