@@ -16,7 +16,7 @@ python=$work/venv/bin/python
   { echo "skipped: the packages that the tests take cannot be had from PyPI"; exit 0; }
 rm -rf "$work/wheel"
 "$python" -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w "$work/wheel" \
-  -C build-dir="$work/build" -C cmake.define.tallskinny_DIR="$config" .
+  --config-settings=build-dir="$work/build" --config-settings=cmake.define.tallskinny_DIR="$config" .
 "$python" -m pip install -q --disable-pip-version-check --no-deps --force-reinstall "$work"/wheel/*.whl
 ls -l "$work"/wheel/*.whl
 cd "$work"  # so that what is imported is what was installed

@@ -101,7 +101,7 @@ constexpr std::pair<const char*, Convergence> convergences[] = {
     {"rel", Convergence::rel}, {"norm", Convergence::norm}, {"abs", Convergence::abs}};
 
 void hear(EigenOptions& options, Watch& watch) {
-  options.stop = [&watch] { return !watch.go_on([] { return nb::none(); }); };
+  options.stop = [&watch] { return !watch.go_on(); };
   options.progress = [&watch](const Progress& p) {
     (void)watch.go_on([&p] {
       nb::dict told;

@@ -17,26 +17,18 @@ class Watch {
   explicit Watch(nb::object callback) : callback_(std::move(callback)) {}
 
   /// Looks at signals at most every 50 ms. False: the call is to end, because of an exception or the callback.
-  /// @param tell makes the argument of the callback, while Python's lock is held.
+  bool go_on() {
+    return now_and_then(last_look_, [] {});
+  }
+  /// Tells the callback, too, as often. @param tell makes its argument, while Python's lock is held.
   template <class Tell>
   bool go_on(Tell&& tell) {
-    const auto now = std::chrono::steady_clock::now();
-    if (ended_) return false;
-    if (now - last_ < std::chrono::milliseconds(50)) return true;
-    last_ = now;
-    const nb::gil_scoped_acquire lock;
-    try {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      if (!callback_.is_none()) {
-        const int truth = PyObject_IsTrue(nb::object(callback_(tell())).ptr());
-        if (truth < 0) throw nb::python_error();
-        ended_ = truth > 0;
-      }
-    } catch (nb::python_error& e) {
-      error_.emplace(std::move(e));
-      ended_ = true;
-    }
-    return !ended_;
+    return now_and_then(last_told_, [&] {
+      if (callback_.is_none()) return;
+      const int truth = PyObject_IsTrue(nb::object(callback_(tell())).ptr());
+      if (truth < 0) throw nb::python_error();
+      ended_ = truth > 0;
+    });
   }
   /// Keeps the exception that is being handled, which user code raised.
   void keep(nb::python_error&& e) {
@@ -52,9 +44,29 @@ class Watch {
   }
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Looks at signals, then act(), with Python's lock, unless that was done less than 50 ms after `last`.
+  template <class Act>
+  bool now_and_then(Time& last, Act&& act) {
+    const Time now = std::chrono::steady_clock::now();
+    if (ended_) return false;
+    if (now - last < std::chrono::milliseconds(50)) return true;
+    last = now;
+    const nb::gil_scoped_acquire lock;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      act();
+    } catch (nb::python_error& e) {
+      error_.emplace(std::move(e));
+      ended_ = true;
+    }
+    return !ended_;
+  }
+
   nb::object callback_;
   std::optional<nb::python_error> error_;
-  std::chrono::steady_clock::time_point last_{};
+  Time last_look_{}, last_told_{};
   bool ended_ = false;
 };
 

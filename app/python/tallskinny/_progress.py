@@ -4,14 +4,44 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
+
+_pause = 0.1  # seconds between two pictures of a line
 
 
 def _text(told):
     if "phase" in told:
-        return f"{told['phase']}: {told['converged']} of {told['wanted']} pairs"
+        return f"{told['phase']}: {told['converged']} of {told['wanted']} pairs, {told['fraction']:.0%}"
+    run = f"run {told['run'] + 1} of {told['runs']}, " if told["runs"] > 1 else ""
     if told["iteration"] == 0:
-        return f"first centres: {told['chosen']} of {told['clusters']}"
-    return f"iteration {told['iteration']}: {told['changed']} labels changed"
+        return f"{run}first centres: {told['chosen']} of {told['clusters']}"
+    return f"{run}iteration {told['iteration']}: {told['changed']} labels changed"
+
+
+class _Line:
+    """A line on standard error that is written over: what a terminal and a notebook both show as one line."""
+
+    def __init__(self, title):
+        self._title, self._begin, self._width = title, time.monotonic(), 0
+
+    def set_postfix_str(self, text):
+        line = f"{self._title}: {time.monotonic() - self._begin:.1f} s, {text}"
+        sys.stderr.write("\r" + line.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(line)
+
+    def close(self):
+        if self._width:
+            sys.stderr.write("\n")
+
+
+def _line_of(title):
+    """A bar of tqdm, which is one of widgets in a notebook that has them; without tqdm, a line."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _Line(title)
+    return tqdm(desc=title, bar_format="{desc}: {elapsed}{postfix}")
 
 
 @contextlib.contextmanager
@@ -20,21 +50,19 @@ def progress_of(verbose, callback, title):
     if not verbose:
         yield callback
         return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        tqdm = None
-    bar = tqdm(desc=title, unit=" step", bar_format="{desc}: {elapsed}{postfix}") if tqdm else None
+    line, last, told_last = _line_of(title), 0.0, None
 
     def tell(told):
-        if bar is not None:
-            bar.set_postfix_str(_text(told))
-        else:
-            print(f"{title}: {_text(told)}", file=sys.stderr)
+        nonlocal last, told_last
+        told_last = told
+        if time.monotonic() - last >= _pause:
+            last = time.monotonic()
+            line.set_postfix_str(_text(told))
         return callback(told) if callback is not None else False
 
     try:
         yield tell
     finally:
-        if bar is not None:
-            bar.close()
+        if told_last is not None:
+            line.set_postfix_str(_text(told_last))
+        line.close()
