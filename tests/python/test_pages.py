@@ -2,11 +2,16 @@
 
 A page is a Markdown file of the repository. What begins in a line that says <!-- not run: REASON --> stays as it is.
 """
+import doctest
+import importlib
 import pathlib
+import pkgutil
 import re
 import traceback
 
 import pytest
+
+import tallskinny
 
 root = pathlib.Path(__file__).resolve().parents[2]
 rooms = ("app", "data", "docs", "gemm", "io", "solvers", "tests")
@@ -104,3 +109,11 @@ def test_pages_have_python():
     """At least the pages that are for readers who come from Python."""
     have = {page.name for page in pages if blocks_of(page.read_text())}
     assert {"eigsh.md", "faiss.md", "scikit-learn.md", "slepc.md"} <= have
+
+
+def test_examples_of_docstrings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [m.name for m in pkgutil.iter_modules(tallskinny.__path__) if m.name != "_core"]
+    found = [doctest.testmod(importlib.import_module(f"tallskinny.{name}")) for name in names]
+    assert sum(result.failed for result in found) == 0
+    assert sum(result.attempted for result in found) >= 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+import warnings
 
 _pause = 0.1  # seconds between two pictures of a line
 
@@ -33,12 +34,15 @@ class _Line:
     def close(self):
         if self._width:
             sys.stderr.write("\n")
+            sys.stderr.flush()
 
 
 def _line_of(title):
     """A bar of tqdm, which is one of widgets in a notebook that has them; without tqdm, a line."""
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a notebook has no widgets: tqdm writes text there
+            from tqdm.auto import tqdm
     except ImportError:
         return _Line(title)
     return tqdm(desc=title, bar_format="{desc}: {elapsed}{postfix}")
