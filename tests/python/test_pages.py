@@ -4,6 +4,7 @@ A page is a Markdown file of the repository. What begins in a line that says <!-
 """
 import doctest
 import importlib
+import inspect
 import pathlib
 import pkgutil
 import re
@@ -117,3 +118,28 @@ def test_examples_of_docstrings(tmp_path, monkeypatch):
     found = [doctest.testmod(importlib.import_module(f"tallskinny.{name}")) for name in names]
     assert sum(result.failed for result in found) == 0
     assert sum(result.attempted for result in found) >= 10
+
+
+def python_column(text):
+    """(line, cell) of the last column of the tables whose last heading has `ts.` or imports the package."""
+    inside = False
+    for number, line in enumerate(text.split("\n"), 1):
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] if line.startswith("|") else []
+        if inside and cells:
+            yield number, cells[-1]
+        else:
+            inside = bool(cells) and ("`ts." in cells[-1] or "import tallskinny" in cells[-1])
+
+
+@pytest.mark.parametrize("page", ["eigsh", "faiss", "scikit-learn", "slepc"])
+def test_arguments_that_tables_name(page):
+    calls = (tallskinny.eigsh, tallskinny.eigs, tallskinny.svds, tallskinny.Context, tallskinny.KMeans,
+             tallskinny.MiniBatchKMeans, tallskinny.BisectingKMeans)
+    known = {name for call in calls for name in inspect.signature(call).parameters}
+    cells = list(python_column((root / "docs/coming-from" / f"{page}.md").read_text()))
+    named = [(line, name) for line, cell in cells for code in re.findall("`([^`]*)`", cell)
+             for name in re.findall(r"\b(\w+)=", code)]
+    assert len(cells) > 10 and len(named) > 3
+    assert [(line, name) for line, name in named if name not in known] == []
+    attributes = [name for _, cell in cells for name in re.findall(r"\bts\.(\w+)", cell)]
+    assert [name for name in attributes if not hasattr(tallskinny, name)] == []
