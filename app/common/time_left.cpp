@@ -33,7 +33,7 @@ double between_logs(double a, double b, double share) {
   return std::exp((1 - share) * std::log(a) + share * std::log(b));
 }
 
-// From 26 runs of tskmeans on 50,000 to 600,000 points, uniform ones and groups that overlap; twice or half of each
+// From 34 runs of tskmeans on 50,000 to 4,000,000 points, uniform ones and groups that overlap; twice or half of each
 // changes little. What moves falls about like the inverse square of the iteration, what changes like its inverse, time
 // like the inverse root; groups that lie apart end sooner, and then the fall is geometric.
 constexpr std::size_t least_iterations = 5;
@@ -41,7 +41,7 @@ constexpr double usual_shift = -2, usual_changed = -1, usual_time = -0.5;
 constexpr double weight_of_usual = 0.03, weight_of_usual_time = 0.5;
 constexpr double usual_squares = 0.01;  ///< that neither fall should be believed to be without
 constexpr double window = 3;            ///< the iterations from a third of the last one on are looked at
-constexpr double usual_length = 40, weight_of_length = 2;  ///< iterations
+constexpr double usual_length = 80, weight_of_length = 4;  ///< iterations
 
 /// The logarithms of the numbers of the last iterations, from `first` on, and of what they have.
 template <class Of>
