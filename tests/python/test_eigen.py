@@ -116,6 +116,7 @@ def test_not_converged_is_raised_as_by_scipy():
     assert isinstance(raised.value, ts.NoConvergence)
     assert raised.value.eigenvectors.shape == (3000, len(raised.value.eigenvalues))
     assert len(raised.value.result[0]) == 8
+    assert "raise `maxiter`" in str(raised.value) and "max_basis" not in str(raised.value)
 
 
 def test_errors():

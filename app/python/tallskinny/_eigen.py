@@ -67,9 +67,20 @@ def _check_k(k, n, name="A"):
     return int(k)
 
 
+# Options of the library as these functions call them. There is none for the largest basis.
+_NAMES = {"`max_iterations` or `max_basis`": "`maxiter`", "`max_iterations`": "`maxiter`", "`nev`": "`k`"}
+
+
+def _renamed(sentence):
+    for theirs, ours in _NAMES.items():
+        sentence = sentence.replace(theirs, ours)
+    return sentence
+
+
 def _told(found, order):
     kept = ("converged", "complete", "reason", "verification", "iterations", "operator_applications", "note")
     told = {name: found[name] for name in kept if name in found}
+    told["reason"] = _renamed(found["reason"])
     for name in ("residuals", "vector_errors", "error_bounds", "backward_errors"):
         if name in found:
             told[name] = found[name][order] if len(found[name]) == len(found["values"]) else found[name]
@@ -81,7 +92,8 @@ def _checked(found, order, w, v, result):
     if found["converged"]:
         return result
     ok = np.asarray(found["converged_pairs"], dtype=bool)[order]
-    raise no_convergence(f"{int(ok.sum())} of {len(ok)} wanted eigenvalues converged: {found['reason']}",
+    raise no_convergence(f"{int(ok.sum())} of {len(ok)} wanted eigenvalues converged: "
+                         f"{_renamed(found['reason'])}",
                          w[ok], None if v is None else v[:, ok], result)
 
 
