@@ -24,6 +24,7 @@ myst_heading_anchors = 3
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # words for types, such as array
 smartquotes = False  # two hyphens begin an option
+highlight_language = "text"  # of blocks that name none: commands and what they print
 
 html_theme = "furo"
 html_title = f"tallskinny {release}"
