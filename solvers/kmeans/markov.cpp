@@ -168,9 +168,9 @@ class Chains {
       row_of[y] = static_cast<std::int32_t>(std::lower_bound(rows.begin(), rows.end(), drawn_.rows[y]) - rows.begin());
       uniforms[y] = accepting_.uniform(first_number_ + y);
     }
+    if (p_.scale.empty()) return follow_rows(p_.rows_as<S>(rows), rows, row_of, uniforms);
     // Products of rows with scales are no numbers of float32.
-    return p_.scale.empty() ? follow_rows(p_.rows_as<S>(rows), rows, row_of, uniforms)
-                            : follow_rows(p_.rows_as<double>(rows), rows, row_of, uniforms);
+    return follow_rows(p_.rows_as<double>(rows), rows, row_of, uniforms);
   }
   template <class T>
   bool follow_rows(const PerRowArray<T>& values, const std::vector<index_t>& numbers,
