@@ -115,10 +115,12 @@ std::string field_text(const CsvTable& t, index_t j) {
               "; --missing drop leaves out such rows, --missing mean takes the mean of the column");
   if (!t.options.decimal_comma && number_in(field, true))
     in.refuse(cause + ", not a number; --decimal comma reads it as one");
-  in.refuse(cause + ", not a number" +
-            (t.options.decimal_comma && field.find('.') != std::string_view::npos
-                 ? ": with --decimal comma a number has no point"
-                 : ""));
+  if (t.options.decimal_comma && field.find('.') != std::string_view::npos)
+    in.refuse(cause + ", not a number: with --decimal comma a number has no point");
+  const auto at = static_cast<std::size_t>(j);
+  const bool named = at < t.title.size() && !t.title[at].empty();
+  in.refuse(cause + ", not a number; --drop " + (named ? t.title[at].substr(0, 40) : std::to_string(j)) +
+            " leaves out the column");
 }
 
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();

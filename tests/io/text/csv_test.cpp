@@ -72,7 +72,7 @@ TEST_CASE("csv: errors name line and field") {
   CHECK(refused_csv("1,2\n3\n").says("line 2: has 1 fields; the first line has 2"));
   CHECK(refused_csv("1,2\n3,4,5\n").says("line 2: has 3 fields"));
   CHECK(refused_csv("1,2\n3,\n").says("line 2: field 2 is empty; --missing drop leaves out such rows"));
-  CHECK(refused_csv("a,b\n1,2\n3,x\n").says("line 3: field 2 (b) is 'x', not a number"));
+  CHECK(refused_csv("a,b\n1,2\n3,x\n").says("line 3: field 2 (b) is 'x', not a number; --drop b leaves"));
   CHECK(refused_csv("1,x\n1,2\n").says("line 1: field 2 is 'x'"));  // a number stands in it: no line of names
   CHECK(refused_csv("1,5;2,5\n3,5;4,5\n").says("line 2: field 1 (1,5) is '3,5', not a number; --decimal comma"));
   CHECK(refused_csv("1,nan\n").says("NaN at row 0, column 1"));
