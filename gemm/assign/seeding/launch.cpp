@@ -21,21 +21,12 @@ cuda::Coordinates coordinates_of(const Rows& x, const SeedingUnit& unit) {
   return direct ? cuda::Coordinates::direct : cuda::Coordinates::narrow;
 }
 
-/// The candidates in the coordinates of the unit.
-Matrix<double> in_unit(const SeedingUnit& unit, HostView<const double> candidates) {
-  Matrix<double> out(candidates.rows(), candidates.cols());
-  for (index_t q = 0; q < out.rows(); ++q)
-    for (index_t j = 0; j < out.cols(); ++j)
-      out(q, j) = (candidates(q, j) - unit.moments.shift[static_cast<std::size_t>(j)]) * unit.scale;
-  return out;
-}
-
 /// launch(arguments, room for the candidates in S), which have candidates in the coordinates of the unit and no labels;
 /// what chunks leave comes to of.totals.
 template <class S, class Launch>
 void with_candidates(const Context& ctx, const PotentialArguments<S>& of, const Launch& launch) {
   const index_t count = of.candidates.rows(), d = of.candidates.cols();
-  const Matrix<double> scaled = in_unit(of.unit, of.candidates);
+  const Matrix<double> scaled = of.unit.of(of.candidates);
   Upload upload(ctx, count * d + d);
   upload.add(scaled.cview());
   upload.add(of.unit.moments.shift);

@@ -15,15 +15,6 @@ using assign_cpu::AssignKernels;
 
 constexpr index_t tiles_of_piece = 8;
 
-/// (c - shift) scale.
-Matrix<double> in_unit(const SeedingUnit& unit, HostView<const double> candidates) {
-  Matrix<double> out(candidates.rows(), candidates.cols());
-  for (index_t q = 0; q < out.rows(); ++q)
-    for (index_t j = 0; j < out.cols(); ++j)
-      out(q, j) = (candidates(q, j) - unit.moments.shift[static_cast<std::size_t>(j)]) * unit.scale;
-  return out;
-}
-
 /// K: float or double, of scores.
 template <class K, class S>
 class Search {
@@ -51,7 +42,7 @@ class Search {
         x_(x),
         unit_(unit),
         squared_(squared),
-        candidates_(in_unit(unit, candidates)),
+        candidates_(unit.of(candidates)),
         grouped_(kernels, candidates, unit.moments, scores, Copies::like_others),
         shift_(unit.moments, grouped_.centroids.scale, score_.lanes),
         to_scores_(grouped_.centroids.scale / unit.scale) {}

@@ -181,6 +181,14 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
   return rows;
 }
 
+Matrix<double> SeedingUnit::of(HostView<const double> rows) const {
+  Matrix<double> out(rows.rows(), rows.cols());
+  for (index_t q = 0; q < out.rows(); ++q)
+    for (index_t j = 0; j < out.cols(); ++j)
+      out(q, j) = (rows(q, j) - moments.shift[static_cast<std::size_t>(j)]) * scale;
+  return out;
+}
+
 bool can_choose(const Context& ctx, const Rows& x, const Choosing& how) {
   if (!x.on_device()) return !x.sparse() && x.rows() <= INT32_MAX;
   if (how.trials > cuda::most_trials || x.rows() * (x.cols() + 4) >= INT32_MAX) return false;

@@ -16,6 +16,9 @@ namespace ts {
 struct SeedingUnit {
   const ColumnMoments& moments;
   double scale = 1;
+
+  /// These rows, k x d, in the coordinates.
+  [[nodiscard]] Matrix<double> of(HostView<const double> rows) const;
 };
 
 /// What lower_potential() is given. S: float or double.

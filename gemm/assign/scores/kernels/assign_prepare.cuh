@@ -6,17 +6,13 @@
 // copies.
 #include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
 #include "tallskinny/gemm/device/element.cuh"
+#include "tallskinny/gemm/device/warp.cuh"
 
 using Arguments = ts::cuda::PrepareArguments;
 constexpr int chunk = policy.chunk == 0 ? 1 : policy.chunk;
 constexpr unsigned everyone = 0xffffffffu;
 constexpr int warps = policy.threads / 32;
 
-__device__ __forceinline__ double sum_of_warp(double x) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(everyone, x, step);
-  return x;
-}
 __device__ __forceinline__ unsigned short half_of(float x) {
   unsigned short bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));

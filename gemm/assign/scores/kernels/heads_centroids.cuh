@@ -5,16 +5,12 @@
 // A is what rounding leaves of the head, B both, and C the tail; what float64 loses is made up for by 2^-30.
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/heads_norms.cuh"
+#include "tallskinny/gemm/device/warp.cuh"
 
-constexpr unsigned everyone = 0xffffffffu, sign = 0x8000;
+constexpr unsigned sign = 0x8000;
 constexpr int warps = policy.threads / 32, chunk = ts::cuda::heads_chunk;
 constexpr float never = 1e30f, far = 60000;
 
-__device__ __forceinline__ double sum_of_warp(double x) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(everyone, x, step);
-  return x;
-}
 __device__ __forceinline__ unsigned short half_of(double x) {
   return static_cast<unsigned short>(halves(static_cast<float>(x), 0));
 }

@@ -7,15 +7,9 @@
 // Sums of squares of d float32 numbers in 32 chains lose less than (d / 32 + 16) 2^-23 of themselves.
 #include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
+#include "tallskinny/gemm/device/warp.cuh"
 
-constexpr unsigned everyone = 0xffffffffu;
 constexpr int warps = policy.threads / 32;
-
-__device__ __forceinline__ float sum_of_warp(float x) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(everyone, x, step);
-  return x;
-}
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     heads_rows(ts::cuda::HeadsRowsArguments a) {

@@ -1,15 +1,9 @@
 // Rows in float16 and norms that bound what rounding leaves: v = h + e. A warp takes a row. Sums of float64 lose less
 // than 2^-40 of themselves, which rounding up to float32 covers.
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
+#include "tallskinny/gemm/device/warp.cuh"
 
-constexpr unsigned everyone = 0xffffffffu;
 constexpr int warps = policy.threads / 32;
-
-__device__ __forceinline__ double sum_of_warp(double x) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(everyone, x, step);
-  return x;
-}
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     seed_heads(ts::cuda::SeedHeadsArguments a) {
