@@ -1,9 +1,9 @@
 # ts_limit_exports(ROOM HIDDEN namespaces... EXPORTED names...): what the shared library tallskinny_ROOM exports. That
-# is what is in namespace ts, but not in the namespaces HIDDEN, of which the functions EXPORTED are kept; nothing of the
-# standard library or of Eigen, whose templates every library has for itself. All symbols have the version
+# is what is in namespace ts::v0, but not in the namespaces HIDDEN, of which the functions EXPORTED are kept; nothing of
+# the standard library or of Eigen, whose templates every library has for itself. All symbols have the version
 # TALLSKINNY_MAJOR.MINOR, so that two versions of the library serve one process.
 
-# ts::cuda::launch as it begins in symbols: 2ts4cuda6launch.
+# ts::v0::cuda::launch as it begins in symbols: 2ts2v04cuda6launch.
 function(ts_mangle out name)
   string(REPLACE "::" ";" parts ${name})
   set(mangled "")
@@ -14,17 +14,17 @@ function(ts_mangle out name)
   set(${out} ${mangled} PARENT_SCOPE)
 endfunction()
 
-# Globs for all that begins like 2ts and does not begin like one of ARGN: for each of their prefixes, all other next
+# Globs for all that begins like 2ts2v0 and does not begin like one of ARGN: for each of their prefixes, all other next
 # characters. (A linker's list of local symbols cannot take names away from wider globs of global ones.)
 function(ts_globs_beside out)
-  set(globs "2ts*")
+  set(globs "2ts2v0*")
   if(ARGN)
     set(globs "")
   endif()
   foreach(name ${ARGN})
     string(LENGTH ${name} length)
     math(EXPR last "${length} - 1")
-    foreach(i RANGE 3 ${last})
+    foreach(i RANGE 6 ${last})  # after 2ts2v0
       string(SUBSTRING ${name} 0 ${i} prefix)
       set(next "")
       foreach(other ${ARGN})

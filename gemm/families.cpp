@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/tsmm/plan.hpp"
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 constexpr Family every_family[] = {{"column_norms", column_norms_candidates},
@@ -24,4 +24,4 @@ constexpr Family every_library[] = {{"cublas", cublas_candidates}, {"cusparse", 
 std::span<const Family> families() noexcept { return every_family; }
 std::span<const Family> libraries() noexcept { return every_library; }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

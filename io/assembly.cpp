@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -205,4 +205,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, check_triangle_entry)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirrored)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, row_slice)
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -10,7 +10,7 @@
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// What error sentences call the matrix and its lines, and what is tolerated.
 struct Subject {
@@ -68,4 +68,4 @@ void check_finite(const CsrMatrix<T>& lines, const Subject& subject);
 template <class T>
 void check_finite(HostView<const T> a, index_t first_row, const std::string& name);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

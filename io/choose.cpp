@@ -6,7 +6,7 @@
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::string only_vector(const hdf5::Node& root) {
                    ":/NAME from " + text);
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -7,7 +7,7 @@
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// The root of an HDF5 file, opened as the options say.
 [[nodiscard]] inline hdf5::Node open_hdf5(const std::filesystem::path& file, const ReadOptions& options) {
@@ -29,4 +29,4 @@ struct Chosen {
 /// The path of the only vector of numbers in a file. @throws Error(bad_input) when there is none or several.
 [[nodiscard]] std::string only_vector(const hdf5::Node& root);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -13,7 +13,7 @@
 #include "tallskinny/io/hdf5/lzf.hpp"
 #include "tallskinny/io/memory.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 using hdf5::Filter;
 
@@ -136,4 +136,4 @@ void ChunkReader::read(index_t begin, index_t end, index_t cols, void* out,
   if (team.failure) std::rethrow_exception(team.failure);
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -6,7 +6,7 @@
 
 #include "tallskinny/io/hdf5/node.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// The rows of a two-dimensional dataset in chunks, all filters of which are known here.
 class ChunkReader {
@@ -33,4 +33,4 @@ class ChunkReader {
   hdf5::Node::ChunkGrid grid_;
 };
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -13,7 +13,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 FileBytes::FileBytes(const std::filesystem::path& file)
     : descriptor_(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
@@ -60,4 +60,4 @@ std::size_t read_at(int descriptor, std::uint64_t offset, std::span<std::byte> o
   return done;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

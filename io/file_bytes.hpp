@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 class FileBytes {
  public:
@@ -35,4 +35,4 @@ class FileBytes {
 /// FileBytes::read for a descriptor.
 [[nodiscard]] std::size_t read_at(int descriptor, std::uint64_t offset, std::span<std::byte> out);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

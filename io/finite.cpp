@@ -6,7 +6,7 @@
 
 #include "tallskinny/io/assembly.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -99,4 +99,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

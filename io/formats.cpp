@@ -7,7 +7,7 @@
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 void set_dense(Description& d, index_t rows, index_t cols, DType type, const ReadOptions& options) {
   d.rows = options.transpose ? cols : rows;
@@ -40,4 +40,4 @@ DenseMatrix finished(Matrix<T> a, const ReadOptions& options, const std::string&
 
 TS_FOR_EACH_TYPE(TS_FUNCTION, finished)
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -6,7 +6,7 @@
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// Rows `rows` of a file into `out`, contiguous; with `finite` looks for NaN and Inf.
 using ReadRows = std::function<void(RowRange rows, bool finite, void* out)>;
@@ -60,4 +60,4 @@ void set_dense(Description& d, index_t rows, index_t cols, DType type, const Rea
 template <class T>
 [[nodiscard]] DenseMatrix finished(Matrix<T> a, const ReadOptions& options, const std::string& name);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::vector<std::uint64_t> row_hashes(HostView<const T> a, index_t unit, int thr
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

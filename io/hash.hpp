@@ -9,7 +9,7 @@
 
 #include "tallskinny/gemm/core/csr.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// Eight words pass through eight lanes, h_j <- rotate(h_j xor w, 29) * odd, each step a bijection of h_j for
 /// a given word and of the word for a given h_j: whatever changes one word, or words of one lane only in the
@@ -39,4 +39,4 @@ template <class T>
 template <class T>
 [[nodiscard]] std::vector<std::uint64_t> row_hashes(HostView<const T> rows, index_t unit, int threads = 1);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

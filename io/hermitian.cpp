@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/io/assembly.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 template <class T>
 std::optional<Asymmetry> first_asymmetry(CsrView<T> a, Structure structure) {
@@ -63,4 +63,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

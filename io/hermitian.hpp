@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// The first entry (row by row) that breaks a structure.
 struct Asymmetry {
@@ -33,4 +33,4 @@ template <class T>
   return !first_asymmetry(a, Structure::hermitian);
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

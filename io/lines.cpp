@@ -7,7 +7,7 @@
 #include "tallskinny/io/pairs.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 template <class T>
 CsrMatrix<T> assembled(const WholeLines& lines, const T* values, const Description& d, const ReadOptions& options) {
@@ -47,4 +47,4 @@ void set_lines(Description& d, index_t rows, index_t cols, index_t entries, cons
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -5,7 +5,7 @@
 
 #include "tallskinny/io/matrix_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 struct WholeLines {
   index_t rows = 0, cols = 0;  ///< of the matrix in the file
@@ -22,4 +22,4 @@ template <class T>
 /// What a description says of them. @throws Error(bad_input) for more rows or columns than sparse matrices can have.
 void set_lines(Description& d, index_t rows, index_t cols, index_t entries, const ReadOptions& options);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -6,7 +6,7 @@
 #include "tallskinny/io/mat_variables.hpp"
 #include "tallskinny/io/memory.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -113,4 +113,4 @@ std::vector<Description> list_mat(const Location& where, const ReadOptions& opti
   return found;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -13,7 +13,7 @@
 #include "tallskinny/io/mat_variables.hpp"
 #include "tallskinny/io/memory.hpp"
 
-namespace ts::io::matlab5 {
+namespace ts::inline v0::io::matlab5 {
 
 /// What of libmatio is called.
 struct Matio {
@@ -214,4 +214,4 @@ class MatReader {
   std::uint64_t written_ = 0;
 };
 
-}  // namespace ts::io::matlab5
+}  // namespace ts::inline v0::io::matlab5

@@ -19,7 +19,7 @@
 #include "tallskinny/io/mat_reader.hpp"
 #endif
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -164,4 +164,4 @@ MatContent read_mat(const std::filesystem::path& file, const std::string&, const
 
 #endif
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -5,7 +5,7 @@
 
 #include "tallskinny/io/npy.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// A matrix of numbers in such a file.
 struct MatVariable {
@@ -35,4 +35,4 @@ struct MatContent {
 [[nodiscard]] MatContent read_mat(const std::filesystem::path& file, const std::string& path,
                                   const ReadOptions& options);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -15,7 +15,7 @@
 #include "tallskinny/io/text/columns.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -301,4 +301,4 @@ VectorPart read_vector_part(const Location& where, index_t begin, index_t end, c
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, read_dense_as)
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -13,7 +13,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// A file and, for HDF5, the object in it: "" lets the file decide (its only matrix).
 struct Location {
@@ -156,4 +156,4 @@ struct VectorPart {
 [[nodiscard]] VectorPart read_vector_part(const Location& where, index_t begin, index_t end,
                                           const ReadOptions& options = {});
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

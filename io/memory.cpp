@@ -13,7 +13,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -115,4 +115,4 @@ void require_memory(std::uint64_t bytes, std::uint64_t limit, const std::string&
                                          (limit != 0 ? " are allowed" : " are free on this machine"));
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

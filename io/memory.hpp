@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/gemm/runtime/control_groups.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// zlib makes no more bytes of one.
 inline constexpr index_t best_deflate = 1032;
@@ -34,4 +34,4 @@ void require_memory(std::uint64_t bytes, std::uint64_t limit, const std::string&
 /// "3.2 GB"
 [[nodiscard]] std::string readable_bytes(std::uint64_t bytes);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

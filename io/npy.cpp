@@ -17,7 +17,7 @@
 #include "tallskinny/io/npy.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -299,4 +299,4 @@ ReadRows npy_rows(const Location& where) {
   };
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

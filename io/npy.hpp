@@ -9,7 +9,7 @@
 
 #include "tallskinny/io/matrix_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// Where the bytes of an array come from, header and all.
 struct NpyBytes {
@@ -45,4 +45,4 @@ struct NpyHeader {
 [[nodiscard]] MatrixFile read_array(const NpyBytes& bytes, NpyHeader header, const Location& where,
                                     const ReadOptions& options);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

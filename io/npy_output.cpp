@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/write/new_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -92,4 +92,4 @@ TS_INSTANTIATE(std::int64_t)
 TS_INSTANTIATE(std::int32_t)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

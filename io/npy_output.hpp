@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// Writes an .npy file (version 1.0, C order, little endian) under a temporary name in the target's folder, row after
 /// row. commit() syncs it to the disk and renames it; without commit the destructor removes it and the target stays as
@@ -32,4 +32,4 @@ class NpyOutput {
   std::unique_ptr<Body> body_;
 };
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -11,7 +11,7 @@
 #include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/zip.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -280,4 +280,4 @@ std::vector<Description> list_npz(const Location& where, const ReadOptions& opti
   return found;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

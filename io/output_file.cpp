@@ -11,7 +11,7 @@
 #include "tallskinny/io/write/new_file.hpp"
 #include "tallskinny/io/write/seal.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -255,4 +255,4 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -11,7 +11,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// What a file with a signature looks like from outside.
 enum class SealState {
@@ -120,4 +120,4 @@ class OutputFile {
   std::unique_ptr<Body> body_;
 };
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

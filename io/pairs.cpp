@@ -6,7 +6,7 @@
 
 #include "tallskinny/io/memory.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -81,4 +81,4 @@ CsrMatrix<T> Pairs<T>::assembled() && {
 
 TS_FOR_EACH_RESULT_TYPE(TS_CLASS, Pairs)
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

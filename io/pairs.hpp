@@ -6,7 +6,7 @@
 
 #include "tallskinny/io/assembly.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// Entries (row, column, value) that pass by. Those in the rows of a range are kept, of a triangle their mirror images
 /// there, too: who reads some rows holds no others.
@@ -54,4 +54,4 @@ class Pairs {
   std::vector<T> values_;
 };
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

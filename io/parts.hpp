@@ -9,7 +9,7 @@
 #include "tallskinny/io/hdf5/node.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 enum class Triangle { none, lower, upper };
 
@@ -58,4 +58,4 @@ struct Parts {
   std::variant<SparseParts, DenseParts> body;
 };
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -7,7 +7,7 @@
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/npy.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -206,4 +206,4 @@ std::vector<Description> list_petsc(const Location& where, const ReadOptions& op
   return found;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -1,6 +1,6 @@
 #include "tallskinny/io/printable.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -43,4 +43,4 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

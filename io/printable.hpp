@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// The text with control characters, and bytes that are no UTF-8, written as \\xNN, so that it stays on its
 /// line and gives a terminal no orders.
@@ -13,4 +13,4 @@ namespace ts::io {
 /// From here on such a text says `name` where `path` stands, which means nothing to a user: before there are threads.
 void show_path_as(std::string path, std::string name);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

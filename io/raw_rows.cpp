@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 std::optional<RawElements> RawElements::of(const hdf5::Node& dataset, hdf5::MemoryType memory) {
   std::optional<hdf5::Node::RawPieces> pieces = dataset.raw_pieces(memory);
@@ -36,4 +36,4 @@ void RawElements::read(std::uint64_t first, std::uint64_t bytes, void* out) cons
   }
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -5,7 +5,7 @@
 
 #include "tallskinny/io/hdf5/node.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// The elements of a dataset that is neither filtered nor converted, in the order of its dimensions.
 class RawElements {
@@ -27,4 +27,4 @@ class RawElements {
   hdf5::Node::RawPieces pieces_;
 };
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -14,7 +14,7 @@
 #include "tallskinny/io/raw_rows.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -250,4 +250,4 @@ void read_dense_rows(const DenseParts& parts, DType type, RowRange range, const 
           [&]<class T>(std::type_identity<T>) { read_by_rows(parts, range, name, finite, static_cast<T*>(out)); });
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -4,7 +4,7 @@
 
 #include "tallskinny/io/memory.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -120,4 +120,4 @@ MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOp
   return result;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -4,7 +4,7 @@
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// What the parts make, from shapes and types alone. @throws Error(bad_input) for lists of wrong lengths.
 [[nodiscard]] Description describe_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options);
@@ -34,4 +34,4 @@ void read_dense_rows(const DenseParts& parts, DType type, RowRange range, const 
 [[nodiscard]] index_t check_sparse_lengths(const SparseParts& parts, const hdf5::Node& object);
 void check_dense_lengths(const DenseParts& parts, const hdf5::Node& object);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

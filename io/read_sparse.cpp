@@ -9,7 +9,7 @@
 #include "tallskinny/io/pairs.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -243,4 +243,4 @@ SparseMatrix read_sparse_parts(const SparseParts& parts, const Description& d, c
   }
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

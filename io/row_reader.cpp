@@ -4,7 +4,7 @@
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 struct RowReader::State {
   Description description;
@@ -53,4 +53,4 @@ void RowReader::read(index_t first, index_t count, bool finite, void* out) const
   state_->read({begin, begin + count}, finite, out);
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

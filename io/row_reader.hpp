@@ -5,7 +5,7 @@
 
 #include "tallskinny/io/matrix_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 class RowReader {
  public:
@@ -28,4 +28,4 @@ class RowReader {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -12,7 +12,7 @@
 #include "tallskinny/io/npy_output.hpp"
 #include "tallskinny/io/write/new_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -150,4 +150,4 @@ TS_INSTANTIATE(std::int64_t)
 TS_INSTANTIATE(std::int32_t)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

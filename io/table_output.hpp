@@ -10,7 +10,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// Whether TableOutput knows the format that a name promises: .npy or .csv.
 [[nodiscard]] bool is_table_name(std::string_view file) noexcept;
@@ -42,4 +42,4 @@ class TableOutput {
   std::unique_ptr<Body> body_;
 };
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/memory.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -155,4 +155,4 @@ std::vector<std::byte> ZipArchive::checked(std::vector<std::byte> bytes, const M
   return bytes;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -10,7 +10,7 @@
 
 #include "tallskinny/io/file_bytes.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 class ZipArchive {
  public:
@@ -45,4 +45,4 @@ class ZipArchive {
   std::vector<Member> members_;
 };
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 void agreed(const Context& ctx, const std::function<void()>& work) {
   if (ctx.communicator->size() == 1) return work();
@@ -30,4 +30,4 @@ void agreed(const Context& ctx, const std::function<void()>& work) {
   throw Error(first.code, std::string(sentence.begin(), sentence.end()), mine ? error->where() : Place::current());
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

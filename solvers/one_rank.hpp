@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// @throws Error(invalid_argument) where the context has several ranks, as which `solver` would take one
 /// rank's rows for the whole matrix.
@@ -19,4 +19,4 @@ inline void expects_one_rank(const Context& ctx, std::string_view solver, Place 
               where);
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -162,4 +162,4 @@ template Matrix<double> as_dense<double>(const Context&, const Operator<double>&
 template Matrix<std::complex<double>> as_dense<std::complex<double>>(const Context&,
                                                                      const Operator<std::complex<double>>&);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

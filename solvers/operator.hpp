@@ -16,7 +16,7 @@
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What a solver asks of an operator: a number of rows, and Y = A X for blocks of any width. X and Y are
 /// row-major, n x b, and never overlap. Where the rows of blocks are distributed over the ranks of the Context, rows()
@@ -324,4 +324,4 @@ class DenseOperator {
 template <class T>
 [[nodiscard]] Matrix<T> as_dense(const Context& ctx, const Operator<T>& a);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 std::array<double, 2> Random::normal2(std::uint64_t counter) const noexcept {
   const auto [u, v] = uniform2(counter);
@@ -26,4 +26,4 @@ void fill_random(const Context& ctx, std::uint64_t seed, std::uint64_t stream, P
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, fill_random)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/philox.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The numbers of one seed and one stream. Streams separate uses (a restart, an iteration, a column) that
 /// would otherwise draw the same numbers for the same row.
@@ -49,4 +49,4 @@ class Random {
   Philox philox_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// X(type), or X(type, more): once for every type that an eigen-solver computes in.
 #define TS_FOR_EACH_SOLVER_TYPE(X, ...) \
@@ -51,4 +51,4 @@ inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace solvers
 
-}  // namespace ts
+}  // namespace ts::inline v0

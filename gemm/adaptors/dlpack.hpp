@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/placed.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// T in DLPack's words. T: the six element types, std::int32_t or std::int64_t.
 template <class T>
@@ -177,4 +177,4 @@ struct DLRelease {
 };
 using DLOwner = std::unique_ptr<DLManagedTensor, DLRelease>;
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -11,7 +11,7 @@
 
 #include "tallskinny/gemm/core/csr.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A Matrix, Map, Ref or block of one, in its own order of elements.
 /// @throws Error(invalid_argument) where neighbours have a gap between them (InnerStride).
@@ -69,6 +69,6 @@ template <class T>
   return {m.rows(), m.cols(), pointers.data(), m.innerIndexPtr(), m.valuePtr()};
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0
 
 #endif

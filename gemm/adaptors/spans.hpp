@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/core/view.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// std::mdspan (C++23), its reference implementation, Kokkos' views by their mdspan, and alike.
 template <class S>
@@ -38,4 +38,4 @@ template <class T>
   return HostView<T>(s.data(), rows, cols);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -69,4 +69,4 @@ std::vector<std::vector<std::byte>> gather_bytes(const Context& ctx, std::span<c
   return bytes;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

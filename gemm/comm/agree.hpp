@@ -8,7 +8,7 @@
 
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Calls fold() rank after rank. Each goes on with the state that the rank before left, rank 0 with its own; all end
 /// with that of the last one. So a sum over rows has the order, and the bits, of one rank.
@@ -36,4 +36,4 @@ template <class T>
   return all;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/comm/mpi_library.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -187,4 +187,4 @@ std::shared_ptr<Communicator> mpi_communicator(int fortran_handle) {
   return theirs;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -4,7 +4,7 @@
 
 #include "tallskinny/gemm/comm/rank_session.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// MPI of this process, from MPI_Init_thread to MPI_Finalize, for a program that does not start it itself.
 class MpiSession final : public RankSession {
@@ -29,4 +29,4 @@ class MpiSession final : public RankSession {
 /// Error(device_failure) with MPI's words, then and in all_gather, when MPI fails.
 [[nodiscard]] std::shared_ptr<Communicator> mpi_communicator(int fortran_handle);
 
-}  // namespace ts
+}  // namespace ts::inline v0

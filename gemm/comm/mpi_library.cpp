@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace ts::mpi {
+namespace ts::inline v0::mpi {
 
 namespace {
 
@@ -59,4 +59,4 @@ const Found& found() {
 const OpenMpi* open_mpi() { return found().is_open ? &found().open : nullptr; }
 const Mpich* mpich() { return found().is_other ? &found().other : nullptr; }
 
-}  // namespace ts::mpi
+}  // namespace ts::inline v0::mpi

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
-namespace ts::mpi {
+namespace ts::inline v0::mpi {
 
 /// Handles are addresses in Open MPI, numbers in MPICH. What else differs are the values of constants.
 template <class Handle>
@@ -79,4 +79,4 @@ void with_library(const auto& use) {
       "or put its folder into LD_LIBRARY_PATH");
 }
 
-}  // namespace ts::mpi
+}  // namespace ts::inline v0::mpi

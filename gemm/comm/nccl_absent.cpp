@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -22,4 +22,4 @@ std::shared_ptr<Communicator> nccl_communicator(ncclComm*, const cuda::Stream&) 
 
 std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>&, int) { refuse(); }
 
-}  // namespace ts
+}  // namespace ts::inline v0

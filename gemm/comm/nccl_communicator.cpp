@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -272,4 +272,4 @@ std::shared_ptr<Communicator> nccl_communicator(ncclComm* theirs, const cuda::St
   return std::make_shared<NcclCommunicator>(theirs, stream);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

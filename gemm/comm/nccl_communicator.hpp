@@ -9,7 +9,7 @@
 
 struct ncclComm;  // NCCL's own declaration: an ncclComm_t points to one
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// What the ranks of one communicator have in common: made by one of them, brought to the others by whatever
 /// started them (MPI_Bcast, a file, a thread's argument).
@@ -38,4 +38,4 @@ using NcclId = std::array<char, 128>;
 /// one process, exchanges on devices too are begun by all together. @throws as new_nccl_id.
 [[nodiscard]] std::shared_ptr<Communicator> nccl_beside(const std::shared_ptr<Communicator>& hosts, int device);
 
-}  // namespace ts
+}  // namespace ts::inline v0

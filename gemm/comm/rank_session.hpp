@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/runtime/communicator.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// From the beginning of its ranks to their end, whatever ranks are. All communicators must be gone before it goes.
 class RankSession {
@@ -26,4 +26,4 @@ class RankSession {
   virtual void abort(int code) const = 0;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

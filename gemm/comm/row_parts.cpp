@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -70,4 +70,4 @@ bool gather_device_parts(const Context& ctx, const RowParts& parts, double* data
   return ctx.communicator->all_gather(ctx.stream, reinterpret_cast<std::byte*>(data), offsets_of(ctx, parts, size));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// At level gpu_to_gpu the units of all rows, of which the slab here has some; else a part for each rank.
 struct RowParts {
@@ -35,4 +35,4 @@ struct RowParts {
 /// The first of all parts becomes their sum, added in their order.
 void add_parts(const RowParts& parts, double* data, index_t size) noexcept;
 
-}  // namespace ts
+}  // namespace ts::inline v0

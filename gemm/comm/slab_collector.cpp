@@ -4,7 +4,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 void SlabCollector::begin(int slab) noexcept {
   slab_ = slab;
@@ -24,4 +24,4 @@ bool SlabCollector::all_gather(std::byte* data, std::span<const std::size_t> off
   return true;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/runtime/communicator.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Stands for as many ranks as there are slabs. For each slab the caller makes the same calls:
 ///
@@ -35,4 +35,4 @@ class SlabCollector final : public Communicator {
   std::vector<std::vector<std::byte>> kept_;  ///< of every call, what was contributed so far
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -15,7 +15,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/host_memory.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -197,4 +197,4 @@ void run_on_threads(int ranks, const std::function<void(const std::shared_ptr<Co
   run_sessions_on_threads(ranks, [&body](const std::shared_ptr<RankSession>& session) { body(session->world()); });
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/comm/rank_session.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Thrown by calls that wait for another rank once that has ended: something else went wrong before. No Error, so that
 /// nobody takes it for a failure of what he tried.
@@ -25,4 +25,4 @@ void run_on_threads(int ranks, const std::function<void(const std::shared_ptr<Co
 /// there, their communicators begin anew.
 void run_sessions_on_threads(int ranks, const std::function<void(const std::shared_ptr<RankSession>&)>& body);
 
-}  // namespace ts
+}  // namespace ts::inline v0

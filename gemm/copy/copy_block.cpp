@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -58,4 +58,4 @@ TS_INSTANTIATE(std::complex<double>, std::complex<float>)
 TS_INSTANTIATE(std::complex<float>, std::complex<double>)
 #undef TS_INSTANTIATE
 
-}  // namespace ts
+}  // namespace ts::inline v0

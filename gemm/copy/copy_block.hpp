@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/runtime/placed.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// to = from: equal shapes, any places; in parallel over rows on the host. Complete on return if either is
 /// there. T: one of the four result types.
@@ -15,4 +15,4 @@ void copy_block(const Context&, PlacedView<const T> from, PlacedView<T> to);
 template <class To, class From>
 [[nodiscard]] PlacedMatrix<To> cast(const Context&, PlacedView<const From> x);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 cuda::KernelPlan cuda::plan_copy_rows(DType to, const Form& to_form, DType from, const Form& from_form, index_t rows,
                                       index_t width, const DeviceInfo& device, Listed listed) {
@@ -89,4 +89,4 @@ TS_INSTANTIATE(std::complex<float>, std::complex<float>)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, take_rows)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, put_rows)
 
-}  // namespace ts
+}  // namespace ts::inline v0

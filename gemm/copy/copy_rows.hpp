@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace cuda {
 /// Whose rows a list names.
@@ -31,4 +31,4 @@ void take_rows(const Context& ctx, DeviceView<const T> from, DeviceView<const st
 template <class T>
 void put_rows(const Context& ctx, DeviceView<const T> from, DeviceView<const std::int32_t> rows, DeviceView<T> to);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// `rows` rows of `width` real numbers, to_ld and from_ld apart.
 struct CopyRowsArguments {
@@ -34,4 +34,4 @@ struct CopyRowsPolicy {
   friend bool operator==(const CopyRowsPolicy&, const CopyRowsPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// body(std::type_identity<T>{}) for the real type T that `type` names; a complex one is taken for float64.
 template <class Body>
@@ -28,4 +28,4 @@ auto by_type(DType type, Body&& body) {
   }
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

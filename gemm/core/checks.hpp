@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/view.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 /// Throws a sentence that names the operation and the operand unless `v` is rows x cols.
 /// `why` says where the wanted shape comes from.
@@ -72,4 +72,4 @@ void scale_output(R beta, const Strided<R>& out) noexcept {
     for (index_t j = 0; j < out.cols; ++j) out(i, j) = beta == R{} ? R{} : beta * out(i, j);
 }
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

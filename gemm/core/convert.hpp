@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// The type that holds every value of T and in which a user is told it: double or complex<double>.
 template <class T>
@@ -40,4 +40,4 @@ template <class T>
     return static_cast<T>(x);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/csr_parts_policy.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace cuda {
 class Kept;  // runtime/gpu/kept.hpp has it
@@ -89,4 +89,4 @@ template <class T, class I>
   return t;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Units of a part: seven entries for each lane of a warp.
 inline constexpr int csr_part = 224;
@@ -48,4 +48,4 @@ struct CsrParts {
 /// Entries of a part for each of `teams`: odd, so that teams read shared memory at different banks.
 [[nodiscard]] constexpr int team_share(int entries, int teams) noexcept { return ((entries + teams - 1) / teams) | 1; }
 
-}  // namespace ts
+}  // namespace ts::inline v0

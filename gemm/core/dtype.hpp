@@ -1,7 +1,7 @@
 // What host code and kernels both know of element types. Includes nothing, for the run-time compiler reads it, too.
 #pragma once
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Row and column counts, leading dimensions and offsets. Always 64-bit.
 using index_t = long;
@@ -21,4 +21,4 @@ enum class DType { float64, complex128, float32, complex64, float16, bfloat16 };
 /// The type of products of elements: float32 for the two 16-bit types.
 [[nodiscard]] constexpr DType result_type_of(DType t) noexcept { return scalar_bytes(t) == 2 ? DType::float32 : t; }
 
-}  // namespace ts
+}  // namespace ts::inline v0

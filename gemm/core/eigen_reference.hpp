@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 
 template <class R>
 using Dense = Eigen::Matrix<R, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -59,4 +59,4 @@ void mirror_upper(Op op, Dense<R>& g) {
   }
 }
 
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference

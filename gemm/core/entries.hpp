@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// use(i, j, a_ij) for every entry that is stored, row by row.
 template <class T, class I, class Use>
@@ -18,4 +18,4 @@ void for_each_entry(HostView<const T> a, const Use& use) {
     for (index_t j = 0; j < a.cols(); ++j) use(i, j, a(i, j));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

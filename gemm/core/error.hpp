@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// What kind of thing went wrong: what a program may decide by. The sentence is for people.
 enum class Errc {
@@ -51,4 +51,4 @@ inline void expects(bool condition, const char* sentence, Place where = Place::c
     throw Error(Errc::invalid_argument, sentence, where);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

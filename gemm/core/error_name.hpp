@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// As it is written in the enumeration: "invalid_argument".
 [[nodiscard]] constexpr const char* to_string(Errc code) noexcept {
@@ -20,4 +20,4 @@ namespace ts {
   return "unknown";
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -70,4 +70,4 @@ HostMemory::HostMemory(std::size_t bytes, std::pmr::memory_resource* from) {
 
 void HostMemory::Release::operator()(void* p) const noexcept { from->deallocate(p, bytes, cache_line); }
 
-}  // namespace ts
+}  // namespace ts::inline v0

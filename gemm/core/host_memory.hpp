@@ -5,7 +5,7 @@
 #include <memory>
 #include <memory_resource>
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Aligned host memory, in huge pages where the system grants them and the size deserves them.
 /// @throws Error(out_of_memory) with the number of bytes that could not be had.
@@ -52,4 +52,4 @@ class HostMemory {
   std::unique_ptr<void, Release> data_;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/host_memory.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A rows x cols matrix that owns its memory, contiguous (ld = cols or rows), move-only.
 /// Elements are not initialised: `Matrix(n, s)` costs no pass over memory; `Matrix::zeros(n, s)` does.
@@ -70,4 +70,4 @@ requires(S == Space::host && std::is_trivially_copyable_v<T>) class Matrix {
   index_t rows_ = 0, cols_ = 0;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

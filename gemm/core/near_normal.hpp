@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/philox.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A number of mean 0 and variance 1 that is nearly normal: the sum of four uniform ones, of density 0.385
 /// around 0 (a normal one: 0.399), and never 0. Integers and one product.
@@ -16,4 +16,4 @@ namespace ts {
   return static_cast<double>(odd) * (std::numbers::sqrt3 * 0x1p-33);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Philox4x32-10: ten rounds of two 32 x 32 -> 64 bit products over a 128-bit counter under a 64-bit key.
 /// Source: Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
@@ -44,4 +44,4 @@ struct Philox {
   static constexpr std::uint32_t high(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x >> 32); }
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

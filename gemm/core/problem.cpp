@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 constexpr std::pair<Operation, std::string_view> names[] = {{Operation::tsmttsm, "tsmttsm"},
@@ -65,4 +65,4 @@ Cost cost_of(const Problem& p) {
   return {};
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/view.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// The operations that are planned.
 enum class Operation {
@@ -56,4 +56,4 @@ struct Cost {
 /// @throws Error(invalid_argument) for negative sizes.
 [[nodiscard]] Cost cost_of(const Problem&);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/csr.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// `dense` without its zeros. @tparam Dense a matrix or view with elements of type T
 template <class T, class Dense>
@@ -20,4 +20,4 @@ template <class T, class Dense>
   return a;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// The unevaluated sum hi + lo with |lo| <= ulp(hi) / 2. Source: Dekker 1971; Joldes, Muller, Popescu 2017,
 /// "Tight and rigorous error bounds for basic building blocks of double-word arithmetic". What GPUs must do
@@ -48,4 +48,4 @@ struct Twofold {
   }
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

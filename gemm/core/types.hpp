@@ -10,7 +10,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 static_assert(std::is_same_v<index_t, std::int64_t>);
 
@@ -178,4 +178,4 @@ inline constexpr DType dtype_of = [] {
   return "?";
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Where elements are: in host memory, or in that of the GPU of a stream.
 enum class Space { host, device };
@@ -145,4 +145,4 @@ struct Strided {
 template <class T>
 using DeviceStrided = Strided<T, Space::device>;
 
-}  // namespace ts
+}  // namespace ts::inline v0

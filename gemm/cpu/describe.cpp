@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/cpu/outer.hpp"
 #include "tallskinny/gemm/cpu/row_cuts.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 namespace {
 
@@ -117,4 +117,4 @@ FastPath describe(const Problem& problem, Simd simd, int threads) {
   throw Error(Errc::invalid_argument, "a problem's element type is not one of the six");
 }
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

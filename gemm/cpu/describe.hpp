@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/core/problem.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 struct FastPath {
   std::string_view kernel;
@@ -23,4 +23,4 @@ struct FastPath {
 /// For the vector level `simd`, whether or not this processor has it, and up to `threads` threads.
 [[nodiscard]] FastPath describe(const Problem& problem, Simd simd, int threads);
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/cpu/tile.hpp"
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 template <std::size_t... L, class V>
 TS_INLINE auto sum_halves(V v, std::index_sequence<L...>) {
@@ -104,4 +104,4 @@ void dots(const typename RealKernels<R>::Dots& all) {
   }
 }
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

@@ -1,6 +1,6 @@
 #include "tallskinny/gemm/cpu/inner.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 template <class T>
 InnerProduct<T>::InnerProduct(const Kernels& kernels, index_t p, index_t q, bool gram)
@@ -136,4 +136,4 @@ Chunks chunks_for(const RowParts& parts, index_t block, index_t width, index_t s
 
 TS_FOR_EACH_TYPE(TS_CLASS, InnerProduct)
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/cpu/panel.hpp"
 #include "tallskinny/gemm/cpu/rows.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 /// The product A^T B of two tall operands of p and q columns (or, for `gram`, of one with itself) as the
 /// kernels compute it: which kernel, how its sums lie in memory and what they mean. All sums are float64:
@@ -84,4 +84,4 @@ extern template class InnerProduct<std::complex<float>>;
 extern template class InnerProduct<float16>;
 extern template class InnerProduct<bfloat16>;
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

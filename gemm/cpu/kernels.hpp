@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 /// Memory that will be read next. A kernel asks for one cache line of it in each step, so that the memory
 /// keeps working while the arithmetic is done in cache. Reaching past the end is harmless.
@@ -166,4 +166,4 @@ namespace avx512 {
 extern const Kernels table;
 }
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -2,8 +2,8 @@
 // The vectors come first.
 #include "tallskinny/gemm/cpu/table.hpp"
 
-namespace ts::cpu::avx2 {
+namespace ts::inline v0::cpu::avx2 {
 
 extern constinit const Kernels table = make_table("avx2");
 
-}  // namespace ts::cpu::avx2
+}  // namespace ts::inline v0::cpu::avx2

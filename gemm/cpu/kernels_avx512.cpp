@@ -2,8 +2,8 @@
 // The vectors come first.
 #include "tallskinny/gemm/cpu/table.hpp"
 
-namespace ts::cpu::avx512 {
+namespace ts::inline v0::cpu::avx512 {
 
 extern constinit const Kernels table = make_table("avx512");
 
-}  // namespace ts::cpu::avx512
+}  // namespace ts::inline v0::cpu::avx512

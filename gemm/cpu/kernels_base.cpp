@@ -2,8 +2,8 @@
 // The vectors come first.
 #include "tallskinny/gemm/cpu/table.hpp"
 
-namespace ts::cpu::base {
+namespace ts::inline v0::cpu::base {
 
 extern constinit const Kernels table = make_table("base");
 
-}  // namespace ts::cpu::base
+}  // namespace ts::inline v0::cpu::base

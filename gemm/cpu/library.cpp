@@ -4,7 +4,7 @@
 
 #include "tallskinny/gemm/runtime/openblas.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 namespace {
 
@@ -241,4 +241,4 @@ bool library_inner(const Context& ctx, const Kernels& kernels, Op op, result_t<T
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/cpu/inner.hpp"
 #include "tallskinny/gemm/cpu/outer.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 /// Whether a product whose result, per row or as a whole, is p x q (in reals) is left to the BLAS: the machine has an
 /// OpenBLAS that several threads may call, it was measured to be faster with these vectors, and neither vectors are
@@ -24,4 +24,4 @@ template <class T>
                                  Strided<const T> a, Strided<const T> b, result_t<T> beta, Strided<result_t<T>> c,
                                  bool gram);
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/cpu/tile.hpp"
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 template <class E>
 void widen(const E* x, index_t count, float* y) {
@@ -52,4 +52,4 @@ void stream(const R* x, index_t count, R* y) {
 /// What was streamed is seen by whoever sees what this thread writes next.
 inline void publish() { fence(); }
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/cpu/tile.hpp"
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 /// Bytes ahead of its use at which memory is asked for: without it the cores wait a third of the time.
 inline constexpr index_t ahead = 8192;
@@ -136,4 +136,4 @@ void narrow_outer(const E* x, index_t rows, const Fold& fold, const real_t<E>* t
   }
 }
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 template <class T>
 SmallFactor<T>::SmallFactor(const Kernels& kernels, index_t p, index_t q)
@@ -174,4 +174,4 @@ TS_FOR_EACH_TYPE(TS_CLASS, SmallFactor)
 TS_FOR_EACH_TYPE(TS_FUNCTION, multiply)
 TS_FOR_EACH_RESULT_TYPE(TS_CLASS, Target)
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/cpu/panel.hpp"
 #include "tallskinny/gemm/cpu/rows.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 /// alpha S as the kernels want it: real, padded to whole vectors, for complex X twice as wide and high
 /// ([Sr, Si; -Si, Sr], so that a row of X as it lies in memory gives a row of Y as it lies in memory), and
@@ -117,4 +117,4 @@ TS_FOR_EACH_TYPE(TS_DECLARE)
 TS_FOR_EACH_RESULT_TYPE(TS_DECLARE)
 #undef TS_DECLARE
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

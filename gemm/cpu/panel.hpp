@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/cpu/kernels.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 /// Reals in one element.
 template <class T>
@@ -152,4 +152,4 @@ template <class T>
   return {{a.stored(next), b.stored(next)}, {next_rows * a.row_bytes(), next_rows * b.row_bytes()}};
 }
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/cpu/describe.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -79,4 +79,4 @@ Plan make_plan(const Problem& problem, const ProcessorInfo& device, const PlanOv
   return plan;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

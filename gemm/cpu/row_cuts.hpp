@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/cpu/inner.hpp"
 #include "tallskinny/gemm/cpu/row_kernels.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 /// inner_and_gram and project_out: blocks of rows that stay in the second-level cache from the update to the
 /// products.
@@ -40,4 +40,4 @@ namespace ts::cpu {
   return std::clamp<index_t>((entries + rows) / worth_a_chunk, 1, index_t{64} * threads);
 }
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/cpu/kernels.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 /// Rows of a sparse matrix times a row-major block of q columns.
 template <class T, class I>
@@ -112,4 +112,4 @@ namespace avx512 {
 extern const RowKernels row_table;
 }
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -2,8 +2,8 @@
 // The vectors come first.
 #include "tallskinny/gemm/cpu/row_table.hpp"
 
-namespace ts::cpu::avx2 {
+namespace ts::inline v0::cpu::avx2 {
 
 extern constinit const RowKernels row_table = make_row_table();
 
-}  // namespace ts::cpu::avx2
+}  // namespace ts::inline v0::cpu::avx2

@@ -2,8 +2,8 @@
 // The vectors come first.
 #include "tallskinny/gemm/cpu/row_table.hpp"
 
-namespace ts::cpu::avx512 {
+namespace ts::inline v0::cpu::avx512 {
 
 extern constinit const RowKernels row_table = make_row_table();
 
-}  // namespace ts::cpu::avx512
+}  // namespace ts::inline v0::cpu::avx512

@@ -1,6 +1,6 @@
 #include "tallskinny/gemm/cpu/row_kernels.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 const RowKernels& row_kernels(Simd simd) {
   [[maybe_unused]] const Kernels& chosen = kernels(simd);
@@ -11,4 +11,4 @@ const RowKernels& row_kernels(Simd simd) {
   return base::row_table;
 }
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/cpu/substitution.hpp"
 #include "tallskinny/gemm/cpu/symmetric.hpp"
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 template <class... S>
 constexpr auto sparse_table(std::tuple<S...>*) {
@@ -35,4 +35,4 @@ constexpr RowKernels make_row_table() {
           {lower_rows}};
 }
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

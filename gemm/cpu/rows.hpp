@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 /// Rows 0 .. rows-1 in `count` chunks of `size` rows (the last may be shorter), worked on `block` rows at a
 /// time. Where a sum over them has several parts, each part of `part_rows` rows has chunks of its own.
@@ -70,4 +70,4 @@ class Scratch {
   Matrix<R> memory_;
 };
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

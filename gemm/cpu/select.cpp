@@ -4,7 +4,7 @@
 #include <cpuid.h>
 #endif
 
-namespace ts::cpu {
+namespace ts::inline v0::cpu {
 
 namespace {
 
@@ -55,4 +55,4 @@ const Kernels& kernels(Simd simd) {
   throw Error(Errc::invalid_argument, "Context::simd is not one of its four values");
 }
 
-}  // namespace ts::cpu
+}  // namespace ts::inline v0::cpu

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/cpu/row_kernels.hpp"
 #include "tallskinny/gemm/cpu/tile.hpp"
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 /// What a vector is loaded from: the reals of a complex number, 16-bit elements as stored.
 template <class T>
@@ -259,4 +259,4 @@ void scatter(const typename SparseKernels<T, I>::Scatter& s) {
   });
 }
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/cpu/sparse.hpp"
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 using Doubles = Vec<double>::Reg;
 
@@ -69,4 +69,4 @@ void squares(const E* x, index_t ld, index_t rows, index_t width, double* sums) 
   }
 }
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/cpu/row_kernels.hpp"
 #include "tallskinny/gemm/cpu/tile.hpp"
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 /// Vectors of rows that share the numbers of R once they are spread.
 inline constexpr int together = 4;
@@ -178,4 +178,4 @@ template <class C>
 constexpr SubstitutionKernels<C> substitution_kernels = {0, solve<C>, nullptr};
 #endif
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

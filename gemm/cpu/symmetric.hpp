@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/cpu/row_kernels.hpp"
 #include "tallskinny/gemm/cpu/tile.hpp"
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 /// N rows from row `first` on: what lies left of column `first`, and then the triangle on the diagonal.
 template <int N>
@@ -66,4 +66,4 @@ inline void lower_rows(const double* a, index_t ld, index_t first, index_t last,
   for (; i < last; ++i) lower_rows_of<1>(a + i * ld, ld, i, x, y, mirror);
 }
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/cpu/narrow.hpp"
 #include "tallskinny/gemm/cpu/tile.hpp"
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 template <class R>
 constexpr RealKernels<R> real_kernels = {
@@ -27,4 +27,4 @@ constexpr Kernels make_table(const char* name) {
           {widen<float16>, widen<bfloat16>, publish}};
 }
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

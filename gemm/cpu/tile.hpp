@@ -10,7 +10,7 @@
 #define TS_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-namespace ts::cpu::TS_ISA {
+namespace ts::inline v0::cpu::TS_ISA {
 
 TS_INLINE index_t least(index_t a, index_t b) { return a < b ? a : b; }
 TS_INLINE index_t parts(index_t n, index_t part) { return (n + part - 1) / part; }
@@ -264,4 +264,4 @@ void outer(const typename RealKernels<R>::Outer& o, const Ahead& ahead) {
   }
 }
 
-}  // namespace ts::cpu::TS_ISA
+}  // namespace ts::inline v0::cpu::TS_ISA

@@ -8,7 +8,7 @@
 #define TS_ISA avx2
 #define TS_INLINE static inline __attribute__((always_inline))
 
-namespace ts::cpu::avx2 {
+namespace ts::inline v0::cpu::avx2 {
 
 inline constexpr int tile_rows = 4, tile_vectors = 3;  // 12 of 16 registers accumulate
 inline constexpr bool has_permute = true;
@@ -85,4 +85,4 @@ TS_INLINE void keep(Reg& v) {
 
 TS_INLINE void fence() { _mm_sfence(); }
 
-}  // namespace ts::cpu::avx2
+}  // namespace ts::inline v0::cpu::avx2

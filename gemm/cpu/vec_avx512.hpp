@@ -8,7 +8,7 @@
 #define TS_ISA avx512
 #define TS_INLINE static inline __attribute__((always_inline))
 
-namespace ts::cpu::avx512 {
+namespace ts::inline v0::cpu::avx512 {
 
 inline constexpr int tile_rows = 8, tile_vectors = 3;  // 24 of 32 registers accumulate
 inline constexpr bool has_permute = true;
@@ -81,4 +81,4 @@ TS_INLINE void keep(Reg& v) {
 
 TS_INLINE void fence() { _mm_sfence(); }
 
-}  // namespace ts::cpu::avx512
+}  // namespace ts::inline v0::cpu::avx512

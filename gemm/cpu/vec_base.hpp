@@ -10,7 +10,7 @@
 #define TS_ISA base
 #define TS_INLINE static inline __attribute__((always_inline))
 
-namespace ts::cpu::base {
+namespace ts::inline v0::cpu::base {
 
 inline constexpr int tile_rows = 4, tile_vectors = 2;  // 8 of 16 registers accumulate
 inline constexpr bool has_permute = false;
@@ -107,4 +107,4 @@ TS_INLINE void fence() {
 #endif
 }
 
-}  // namespace ts::cpu::base
+}  // namespace ts::inline v0::cpu::base

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// device/operand.cuh; strides in elements.
 struct OperandArgument {
@@ -24,4 +24,4 @@ struct PartsArgument {
   index_t here = 1;        ///< parts, whose blocks follow each other in the grid
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 cuda::KernelPlan cuda::plan_convert(std::size_t bytes, int alignment, bool from_rows, index_t rows, index_t cols,
                                     const DeviceInfo& device) {
@@ -37,4 +37,4 @@ void detail::convert(const Context& ctx, DeviceStrided<const T> from, DeviceStri
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts
+}  // namespace ts::inline v0

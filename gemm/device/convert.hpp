@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace cuda {
 /// The kernel that moves a rows x cols matrix of elements of `bytes` bytes from rows to columns or back.
@@ -26,4 +26,4 @@ requires(std::is_same_v<T, std::remove_const_t<F>>&& LT != LF) void convert(cons
   detail::convert<T>(ctx, DeviceStrided<const T>(from), DeviceStrided<T>(to));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

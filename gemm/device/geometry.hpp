@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 [[nodiscard]] constexpr index_t ceil_div(index_t a, index_t b) noexcept { return (a + b - 1) / b; }
 
@@ -36,4 +36,4 @@ struct Piece {
 /// Of so many blocks whose sums are added, how many are added first: sums of sums, both of about as many.
 [[nodiscard]] inline int group_size_of(int blocks) noexcept { return static_cast<int>(std::ceil(std::sqrt(blocks))); }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

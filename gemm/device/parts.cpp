@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 KernelPlan plan_sum_parts(DType type, index_t results, bool of_results) {
   const SumPartsPolicy policy{type, of_results};
@@ -63,4 +63,4 @@ void add_parts_of_results(const Context& ctx, std::span<const R> parts, Op op, R
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 [[nodiscard]] KernelPlan plan_sum_parts(DType type, index_t results, bool of_results = false);
 
@@ -65,4 +65,4 @@ class PartSums {
   void* workspace_;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

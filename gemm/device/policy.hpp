@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/device/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// `lines` lines of `width` results each, `ld` apart.
 template <class Result>
@@ -90,4 +90,4 @@ struct SumPartsPolicy {
   friend bool operator==(const SumPartsPolicy&, const SumPartsPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

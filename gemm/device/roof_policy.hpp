@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct RoofReadArguments {
   const char* from;
@@ -50,4 +50,4 @@ struct RoofFlopsPolicy {
   friend bool operator==(const RoofFlopsPolicy&, const RoofFlopsPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

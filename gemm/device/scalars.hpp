@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/gemm/device/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 template <class R>
 [[nodiscard]] ScalarArgument scalars_of(R x) noexcept {
@@ -14,4 +14,4 @@ template <class R>
     return {x, 0};
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

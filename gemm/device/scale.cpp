@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 KernelPlan plan_scale(DType type, const Form& form, index_t lines, index_t width, const DeviceInfo& device) {
   const Piece piece = widest_piece(size_of(type), form, width);
@@ -21,9 +21,9 @@ KernelPlan plan_scale(DType type, const Form& form, index_t lines, index_t width
   return plan;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 template <class R>
 void scale_output(const Context& ctx, R beta, const DeviceStrided<R>& out) {
@@ -41,4 +41,4 @@ void scale_output(const Context& ctx, R beta, const DeviceStrided<R>& out) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

@@ -4,18 +4,18 @@
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// The kernel for `lines` lines of `width` elements of a result type.
 [[nodiscard]] KernelPlan plan_scale(DType type, const Form& form, index_t lines, index_t width,
                                     const DeviceInfo& device);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 /// out = beta out, where beta = 0 never reads out. The device twin of core/checks.hpp's.
 template <class R>
 void scale_output(const Context& ctx, R beta, const DeviceStrided<R>& out);
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

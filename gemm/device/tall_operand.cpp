@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 namespace {
 
 /// The largest power of two up to 16 that divides all of them.
@@ -78,4 +78,4 @@ int registers_left(int warps, int givers, int kept) noexcept {
   return std::min(240, (all - givers * kept) / warps / 8 * 8);
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// A tall operand as far as planning needs it: strides in elements, address modulo 256.
 struct TallOperand {
@@ -58,4 +58,4 @@ struct TallLayout {
 /// The same of `warps` warps beside `givers` that keep `kept` of theirs and give the rest away.
 [[nodiscard]] int registers_left(int warps, int givers, int kept) noexcept;
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -4,7 +4,7 @@
 
 #include "tallskinny/gemm/device/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 [[nodiscard]] constexpr int round_up(int x, int unit) noexcept { return (x + unit - 1) / unit * unit; }
 
@@ -70,4 +70,4 @@ struct TallChunk {
   }
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -2,7 +2,7 @@
 #include "tallskinny/gemm/library/cublas.hpp"
 #include "tallskinny/gemm/library/cusparse.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 bool cublas_found() { return false; }
 template <class T>
@@ -42,4 +42,4 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/vendor_library.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -136,4 +136,4 @@ template void rank_update_by_cublas<std::complex<double>>(const Context&, Op, De
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

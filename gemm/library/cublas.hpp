@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// C = alpha op(A) B + beta C for `count` A (m x k), B (k x n) and C (m x n), each so many elements behind the one
 /// before. op conjugates or does nothing; A^T is a view of A.
@@ -35,4 +35,4 @@ void multiply_by_cublas(const Context& ctx, result_t<T> alpha, const Products<T>
 template <class T>
 void rank_update_by_cublas(const Context& ctx, Op op, DeviceStrided<const T> a, T* c);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

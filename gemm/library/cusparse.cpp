@@ -11,7 +11,7 @@
 #include "tallskinny/gemm/runtime/gpu/kept.hpp"
 #include "tallskinny/gemm/runtime/gpu/vendor_library.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -158,4 +158,4 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Whether the library is there. Loads it when it is first asked.
 [[nodiscard]] bool cusparse_found();
@@ -17,4 +17,4 @@ template <class T, class I>
 void multiply_by_cusparse(const Context& ctx, result_t<T> alpha, const CsrView<T, Space::device, I>& a,
                           DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 template <class T>
 [[nodiscard]] constexpr cudaDataType_t data_type() {
@@ -16,4 +16,4 @@ template <class T>
   return types[static_cast<std::size_t>(dtype_of<T>)];
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -2,7 +2,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::vector<Candidate> cusparse_candidates(const GpuProblem& problem, const Devi
   return {std::move(candidate)};
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/library/policy.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Dense products by cuBLAS. None at level gpu_to_gpu, whose bits depend on no library's version, where ranks
 /// share the rows, and for 16-bit X S, whose S has 32 bits. Sums over rows are cut into slabs, since a library adds in
@@ -16,4 +16,4 @@ namespace ts::cuda {
 /// run to run, though it is documented to repeat them. Two sums of a row are the same in either order, more are not.
 [[nodiscard]] std::vector<Candidate> cusparse_candidates(const GpuProblem& problem, const DeviceInfo& device);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

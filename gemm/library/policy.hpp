@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// A value as plans show it; no kernel is compiled with it.
 struct ProductPolicy {
@@ -35,4 +35,4 @@ struct SparsePolicy {
   friend bool operator==(const SparsePolicy&, const SparsePolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

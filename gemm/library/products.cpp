@@ -12,7 +12,7 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -133,4 +133,4 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

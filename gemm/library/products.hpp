@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// C (p x q) = alpha op(A) B + beta C, op transposed or adjoint, A (n x p) and B (n x q) with sums over their rows;
 /// for Operation::gram B is A. False, and nothing is done, unless the table names cuBLAS for `problem` and it is there.
@@ -27,4 +27,4 @@ template <class T, class I>
                                    const CsrView<T, Space::device, I>& a, DeviceStrided<const T> x, result_t<T> beta,
                                    DeviceStrided<result_t<T>> y);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/norms/detail.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 template <class T>
 void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> norms) {
@@ -29,4 +29,4 @@ void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> n
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

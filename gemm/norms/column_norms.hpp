@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace detail {
 template <class T>
@@ -33,4 +33,4 @@ void column_norms(const Context& ctx, VX x, VN norms) {
   detail::column_norms<T>(ctx, DeviceStrided<const T>(x), DeviceStrided<real_t<T>>(norms));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/cpu/row_cuts.hpp"
 #include "tallskinny/gemm/norms/detail.hpp"
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 
 namespace {
 
@@ -127,4 +127,4 @@ void column_norms(const Context& ctx, Strided<const T> x, std::span<real_t<T>> n
 
 TS_FOR_EACH_TYPE(TS_FUNCTION, column_norms)
 
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

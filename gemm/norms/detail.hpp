@@ -6,12 +6,12 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 template <class T>
 void column_norms(Strided<const T> x, std::span<real_t<T>> norms);
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 template <class T>
 void column_norms(const Context&, Strided<const T> x, std::span<real_t<T>> norms);
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

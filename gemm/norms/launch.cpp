@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 template <class T>
 void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<real_t<T>> norms) {
@@ -49,4 +49,4 @@ void column_norms(const Context& ctx, DeviceStrided<const T> x, DeviceStrided<re
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

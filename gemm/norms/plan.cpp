@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::vector<Candidate> column_norms_candidates(const GpuProblem& problem, const 
   return {std::move(c)};
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

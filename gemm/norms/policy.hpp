@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/device/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Numbers that a sum of squares takes: three ranges of float64 (Blue 1978), or one.
 [[nodiscard]] constexpr int numbers_of_a_norm(DType type) noexcept {
@@ -71,4 +71,4 @@ struct NormsOfPartsPolicy {
   friend bool operator==(const NormsOfPartsPolicy&, const NormsOfPartsPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

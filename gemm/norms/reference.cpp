@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/core/eigen_reference.hpp"
 #include "tallskinny/gemm/norms/detail.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 
 template <class T>
 void column_norms(Strided<const T> x, std::span<real_t<T>> norms) {
@@ -33,4 +33,4 @@ void column_norms(Strided<const T> x, std::span<real_t<T>> norms) {
 
 TS_FOR_EACH_TYPE(TS_FUNCTION, column_norms)
 
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference

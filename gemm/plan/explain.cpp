@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/plan/plan.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -62,4 +62,4 @@ std::string explain(const Plan& plan, const ProcessorInfo& device) {
   return text;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

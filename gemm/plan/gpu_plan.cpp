@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -133,4 +133,4 @@ std::string explain(const GpuPlan& plan, const DeviceInfo& device) {
   return text;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -13,7 +13,7 @@
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// One way to run a problem and the time that the family's own model gives it.
 struct Candidate {
@@ -96,4 +96,4 @@ template <class Tiling, class MakeKernel>
 /// Some lines: what would be done and why, for people.
 [[nodiscard]] std::string explain(const GpuPlan&, const DeviceInfo&);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/problem.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// How an operand lies in memory, as far as kernels care. Leading dimensions and addresses themselves are
 /// kernel arguments.
@@ -50,4 +50,4 @@ struct GpuProblem {
   friend auto operator<=>(const GpuProblem&, const GpuProblem&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// The planned kernel of a problem, and nothing more. Operations whose launch takes other numbers from the
 /// plan derive from it.
@@ -37,4 +37,4 @@ template <class Planned = PlannedKernel>
   return kept.emplace(key, std::make_shared<const Planned>(problem, device)).first->second;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

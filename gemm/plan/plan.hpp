@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/problem.hpp"
 #include "tallskinny/gemm/plan/processor_info.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// What limits an operation: moving its bytes, its arithmetic, or starting it.
 enum class Bound { memory, arithmetic, launch };
@@ -52,4 +52,4 @@ std::ostream& operator<<(std::ostream&, const Plan&);
 /// Some lines: what would be done and why, for people.
 [[nodiscard]] std::string explain(const Plan&, const ProcessorInfo&);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -10,7 +10,7 @@
 #include <cpuid.h>
 #endif
 
-namespace ts {
+namespace ts::inline v0 {
 
 int lanes_of(Simd level, DType computed_in) noexcept {
   const int bytes = level == Simd::avx512 ? 64 : level == Simd::avx2 ? 32 : 16;
@@ -89,4 +89,4 @@ const ProcessorInfo& this_cpu() {
   return info;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// What plans know of a processor: bytes and bytes or operations a second.
 struct ProcessorInfo {
@@ -34,4 +34,4 @@ struct ProcessorInfo {
 /// Bandwidths and flop rates are conservative assumptions per core; `tsbench` passes measured ones instead.
 [[nodiscard]] const ProcessorInfo& this_cpu();
 
-}  // namespace ts
+}  // namespace ts::inline v0

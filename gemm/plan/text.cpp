@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::string shape_text(const Problem& p) {
   }
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/problem.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// As printf has it.
 template <class... Args>
@@ -26,4 +26,4 @@ template <class... Args>
 [[nodiscard]] std::string time_text(double seconds);
 [[nodiscard]] std::string shape_text(const Problem&);
 
-}  // namespace ts
+}  // namespace ts::inline v0

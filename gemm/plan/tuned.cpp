@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/gpu/disk_cache.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -168,4 +168,4 @@ std::shared_ptr<const TunedTable> tuned_for(const std::string& device_name) {
   return known;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// A kernel that was measured to be faster than what the model would take.
 struct TunedChoice {
@@ -58,4 +58,4 @@ class TunedTable {
 [[nodiscard]] TunedTable users_table(const std::string& device_name);
 void keep_users_table(const std::string& device_name, const TunedTable& table);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

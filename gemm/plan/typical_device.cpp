@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/runtime/gpu/rates.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 DeviceInfo typical_device(const std::string& arch) {
   DeviceInfo d;
@@ -32,4 +32,4 @@ DeviceInfo typical_device(const std::string& arch) {
   return d;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

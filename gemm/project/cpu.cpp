@@ -2,7 +2,7 @@
 #include "tallskinny/gemm/cpu/row_cuts.hpp"
 #include "tallskinny/gemm/project/detail.hpp"
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 
 namespace {
 
@@ -123,4 +123,4 @@ void project_out(const Context& ctx, Strided<const T> v, Strided<const T> s, Str
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, inner_and_gram)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, project_out)
 
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 // What the operands must be, wherever they are.
 
@@ -43,18 +43,18 @@ void expect_project_out(const Strided<const T, P>& v, const Strided<const T, P>&
   expect_disjoint("project_out", g, "G", s_next, "S_next");
 }
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 template <class T>
 void inner_and_gram(Strided<const T> v, Strided<const T> w, Strided<T> s, Strided<T> g);
 template <class T>
 void project_out(Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next, Strided<T> g);
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 template <class T>
 void inner_and_gram(const Context&, Strided<const T> v, Strided<const T> w, Strided<T> s, Strided<T> g);
 template <class T>
 void project_out(const Context&, Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next, Strided<T> g);
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

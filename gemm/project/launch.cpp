@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 namespace {
 
 template <class T>
@@ -154,4 +154,4 @@ void project_out(const Context& ctx, DeviceStrided<const T> v, DeviceStrided<con
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/project/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 namespace {
 
 /// What is known before the work is shared out among warps.
@@ -203,4 +203,4 @@ std::vector<Candidate> project_candidates(const GpuProblem& problem, const Devic
                        [&](const ProjectCandidate& c) { return plan_with(c.policy, shape, limits); });
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/device/tall_operand.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// The columns of V and of W that one launch takes; wider operands are cut by the caller. `in_parts`: of
 /// products whose sums are left in parts.
@@ -19,4 +19,4 @@ struct ProjectPanels {
 /// V n x p (which may be 0 where nothing but a Gram matrix is wanted) stands first, W n x q second.
 [[nodiscard]] std::vector<Candidate> project_candidates(const GpuProblem& problem, const DeviceInfo& device);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/device/arguments.hpp"
 #include "tallskinny/gemm/device/tall_policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// A small matrix; strides in elements.
 struct ProjectMatrix {
@@ -122,4 +122,4 @@ struct ProjectPolicy {
   }
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/project/detail.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 template <class T>
 void inner_and_gram(const Context& ctx, Strided<const T> v, Strided<const T> w, Strided<T> s, Strided<T> g) {
@@ -48,4 +48,4 @@ void project_out(const Context& ctx, Strided<const T> v, Strided<const T> s, Str
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace detail {
 template <class T>
@@ -57,4 +57,4 @@ void project_out(const Context& ctx, VV v, VS s, VW w, VN s_next, VG g) {
                          DeviceStrided<T>(s_next), DeviceStrided<T>(g));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

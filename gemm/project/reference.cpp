@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/core/eigen_reference.hpp"
 #include "tallskinny/gemm/project/detail.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 
 template <class T>
 void project_out(Strided<const T> v, Strided<const T> s, Strided<T> w, Strided<T> s_next, Strided<T> g) {
@@ -37,4 +37,4 @@ void inner_and_gram(Strided<const T> v, Strided<const T> w, Strided<T> s, Stride
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, inner_and_gram)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, project_out)
 
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference

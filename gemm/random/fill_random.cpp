@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -53,4 +53,4 @@ void fill_random(const Context& ctx, const Philox& random, DeviceView<T> x, inde
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// X = numbers of variance 1 (of both parts, if complex) that are nearly normal, each a pure function of the
 /// generator, row and column: near_normal(random, row 2^16 + column), where the parts of a complex number are
@@ -17,4 +17,4 @@ void fill_random(const Context&, const Philox& random, HostView<T> x, index_t fi
 template <class T>
 void fill_random(const Context&, const Philox& random, DeviceView<T> x, index_t first_row = 0);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/random/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 KernelPlan plan_random_fill(DType type, const Form& form, index_t lines, index_t width, const DeviceInfo& device) {
   const Piece piece = widest_piece(size_of(type), form, width);
@@ -16,4 +16,4 @@ KernelPlan plan_random_fill(DType type, const Form& form, index_t lines, index_t
   return plan;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

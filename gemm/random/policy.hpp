@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// `lines` lines of `width` real numbers, `ld` apart; stream and key as in core/philox.hpp.
 struct RandomFillArguments {
@@ -32,4 +32,4 @@ struct RandomFillPolicy {
   friend bool operator==(const RandomFillPolicy&, const RandomFillPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

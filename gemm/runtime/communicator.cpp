@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -108,4 +108,4 @@ const std::shared_ptr<Communicator>& self_communicator() {
   return self;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -12,7 +12,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Bytes for another rank, and the room for those of another one. They are not touched before Exchange::wait.
 struct Outgoing {
@@ -83,4 +83,4 @@ class Communicator {
 /// The communicator of a process that is alone, which every Context begins with.
 [[nodiscard]] const std::shared_ptr<Communicator>& self_communicator();
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 int Context::thread_count() const noexcept { return threads > 0 ? threads : default_threads(); }
 
@@ -29,4 +29,4 @@ index_t first_row(const Context& ctx) {
   return slabs != nullptr ? slabs->begin(ctx.communicator->rank()) : 0;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

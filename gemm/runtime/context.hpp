@@ -11,7 +11,7 @@
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
 #include "tallskinny/gemm/runtime/row_slabs.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// How far equal input gives equal bits. `run_to_run`: on one machine, distributed in one way; on the CPU
 /// whatever the number of threads. `gpu_to_gpu`: on every GPU, and however many ranks or slabs the rows are
@@ -58,4 +58,4 @@ struct Context {
 [[nodiscard]] index_t all_rows(const Context& ctx, index_t here);
 [[nodiscard]] index_t first_row(const Context& ctx);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-namespace ts {
+namespace ts::inline v0 {
 
 void for_each_control_group(const ControlGroups& groups, std::string_view controller,
                             const std::function<void(const std::string& folder, bool unified)>& visit) {
@@ -26,4 +26,4 @@ void for_each_control_group(const ControlGroups& groups, std::string_view contro
   }
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

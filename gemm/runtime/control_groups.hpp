@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Where the kernel tells of control groups.
 struct ControlGroups {
@@ -18,4 +18,4 @@ struct ControlGroups {
 void for_each_control_group(const ControlGroups& groups, std::string_view controller,
                             const std::function<void(const std::string& folder, bool unified)>& visit);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A rows x cols matrix that owns its memory, row-major, contiguous, move-only, not initialised.
 template <class T>
@@ -31,4 +31,4 @@ class LockedMatrix {
   index_t rows_ = 0, cols_ = 0;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

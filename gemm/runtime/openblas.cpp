@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <mutex>
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -86,4 +86,4 @@ OneBlasThread::~OneBlasThread() {
   if (--c.holders == 0 && c.before != 1) c.set_threads(c.before);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

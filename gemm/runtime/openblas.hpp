@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Sets $OPENBLAS_CORETYPE to the kernels that fit this processor, for OpenBLAS may not know it and be slow, and
 /// $OPENBLAS_NUM_THREADS to 1, for its own threads would spin; neither if it is set. OpenBLAS reads both when it is
@@ -60,4 +60,4 @@ class OneBlasThread {
   OneBlasThread& operator=(const OneBlasThread&) = delete;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

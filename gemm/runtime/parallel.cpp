@@ -15,7 +15,7 @@
 
 #include "tallskinny/gemm/core/host_memory.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -212,4 +212,4 @@ void detail::run_parts(int parts, Part call, const void* body) {
   team.get().run(parts, {call, body, host_memory()});
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

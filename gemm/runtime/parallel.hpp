@@ -8,7 +8,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Whether this thread works on a part of parallel(): what it shares out in turn stays with it.
 [[nodiscard]] bool in_parallel() noexcept;
@@ -100,4 +100,4 @@ void parallel_pieces(int threads, index_t count, const Body& body) {
   });
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

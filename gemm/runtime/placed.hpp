@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/long_copy.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A row-major view in host memory or on the device of a Context's stream. Views of either space become one.
 template <class T>
@@ -119,4 +119,4 @@ void on_host(const Context& ctx, PlacedView<const T> x, PlacedView<T> y, const F
   ctx.stream.synchronize();
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -98,4 +98,4 @@ void share_threads(int ranks) noexcept { ranks_here = ranks; }
 
 void set_default_threads(int threads) noexcept { wished = threads; }
 
-}  // namespace ts
+}  // namespace ts::inline v0

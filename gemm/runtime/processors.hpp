@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/runtime/control_groups.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// The number of threads of everything that is not told one, at least 1: what set_default_threads() said,
 /// else the first number in OMP_NUM_THREADS, else this process's share of available_processors(). Of these the share of
@@ -35,4 +35,4 @@ void share_threads(int ranks) noexcept;
 /// The first number of a list such as OMP_NUM_THREADS, "4" or "4,2"; nothing unless it is at least 1.
 [[nodiscard]] std::optional<int> first_of_thread_list(std::string_view text) noexcept;
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -86,4 +86,4 @@ std::vector<WorkDone> Profile::work() {
   return list;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

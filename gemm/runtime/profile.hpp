@@ -12,7 +12,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// The rates of a processor or a GPU, as measured; 0: not known.
 struct Roofs {
@@ -101,4 +101,4 @@ class Profile {
   std::vector<Pending> pending_;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// SparseFacts::reach: the largest |j - i| of an entry (i, j), 0 without entries.
 template <class T, class I>
@@ -25,4 +25,4 @@ template <class T, class I>
       [](index_t x, index_t y) { return std::max(x, y); });
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -4,7 +4,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 RowSlabs::RowSlabs(std::vector<index_t> begins) : begins_(std::move(begins)) {
   expects(begins_.size() >= 2 && begins_.front() == 0 && std::is_sorted(begins_.begin(), begins_.end()),
@@ -27,4 +27,4 @@ int RowSlabs::slab_of(index_t row) const noexcept {
   return static_cast<int>(std::upper_bound(begins_.begin(), begins_.end(), row) - begins_.begin()) - 1;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// At level gpu_to_gpu the rows of a tall matrix are cut into at most so many units, by their number alone.
 /// Sums over rows are sums over units, in their order, whoever computes them.
@@ -40,4 +40,4 @@ class RowSlabs {
   std::vector<index_t> begins_;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/gpu/staging.hpp"
 #include "tallskinny/gemm/runtime/placed.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A small matrix of the host that an operation reads, or writes without reading it.
 template <class T>
@@ -109,4 +109,4 @@ void run_where(const Context& ctx, Space space, const Use& use, Small... small) 
   }
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Runs from when it is made.
 class Stopwatch {
@@ -17,4 +17,4 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

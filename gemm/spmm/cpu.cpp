@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/plan/processor_info.hpp"
 #include "tallskinny/gemm/spmm/detail.hpp"
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 
 namespace {
 
@@ -226,4 +226,4 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

@@ -5,13 +5,13 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/spmm/steps.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 template <class T, class I>
 void spmm(Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x, result_t<T> beta,
           Strided<result_t<T>> y);
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 template <class T, class I>
 void spmm(const Context&, Op, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x, result_t<T> beta,
           Strided<result_t<T>> y);
@@ -22,4 +22,4 @@ SpmmSteps spmm_steps(const Context&, const CsrView<T, Space::host, I>& a, index_
 template <class T, class I>
 void spmm_recurrence(const Context&, const SpmmSteps&, real_t<T> alpha, const CsrView<T, Space::host, I>& a,
                      real_t<T> shift, Strided<T> x, real_t<T> beta, Strided<T> y);
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

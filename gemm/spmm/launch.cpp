@@ -11,7 +11,7 @@
 #include "tallskinny/gemm/spmm/plan.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 namespace {
 
 struct PlannedSpmm : cuda::PlannedKernel {
@@ -119,4 +119,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -231,4 +231,4 @@ KernelPlan plan_residual(DType type, int index_bytes, index_t rows, index_t of_r
   return plan;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/spmm/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// The most columns that one launch computes; wider blocks go through it in slabs.
 [[nodiscard]] index_t spmm_widest(DType type) noexcept;
@@ -23,4 +23,4 @@ namespace ts::cuda {
 /// residual_rows for a matrix of so many rows, with so many entries in one on average.
 [[nodiscard]] KernelPlan plan_residual(DType type, int index_bytes, index_t rows, index_t of_row);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

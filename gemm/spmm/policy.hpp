@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/csr_parts_policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// op(A) in compressed sparse rows with 64-bit row pointers.
 struct SparseArgument {
@@ -100,4 +100,4 @@ struct ResidualPolicy {
   friend bool operator==(const ResidualPolicy&, const ResidualPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -2,7 +2,7 @@
 #include "tallskinny/gemm/core/eigen_reference.hpp"
 #include "tallskinny/gemm/spmm/detail.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 
 template <class T, class I>
 void spmm(Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<const T> x, result_t<T> beta,
@@ -38,4 +38,4 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference

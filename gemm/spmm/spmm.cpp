@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/spmm/detail.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 namespace {
 
@@ -128,4 +128,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

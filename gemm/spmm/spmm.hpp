@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/spmm/steps.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace detail {
 template <class T, class I>
@@ -107,4 +107,4 @@ void spmm_residual(const Context& ctx, CsrView<T, Space::device, I> a, VX x, Dev
   detail::spmm_residual<T, I>(ctx, a, DeviceStrided<const T>(x), theta, DeviceStrided<T>(r));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

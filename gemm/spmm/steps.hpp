@@ -12,7 +12,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// The rows that a step computes.
 struct StepRows {
@@ -70,4 +70,4 @@ struct SpmmSteps {
   return s;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

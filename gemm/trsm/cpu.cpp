@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/cpu/row_cuts.hpp"
 #include "tallskinny/gemm/trsm/detail.hpp"
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 
 namespace {
 
@@ -162,4 +162,4 @@ void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, trsm)
 
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

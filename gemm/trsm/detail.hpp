@@ -4,12 +4,12 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 template <class T>
 void trsm(Strided<T> x, Strided<const T> r);
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 template <class T>
 void trsm(const Context&, Strided<T> x, Strided<const T> r);
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

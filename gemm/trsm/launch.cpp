@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/trsm/policy.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 template <class T>
 void trsm(const Context& ctx, DeviceStrided<T> x, DeviceStrided<const T> r) {
@@ -24,4 +24,4 @@ void trsm(const Context& ctx, DeviceStrided<T> x, DeviceStrided<const T> r) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

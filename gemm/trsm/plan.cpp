@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::vector<Candidate> trsm_candidates(const GpuProblem& problem, const DeviceIn
   return candidates;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Strides in elements.
 struct TrsmArguments {
@@ -58,4 +58,4 @@ struct TrsmPolicy {
   friend bool operator==(const TrsmPolicy&, const TrsmPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

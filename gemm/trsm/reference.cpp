@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/core/eigen_reference.hpp"
 #include "tallskinny/gemm/trsm/detail.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 
 template <class T>
 void trsm(Strided<T> x, Strided<const T> r) {
@@ -19,4 +19,4 @@ void trsm(Strided<T> x, Strided<const T> r) {
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, trsm)
 
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference

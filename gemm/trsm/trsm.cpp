@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/trsm/detail.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 template <class T>
 void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
@@ -21,4 +21,4 @@ void trsm(const Context& ctx, Strided<T> x, Strided<const T> r) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

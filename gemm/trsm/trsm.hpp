@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace detail {
 template <class T>
@@ -30,4 +30,4 @@ void trsm(const Context& ctx, VX x, VR r) {
   detail::trsm<T>(ctx, DeviceStrided<T>(x), DeviceStrided<const T>(r));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

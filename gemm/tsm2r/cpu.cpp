@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/cpu/library.hpp"
 #include "tallskinny/gemm/tsm2r/detail.hpp"
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 
 namespace {
 
@@ -69,4 +69,4 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, S
 
 TS_FOR_EACH_TYPE(TS_FUNCTION, tsm2r)
 
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

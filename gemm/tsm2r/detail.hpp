@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 // What the operands must be, wherever they are.
 
@@ -20,15 +20,15 @@ Strided<T, S> expect_tsm2r(Op op_d, const Strided<T, S>& d, const Strided<T, S>&
   return op_of_d;
 }
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 template <class T>
 void tsm2r(Op, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta, Strided<result_t<T>> y);
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 template <class T>
 void tsm2r(const Context&, Op, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta,
            Strided<result_t<T>> y);
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

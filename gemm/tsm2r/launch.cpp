@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/tsmm/launch.hpp"
 #include "tallskinny/gemm/tsmttsm/launch.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 // The rows of op(D) are the columns of a tall A = op(D)^T, so that Y = A^T X: an inner product whose A is cut
 // into panels, each read once by the blocks that own it, while X comes from the L2 cache. A large op(D) whose
@@ -45,4 +45,4 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/core/eigen_reference.hpp"
 #include "tallskinny/gemm/tsm2r/detail.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 
 template <class T>
 void tsm2r(Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta,
@@ -20,4 +20,4 @@ void tsm2r(Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x, r
 
 TS_FOR_EACH_TYPE(TS_FUNCTION, tsm2r)
 
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsm2r/detail.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 template <class T>
 void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, Strided<const T> x, result_t<T> beta,
@@ -24,4 +24,4 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, Strided<const T> d, S
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

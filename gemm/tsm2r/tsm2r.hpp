@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace detail {
 template <class T>
@@ -38,4 +38,4 @@ void tsm2r(const Context& ctx, Op op_d, result_t<typename VD::value_type> alpha,
                    DeviceStrided<result_t<T>>(y));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Cycles of a multiprocessor for 16 rows, as far as they tell policies of tsmm.cuh apart. Fitted to the times of all
 /// policies of 47 problems on an H100, the last group to 6 widths at 2^14 to 2^19 rows.
@@ -85,4 +85,4 @@ struct WideLimits {
 };
 inline constexpr WideLimits wide_limits{};
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/cpu/library.hpp"
 #include "tallskinny/gemm/tsmm/detail.hpp"
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 
 namespace {
 
@@ -41,4 +41,4 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, Strided<T> x, Strided<c
 TS_FOR_EACH_TYPE(TS_FUNCTION, tsmm)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, tsmm_in_place)
 
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

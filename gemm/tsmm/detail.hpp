@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 // What the operands must be, wherever they are.
 
@@ -30,20 +30,20 @@ Strided<R, S> expect_tsmm_in_place(Op op_s, const Strided<T, S>& x, const Stride
   return op_of_s;
 }
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 template <class T>
 void tsmm(Op, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s, result_t<T> beta,
           Strided<result_t<T>> y);
 template <class T>
 void tsmm_in_place(Op, T alpha, Strided<T> x, Strided<const T> s);
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 template <class T>
 void tsmm(const Context&, Op, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s, result_t<T> beta,
           Strided<result_t<T>> y);
 template <class T>
 void tsmm_in_place(const Context&, Op, T alpha, Strided<T> x, Strided<const T> s);
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

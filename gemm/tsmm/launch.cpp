@@ -15,7 +15,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmm/wide_policy.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 namespace {
 
 template <class T, class S>
@@ -195,4 +195,4 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 /// How the operation that is wanted conjugates.
 struct Conjugated {
@@ -19,4 +19,4 @@ template <class T, class S>
                                DeviceStrided<const T> x, DeviceStrided<const S> s, result_t<T> beta,
                                DeviceStrided<result_t<T>> y);
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/tsmm/cost_model.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 namespace {
 
 /// A policy, and the cycles of a multiprocessor for 16 rows that the model gives it.
@@ -240,4 +240,4 @@ index_t tsmm_widest(DType type, const BlockLimits& limits) {
   return 32 / parts_of(type);
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

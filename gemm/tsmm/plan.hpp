@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/tsmm/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 [[nodiscard]] std::vector<Candidate> tsmm_candidates(const GpuProblem&, const DeviceInfo&);
 
@@ -30,4 +30,4 @@ struct WideShape {
 };
 [[nodiscard]] WideShape wide_shape(const GpuProblem&, const KernelPlan&);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

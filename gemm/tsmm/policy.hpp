@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/device/tall_policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// op(S); strides in elements.
 struct SmallFactorArgument {
@@ -149,4 +149,4 @@ struct TsmmPolicy {
   }
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

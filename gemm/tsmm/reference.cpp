@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/core/eigen_reference.hpp"
 #include "tallskinny/gemm/tsmm/detail.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 
 template <class T>
 void tsmm(Op op_s, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s, result_t<T> beta,
@@ -29,4 +29,4 @@ void tsmm_in_place(Op op_s, T alpha, Strided<T> x, Strided<const T> s) {
 TS_FOR_EACH_TYPE(TS_FUNCTION, tsmm)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, tsmm_in_place)
 
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference

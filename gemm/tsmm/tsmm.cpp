@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsmm/detail.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 template <class T>
 void tsmm(const Context& ctx, Op op_s, result_t<T> alpha, Strided<const T> x, Strided<const result_t<T>> s,
@@ -41,4 +41,4 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

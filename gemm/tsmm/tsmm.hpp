@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace detail {
 template <class T>
@@ -59,4 +59,4 @@ void tsmm_in_place(const Context& ctx, Op op_s, typename VX::value_type alpha, V
   detail::tsmm_in_place<T>(ctx, op_s, alpha, DeviceStrided<T>(x), DeviceStrided<const T>(s));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/tsmm/plan.hpp"
 #include "tallskinny/gemm/tsmm/wide_policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 namespace {
 
 /// A policy, and the cycles that the model gives it for all rows.
@@ -152,4 +152,4 @@ WideShape wide_shape(const GpuProblem& problem, const KernelPlan& plan) {
   return shape;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

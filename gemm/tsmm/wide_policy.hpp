@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/gpu/tensor_map_policy.hpp"
 #include "tallskinny/gemm/tsmm/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// S (p x q) to fragments for `k_blocks` blocks of 16 scalars of K, zero beyond p.
 struct WideFactorArguments {
@@ -111,4 +111,4 @@ struct WidePolicy {
   friend bool operator==(const WidePolicy&, const WidePolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Cycles of a scheduler for 16 rows, as far as they tell tilings apart, and from where on other ways pay. As measured
 /// on an H100 (docs/notes/inner-products.md); other devices are ranked by the same numbers.
@@ -135,4 +135,4 @@ struct InnerHalfLimits {
 };
 inline constexpr InnerHalfLimits inner_half_limits{};
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/cpu/library.hpp"
 #include "tallskinny/gemm/tsmttsm/detail.hpp"
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 
 namespace {
 
@@ -57,4 +57,4 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, resu
 TS_FOR_EACH_TYPE(TS_FUNCTION, tsmttsm)
 TS_FOR_EACH_TYPE(TS_FUNCTION, gram)
 
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

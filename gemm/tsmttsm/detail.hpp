@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 // What the operands must be, wherever they are.
 
@@ -27,19 +27,19 @@ void expect_gram(Op op, const Strided<T, S>& a, const Strided<R, S>& c) {
   expect_disjoint("gram", c, "C", a, "A");
 }
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 template <class T>
 void tsmttsm(Op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta, Strided<result_t<T>> c);
 template <class T>
 void gram(Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Strided<result_t<T>> c);
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference
 
-namespace ts::fast {
+namespace ts::inline v0::fast {
 template <class T>
 void tsmttsm(const Context&, Op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
              Strided<result_t<T>> c);
 template <class T>
 void gram(const Context&, Op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Strided<result_t<T>> c);
-}  // namespace ts::fast
+}  // namespace ts::inline v0::fast

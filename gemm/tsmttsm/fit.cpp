@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/tsmttsm/search.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 InnerShape inner_shape_of(const InnerProblem& problem) {
   InnerShape s;
@@ -258,4 +258,4 @@ KernelPlan plan_inner(const InnerProblem& problem, const BlockLimits& device, co
   return InnerFit(problem, device, tiling).plan();
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

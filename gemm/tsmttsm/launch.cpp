@@ -17,7 +17,7 @@
 #include "tallskinny/gemm/tsmttsm/detail.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 namespace {
 
 struct PlannedInner : cuda::PlannedKernel {
@@ -181,4 +181,4 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 /// C = alpha op(A) B + beta C on the device for an A of any width and B of at most inner_scalars_max scalars;
 /// a Gram matrix (A = B) of at most as many. `mirror` is where the (conjugate) transpose of C goes too, or
@@ -41,4 +41,4 @@ template <class T>
   return inner_width<T>(b.cols, is_complex<T> && of_a == Layout::col_major ? 96 : cuda::inner_scalars_max);
 }
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

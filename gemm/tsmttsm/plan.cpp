@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 namespace {
 
 /// What has as many columns as C has rows. TSM2R: op(D)'s transpose is tall, or at least narrow in panels.
@@ -177,4 +177,4 @@ std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceI
   return candidates;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

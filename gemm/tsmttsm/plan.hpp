@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/tsmttsm/search.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Scalars (twice the width for complex types) of a row of B that one launch can take; a wider B is cut by
 /// the caller. Tiles of that square are also what one panel of A can have.
@@ -24,4 +24,4 @@ inline constexpr index_t inner_scalars_any = 64;
 
 [[nodiscard]] std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceInfo& device);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

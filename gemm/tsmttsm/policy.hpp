@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/device/tall_policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map_policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct InnerArguments {
   OperandArgument a, b;
@@ -218,4 +218,4 @@ struct InnerHalfPolicy {
   }
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/core/eigen_reference.hpp"
 #include "tallskinny/gemm/tsmttsm/detail.hpp"
 
-namespace ts::reference {
+namespace ts::inline v0::reference {
 
 template <class T>
 void tsmttsm(Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
@@ -31,4 +31,4 @@ void gram(Op op, result_t<T> alpha, Strided<const T> a, result_t<T> beta, Stride
 TS_FOR_EACH_TYPE(TS_FUNCTION, tsmttsm)
 TS_FOR_EACH_TYPE(TS_FUNCTION, gram)
 
-}  // namespace ts::reference
+}  // namespace ts::inline v0::reference

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 namespace {
 
 // The search space. Of tilings of equal cost the one that comes first in these lists counts as the better one: float64
@@ -289,4 +289,4 @@ std::vector<InnerTiling> inner_tilings(const InnerProblem& problem, const BlockL
   return std::move(s.all);
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

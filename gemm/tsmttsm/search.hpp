@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/tsmttsm/cost_model.hpp"
 #include "tallskinny/gemm/tsmttsm/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct InnerProblem {
   DType type = DType::float64;
@@ -95,4 +95,4 @@ inline constexpr int cluster_blocks = 8;
 /// The kernel of a tiling: with chunks and a ring as they fit.
 [[nodiscard]] KernelPlan plan_inner(const InnerProblem&, const BlockLimits&, const InnerTiling&);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

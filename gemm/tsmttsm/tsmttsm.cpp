@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsmttsm/detail.hpp"
 
-namespace ts::detail {
+namespace ts::inline v0::detail {
 
 template <class T>
 void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, Strided<const T> b, result_t<T> beta,
@@ -39,4 +39,4 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, Strided<const T> a, resu
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::detail
+}  // namespace ts::inline v0::detail

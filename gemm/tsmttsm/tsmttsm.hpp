@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace detail {
 template <class T>
@@ -64,4 +64,4 @@ void gram(const Context& ctx, Op op, result_t<typename VA::value_type> alpha, VA
   detail::gram<T>(ctx, op, alpha, DeviceStrided<const T>(a), beta, DeviceStrided<result_t<T>>(c));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

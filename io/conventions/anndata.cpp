@@ -3,7 +3,7 @@
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 
-namespace ts::io::conventions {
+namespace ts::inline v0::io::conventions {
 
 namespace {
 
@@ -40,4 +40,4 @@ std::optional<Parts> h5sparse(const hdf5::Node& object, const ReadOptions&) {
   return three_lists(object, "h5sparse", "h5sparse_shape", *format == "csc");
 }
 
-}  // namespace ts::io::conventions
+}  // namespace ts::inline v0::io::conventions

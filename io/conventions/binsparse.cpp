@@ -4,7 +4,7 @@
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 
-namespace ts::io::conventions {
+namespace ts::inline v0::io::conventions {
 
 namespace {
 
@@ -130,4 +130,4 @@ std::optional<Parts> binsparse(const Node& object, const ReadOptions&) {
   return parts;
 }
 
-}  // namespace ts::io::conventions
+}  // namespace ts::inline v0::io::conventions

@@ -4,7 +4,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::string format_binsparse(const BinsparseDescriptor& d) {
   return whole.dump();
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

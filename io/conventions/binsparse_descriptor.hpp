@@ -9,7 +9,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 struct BinsparseDescriptor {
   std::string version;  ///< "0.1", "0.1.0"; "" if the text does not say
@@ -29,4 +29,4 @@ struct BinsparseDescriptor {
 /// The descriptor at both levels, which the C and all Python reference readers accept.
 [[nodiscard]] std::string format_binsparse(const BinsparseDescriptor& descriptor);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

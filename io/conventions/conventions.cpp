@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 std::span<const Recognise> all_conventions() {
   using namespace conventions;
@@ -30,4 +30,4 @@ std::optional<std::string> default_object(const hdf5::Node& root) {
   return std::nullopt;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -7,7 +7,7 @@
 
 #include "tallskinny/io/parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// Nothing if the object does not follow the convention.
 /// @throws Error(bad_input) if it does, but cannot be read: the sentence says why.
@@ -43,4 +43,4 @@ std::optional<Parts> dense(const hdf5::Node&, const ReadOptions&);
 /// The object that a file means when none is named, where its convention says so ("/X" of AnnData).
 [[nodiscard]] std::optional<std::string> default_object(const hdf5::Node& root);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

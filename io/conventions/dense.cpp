@@ -2,7 +2,7 @@
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 
-namespace ts::io::conventions {
+namespace ts::inline v0::io::conventions {
 
 std::optional<Parts> ann_benchmarks(const hdf5::Node& object, const ReadOptions&) {
   if (!object.is_dataset()) return std::nullopt;
@@ -40,4 +40,4 @@ std::optional<Parts> dense(const hdf5::Node& object, const ReadOptions&) {
   return dense_dataset(object, "dense");
 }
 
-}  // namespace ts::io::conventions
+}  // namespace ts::inline v0::io::conventions

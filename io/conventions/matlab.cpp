@@ -6,7 +6,7 @@
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 
-namespace ts::io::conventions {
+namespace ts::inline v0::io::conventions {
 
 namespace {
 
@@ -76,4 +76,4 @@ std::optional<Parts> petsc(const hdf5::Node& object, const ReadOptions& options)
   return jc_ir_data(object, true);
 }
 
-}  // namespace ts::io::conventions
+}  // namespace ts::inline v0::io::conventions

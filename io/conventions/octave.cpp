@@ -3,7 +3,7 @@
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 
-namespace ts::io::conventions {
+namespace ts::inline v0::io::conventions {
 
 namespace {
 
@@ -56,4 +56,4 @@ std::optional<Parts> octave(const hdf5::Node& object, const ReadOptions&) {
   return dense_value(*variable, object);
 }
 
-}  // namespace ts::io::conventions
+}  // namespace ts::inline v0::io::conventions

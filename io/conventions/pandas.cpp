@@ -2,7 +2,7 @@
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 
-namespace ts::io::conventions {
+namespace ts::inline v0::io::conventions {
 
 namespace {
 
@@ -58,4 +58,4 @@ std::optional<Parts> pytables(const hdf5::Node& object, const ReadOptions&) {
   return dense_dataset(object, "PyTables");
 }
 
-}  // namespace ts::io::conventions
+}  // namespace ts::inline v0::io::conventions

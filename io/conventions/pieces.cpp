@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 Elements elements_of(const hdf5::Node& dataset) {
   dataset.require_inside();
@@ -84,4 +84,4 @@ bool decide_by_columns(const hdf5::Node& object, Shape shape, index_t pointers, 
   return *options.layout == SparseLayout::csc;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

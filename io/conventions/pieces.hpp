@@ -7,7 +7,7 @@
 
 #include "tallskinny/io/parts.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// The elements of a dataset. @throws Error(bad_input) for strings, references, ragged rows, compounds.
 [[nodiscard]] Elements elements_of(const hdf5::Node& dataset);
@@ -39,4 +39,4 @@ struct Shape {
 [[nodiscard]] bool decide_by_columns(const hdf5::Node& object, Shape shape, index_t pointers,
                                      const ReadOptions& options);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

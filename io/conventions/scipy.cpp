@@ -2,7 +2,7 @@
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 
-namespace ts::io::conventions {
+namespace ts::inline v0::io::conventions {
 
 namespace {
 
@@ -45,4 +45,4 @@ std::optional<Parts> scipy(const hdf5::Node& object, const ReadOptions& options)
                compressed(shape, by_columns, std::move(pointers), object.dataset("indices"), std::move(values))};
 }
 
-}  // namespace ts::io::conventions
+}  // namespace ts::inline v0::io::conventions

@@ -2,7 +2,7 @@
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 
-namespace ts::io::conventions {
+namespace ts::inline v0::io::conventions {
 
 std::optional<Parts> ten_x(const hdf5::Node& object, const ReadOptions&) {
   if (!object.is_group()) return std::nullopt;
@@ -14,4 +14,4 @@ std::optional<Parts> ten_x(const hdf5::Node& object, const ReadOptions&) {
                           elements_of(object.dataset("data")))};
 }
 
-}  // namespace ts::io::conventions
+}  // namespace ts::inline v0::io::conventions

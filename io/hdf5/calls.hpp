@@ -6,7 +6,7 @@
 
 #include "tallskinny/io/hdf5/message.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 inline constexpr auto all_calls =
     std::tuple(&Node::children, &Node::address, &Node::attributes, &Node::text_attribute, &Node::integer_attribute,
@@ -30,4 +30,4 @@ constexpr std::uint8_t number_of() {
   return found;
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

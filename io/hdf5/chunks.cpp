@@ -6,7 +6,7 @@
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/remote.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -161,4 +161,4 @@ std::vector<Node::StoredChunk> Node::chunk_places(index_t row, index_t col, inde
   return places;
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -6,7 +6,7 @@
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/remote.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -271,4 +271,4 @@ void Node::read(index_t begin, index_t end, MemoryType memory, std::span<std::by
   if (H5Dread(object_->id(), type.id(), target.id(), space.id(), transfer.id(), out.data()) < 0) fail();
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -1,6 +1,6 @@
 #include "tallskinny/io/hdf5/h5.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 std::recursive_mutex& library_lock() {
   static std::recursive_mutex lock;
@@ -30,4 +30,4 @@ std::string last_error() {
   return text;
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -9,7 +9,7 @@
 
 #include "tallskinny/io/file_bytes.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -95,4 +95,4 @@ Handle descriptor_access(int descriptor, std::uint64_t bytes) {
 Capture::Capture() { active_capture = this; }
 Capture::~Capture() { active_capture = nullptr; }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -5,7 +5,7 @@
 
 #include "tallskinny/io/hdf5/h5.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 /// Access properties under which H5Fopen takes `descriptor`, a file of so many bytes, whatever the name says.
 /// It stays the caller's. For one descriptor a process.
@@ -23,4 +23,4 @@ class Capture {
   int readings = 0;
 };
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

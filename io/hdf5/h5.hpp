@@ -8,7 +8,7 @@
 
 #include "tallskinny/io/hdf5/handle.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 static_assert(sizeof(hid_t) == sizeof(std::int64_t), "HDF5 1.10 or newer has 64-bit identifiers");
 
@@ -65,4 +65,4 @@ enum class MemoryType;
 /// The type in memory of elements that are stored as `stored`.
 [[nodiscard]] Handle memory_type(hid_t stored, MemoryType memory);
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

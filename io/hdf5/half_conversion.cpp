@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -135,4 +135,4 @@ void start_library() {
   });
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 class Handle {
  public:
@@ -38,4 +38,4 @@ class Handle {
   Close close_ = nullptr;
 };
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -6,7 +6,7 @@
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/lzf.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -81,4 +81,4 @@ void register_lzf() {
   H5Zregister(&filter);
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -12,7 +12,7 @@
 
 #include "tallskinny/io/hdf5/node.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 template <class E>
 inline constexpr E greatest{};  ///< enumerator
@@ -125,4 +125,4 @@ class Message {
   std::size_t at_ = 0;
 };
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

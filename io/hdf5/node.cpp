@@ -6,7 +6,7 @@
 #include "tallskinny/io/hdf5/remote.hpp"
 #include "tallskinny/io/hdf5/variable_text.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -190,4 +190,4 @@ std::optional<std::string> Node::text() const {
   });
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

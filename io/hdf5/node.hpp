@@ -15,7 +15,7 @@
 #include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/hdf5/handle.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 class Remote;
 
@@ -189,4 +189,4 @@ class Node {
 /// Does the file carry HDF5's signature (at 0, 512, 1024, ...)? @throws Error(bad_input) as FileBytes.
 [[nodiscard]] bool has_signature(const std::filesystem::path& file);
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -7,7 +7,7 @@
 #include "tallskinny/io/hdf5/reader.hpp"
 #include "tallskinny/io/hdf5/remote.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 bool has_signature(const std::filesystem::path& file) {
   constexpr std::array<unsigned char, 8> signature = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -69,4 +69,4 @@ Node open(const std::filesystem::path& file, const OpenOptions& options) {
   return root;
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -124,4 +124,4 @@ herr_t LinkGuard::meet(const char* parent_file, const char*, const char* file, c
   return guard.refused_ ? -1 : 0;
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -8,7 +8,7 @@
 
 #include "tallskinny/io/hdf5/h5.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 /// The file that an object lies in.
 [[nodiscard]] std::filesystem::path file_of(hid_t id);
@@ -51,4 +51,4 @@ class LinkGuard {
   Handle access_;
 };
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -17,7 +17,7 @@
 #include "tallskinny/io/hdf5/sandbox.hpp"
 #include "tallskinny/io/memory.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -205,4 +205,4 @@ bool Reader::load_filter(int number) {
   return true;
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -13,7 +13,7 @@
 
 #include "tallskinny/io/hdf5/message.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 class Reader {
  public:
@@ -80,4 +80,4 @@ struct Service {
 /// The life of such a process.
 [[noreturn]] void serve(const Service& service);
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -92,4 +92,4 @@ void Remote::read(const Node& self, index_t begin, index_t end, MemoryType memor
   }
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

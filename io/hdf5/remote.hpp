@@ -8,7 +8,7 @@
 #include "tallskinny/io/hdf5/reader.hpp"
 #include "tallskinny/io/raw_rows.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 /// Answers are kept, so that the same question has the same answer, whatever became of the process.
 class Remote {
@@ -68,4 +68,4 @@ class Remote {
   mutable std::map<std::pair<index_t, index_t>, Node::StoredChunk> chunks_;  ///< that were asked for together
 };
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -17,7 +17,7 @@
 #include <fstream>
 #include <vector>
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -145,4 +145,4 @@ void give_up_rights(std::initializer_list<int> kept, std::uint64_t address_space
   filter_system_calls();
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

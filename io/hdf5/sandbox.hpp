@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 /// While one lives this thread takes no signals.
 class NoSignals {
@@ -35,4 +35,4 @@ void allow_seconds(double seconds);
 /// Bytes of address space that this process has now.
 [[nodiscard]] std::uint64_t address_space();
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

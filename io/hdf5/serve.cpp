@@ -11,7 +11,7 @@
 #include "tallskinny/io/hdf5/reader.hpp"
 #include "tallskinny/io/hdf5/sandbox.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -143,4 +143,4 @@ void serve(const Service& service) {
   ::_exit(0);
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

@@ -9,7 +9,7 @@
 
 #include "tallskinny/io/hdf5/variable_text.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::optional<std::string> text_behind(const Reference& reference, hid_t object,
   return std::nullopt;
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

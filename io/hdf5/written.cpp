@@ -10,7 +10,7 @@
 #include "tallskinny/io/hdf5/remote.hpp"
 #include "tallskinny/io/memory.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -267,4 +267,4 @@ void Node::require_written(Rows rows) const {
          "as the file's fill value");
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

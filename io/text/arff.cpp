@@ -5,7 +5,7 @@
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::vector<double> read_arff_attribute(const std::filesystem::path& file, const
   return values;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

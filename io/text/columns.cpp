@@ -6,7 +6,7 @@
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -113,4 +113,4 @@ void choose_columns(MatrixFile& file, const TableOptions& options) {
   dense = std::visit([&](const auto& a) -> DenseMatrix { return of_columns(a, chosen); }, dense);
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

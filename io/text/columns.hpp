@@ -6,7 +6,7 @@
 
 #include "tallskinny/io/matrix_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// The column that `name` means, of `count`. @param names empty: columns have numbers only
 /// @param option whose value this is, for sentences
@@ -24,4 +24,4 @@ namespace ts::io {
 void choose_columns(Description& d, const TableOptions& options);
 void choose_columns(MatrixFile& file, const TableOptions& options);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

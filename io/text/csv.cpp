@@ -13,7 +13,7 @@
 #include "tallskinny/io/text/labelled_table.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -340,4 +340,4 @@ NumberedLabels read_csv_labels(const Location& where, const ReadOptions& options
   return result;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -6,7 +6,7 @@
 
 #include "tallskinny/io/matrix_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 struct LabelledTable {
   MatrixFile table;                 ///< without the column of labels
@@ -28,4 +28,4 @@ struct NumberedLabels {
 /// @throws as read_csv_with_labels.
 [[nodiscard]] NumberedLabels read_csv_labels(const Location& where, const ReadOptions& options);
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

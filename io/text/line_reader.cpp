@@ -13,7 +13,7 @@
 #include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/memory.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 constexpr std::size_t first_size = std::size_t{1} << 20;
@@ -166,4 +166,4 @@ std::optional<index_t> to_integer(std::string_view word) noexcept {
   return value;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

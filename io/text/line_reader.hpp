@@ -10,7 +10,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 class LineReader {
  public:
@@ -59,4 +59,4 @@ class LineReader {
 [[nodiscard]] std::optional<double> to_number(std::string_view word) noexcept;
 [[nodiscard]] std::optional<index_t> to_integer(std::string_view word) noexcept;
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

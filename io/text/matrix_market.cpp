@@ -10,7 +10,7 @@
 #include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -233,4 +233,4 @@ MatrixFile read_matrix_market(const Location& where, const ReadOptions& options)
   return result;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
@@ -210,4 +210,4 @@ void Writer::close() {
     throw Error(Errc::io_failure, name_ + " could not be written out (" + last_error() + ")");
 }
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

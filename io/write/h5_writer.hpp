@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/io/hdf5/handle.hpp"
 
-namespace ts::io::hdf5 {
+namespace ts::inline v0::io::hdf5 {
 
 /// Element types that are written.
 enum class Stored { float64, complex128, float32, complex64, float16, bfloat16, int64, int32 };
@@ -52,4 +52,4 @@ class Writer {
   Handle file_;
 };
 
-}  // namespace ts::io::hdf5
+}  // namespace ts::inline v0::io::hdf5

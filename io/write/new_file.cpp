@@ -13,7 +13,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace fs = std::filesystem;
 
@@ -128,4 +128,4 @@ void remove_unfinished_files() noexcept {
     if (const char* file = name.load()) ::unlink(file);
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

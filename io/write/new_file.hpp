@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 /// The file that a path stands for: behind symbolic links, also those that lead to nothing yet.
 /// @throws Error(io_failure) naming the path for a circle of links.
@@ -40,4 +40,4 @@ class NewFile {
 /// Removes the files that are not committed yet, for a program that ends at once: safe in a signal handler.
 void remove_unfinished_files() noexcept;
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

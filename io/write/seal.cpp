@@ -13,7 +13,7 @@
 #include "tallskinny/io/hash.hpp"
 #include "tallskinny/io/output_file.hpp"
 
-namespace ts::io {
+namespace ts::inline v0::io {
 
 namespace {
 
@@ -78,4 +78,4 @@ SealState state_of_seal(const std::filesystem::path& file, std::string_view sign
   return state;
 }
 
-}  // namespace ts::io
+}  // namespace ts::inline v0::io

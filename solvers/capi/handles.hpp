@@ -16,7 +16,7 @@ struct ts_context {
   ts::Context ctx;
 };
 
-namespace ts::capi {
+namespace ts::inline v0::capi {
 
 /// Of somebody's function.
 struct Function {
@@ -29,7 +29,7 @@ using Dense = std::variant<HostView<double, L>, HostView<float, L>, HostView<std
                            HostView<std::complex<float>, L>>;
 using Sparse = CsrView<double>;
 
-}  // namespace ts::capi
+}  // namespace ts::inline v0::capi
 
 struct ts_matrix {
   std::variant<ts::capi::Dense<ts::Layout::row_major>, ts::capi::Dense<ts::Layout::col_major>, ts::capi::Sparse,
@@ -61,7 +61,7 @@ struct ts_result {
   }
 };
 
-namespace ts::capi {
+namespace ts::inline v0::capi {
 
 /// Keeps the sentence for ts_last_error.
 ts_status failed(ts_status status, const char* sentence) noexcept;
@@ -97,4 +97,4 @@ R with_matrix(const ts_matrix& a, const Use& use) {
       a.matrix);
 }
 
-}  // namespace ts::capi
+}  // namespace ts::inline v0::capi

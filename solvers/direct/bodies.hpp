@@ -3,7 +3,7 @@
 
 #include "tallskinny/solvers/direct/direct_solver.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Null where there is no GPU or cuDSS is not there, or the factors do not fit on the GPU.
 template <class T>
@@ -27,4 +27,4 @@ template <class T>
 template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_eigen(CsrView<T> a, FactorKind);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/direct/cholmod.hpp"
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m, CholeskyBody body) {
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

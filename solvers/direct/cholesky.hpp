@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What a factor L of P M P^T = L L^H does to a block.
 enum class CholeskyStep {
@@ -43,4 +43,4 @@ enum class CholeskyBody { best, cholmod, eigen };
 template <class T>
 [[nodiscard]] std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m, CholeskyBody body = CholeskyBody::best);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

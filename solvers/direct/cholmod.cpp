@@ -13,7 +13,7 @@
 #include "tallskinny/solvers/direct/supernodes.hpp"
 #include "tallskinny/solvers/ortho/blas.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -141,7 +141,7 @@ std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T
 }
 
 #else
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T>, const detail::Sparse<T>&) {
@@ -155,4 +155,4 @@ std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/direct/cholesky.hpp"
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Nothing where CHOLMOD or the BLAS is not there, or where CHOLMOD says that single columns do as well as blocks;
 /// null unless M is positive definite.
@@ -16,4 +16,4 @@ template <class T>
 [[nodiscard]] std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T> m,
                                                                                      const detail::Sparse<T>& columns);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

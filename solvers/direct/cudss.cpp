@@ -16,7 +16,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/solvers/direct/bodies.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -271,4 +271,4 @@ std::unique_ptr<DirectSolver<T>> analyse_by_cudss(CsrView<T> a, FactorKind kind,
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

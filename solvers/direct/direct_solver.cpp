@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBody body, const std::vector<int>& order,
@@ -80,4 +80,4 @@ double factorise_well(const Context& ctx, std::unique_ptr<DirectSolver<T>>& solv
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/placed.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// A = L U of any square matrix, or A = L D L^H of a Hermitian one.
 enum class FactorKind { lu, ldl };
@@ -85,4 +85,4 @@ template <class T>
 [[nodiscard]] double factorise_well(const Context&, std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> own,
                                     FactorKind kind);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -100,4 +100,4 @@ template std::unique_ptr<DirectSolver<double>> analyse_by_eigen(CsrView<double>,
 template std::unique_ptr<DirectSolver<std::complex<double>>> analyse_by_eigen(CsrView<std::complex<double>>,
                                                                               FactorKind);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers::detail {
+namespace ts::inline v0::solvers::detail {
 
 template <class T, class I = std::int64_t>
 using Sparse = Eigen::SparseMatrix<T, Eigen::ColMajor, I>;
@@ -43,4 +43,4 @@ void apply_columns(const Context& ctx, const Function& f, HostView<const T> x, H
   });
 }
 
-}  // namespace ts::solvers::detail
+}  // namespace ts::inline v0::solvers::detail

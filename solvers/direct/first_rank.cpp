@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/direct/bodies.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -84,4 +84,4 @@ std::unique_ptr<DirectSolver<T>> analyse_by_first_rank(const Context& ctx, CsrVi
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

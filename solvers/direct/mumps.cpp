@@ -19,7 +19,7 @@
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/solvers/ranks/first_rank.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -278,7 +278,7 @@ bool has_mumps_on_ranks(const Context& ctx) {
 #else
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 std::unique_ptr<DirectSolver<T>> analyse_by_mumps(CsrView<T>, FactorKind, const std::vector<int>&) {
@@ -298,4 +298,4 @@ bool has_mumps_on_ranks(const Context&) { return false; }
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -96,4 +96,4 @@ std::vector<int> parts_of_rows(index_t n, const index_t* pointers, const std::in
   });
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The position of each row in the order of elimination, from 0, by nested dissection of the graph of A + A^T (METIS,
 /// Karypis and Kumar 1998), the same in every run. Empty where METIS is not there, and for small or very large
@@ -22,4 +22,4 @@ namespace ts::solvers {
 [[nodiscard]] std::vector<int> parts_of_rows(index_t n, const index_t* pointers, const std::int32_t* indices,
                                              std::span<const index_t> sizes);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

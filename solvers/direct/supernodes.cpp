@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/ortho/blas.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -113,4 +113,4 @@ void apply(const Context& ctx, const Supernodes<T>& factor, CholeskyStep step, H
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

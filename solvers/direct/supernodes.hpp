@@ -6,7 +6,7 @@
 
 #include "tallskinny/solvers/direct/cholesky.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// L of P M P^T = L L^H by supernodes: neighbouring columns that have the same rows below them, stored densely.
 template <class T>
@@ -26,4 +26,4 @@ struct Supernodes {
 template <class T>
 void apply(const Context& ctx, const Supernodes<T>& factor, CholeskyStep step, HostView<const T> x, HostView<T> y);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

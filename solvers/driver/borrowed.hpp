@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/setup/any_matrix.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// A matrix in the type that solvers compute in: T is double or std::complex<double>.
 ///
@@ -140,4 +140,4 @@ concept MatrixInMemory = requires(const M& m) {
   []<class T, Layout L>(const MatrixView<T, Space::host, L>&) {}(host_view_of(m));
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

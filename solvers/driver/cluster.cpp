@@ -1,6 +1,6 @@
 #include "tallskinny/solvers/driver/cluster.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 std::string verdict(const KMeansResult& result) {
   const std::string after = std::to_string(result.n_iter) + (result.n_iter == 1 ? " iteration" : " iterations");
@@ -16,4 +16,4 @@ std::string verdict(const KMeansResult& result) {
          "them";
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/runtime/placed.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// k clusters of rows: KMeansResult has labels, centres, inertia, and `converged()`; verdict() says it in words.
 /// @param rows MatrixView of four types in either layout, CsrView of float64 or float32, or Rows, which may be on a
@@ -32,4 +32,4 @@ struct ClustersOnDevice {
 /// How a run ended, as one sentence, with advice where it did not converge.
 [[nodiscard]] std::string verdict(const KMeansResult& result);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/setup/general_problem.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -86,4 +86,4 @@ TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

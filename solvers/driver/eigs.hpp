@@ -4,7 +4,7 @@
 #include "tallskinny/solvers/driver/borrowed.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What is asked for beside EigenOptions, of which GeneralOptions::common says what is read; `nev` has no say.
 /// T: double or std::complex<double>.
@@ -47,4 +47,4 @@ template <class T>
 [[nodiscard]] EigsResult eigs(const Context& ctx, const Operator<T>& a, index_t k,
                               const std::type_identity_t<EigsOptions<T>>& options = {});
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/setup/memory_plan.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -175,4 +175,4 @@ TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

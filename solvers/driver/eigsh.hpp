@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/interval/interval.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What is asked for beside EigenOptions, whose `nev` has no say. T: double or std::complex<double>.
 template <class T>
@@ -61,4 +61,4 @@ template <class T>
 [[nodiscard]] EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
                                    const std::type_identity_t<EigshOptions<T>>& options = {});
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

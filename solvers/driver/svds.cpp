@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/setup/scale.hpp"
 #include "tallskinny/solvers/setup/svd_problem.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -80,4 +80,4 @@ TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

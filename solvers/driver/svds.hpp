@@ -4,7 +4,7 @@
 #include "tallskinny/solvers/driver/borrowed.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// EigenOptions as solve_svd reads them; `nev` has no say. `which` SM or SA: the smallest, else the largest.
 struct SvdsOptions : EigenOptions {
@@ -46,4 +46,4 @@ template <MatrixInMemory M>
 template <class T>
 [[nodiscard]] SvdsResult<T> svds(const Context& ctx, const Rectangular<T>& a, index_t k, const SvdsOptions& = {});
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

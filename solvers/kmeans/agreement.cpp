@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -39,4 +39,4 @@ double adjusted_rand_index(const Context& ctx, std::span<const std::int32_t> lab
   return most == by_chance ? 1 : (together - by_chance) / (most - by_chance);
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

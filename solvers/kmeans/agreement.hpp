@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The adjusted Rand index, whatever the numbers of the labels: 1 for the same clusters, about 0 for labels by chance.
 /// Of several ranks each passes its rows, and all get the index of all rows. Source: Hubert and Arabie 1985.
@@ -13,4 +13,4 @@ namespace ts::solvers {
 [[nodiscard]] double adjusted_rand_index(const Context& ctx, std::span<const std::int32_t> labels,
                                          std::span<const std::int32_t> known, index_t clusters, index_t classes);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -81,4 +81,4 @@ Matrix<double> leading_axes(const KMeansProblem& p, index_t most) {
   return orthonormal(ctx, std::move(turned), 2);
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

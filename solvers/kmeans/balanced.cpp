@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -164,4 +164,4 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
   return run;
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

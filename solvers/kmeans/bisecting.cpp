@@ -3,7 +3,7 @@
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -91,4 +91,4 @@ LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const L
   return run;
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

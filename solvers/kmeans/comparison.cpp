@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/kmeans/sample_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 using namespace kmeans_detail;
 
@@ -108,4 +108,4 @@ KMeansComparison compare_with_exact(const Context& ctx, const RowSource& rows, c
   return found;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

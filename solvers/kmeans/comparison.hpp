@@ -3,7 +3,7 @@
 
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Whether these options find centres sooner than Lloyd's iteration over all `rows` until it converges.
 [[nodiscard]] bool is_quick(const KMeansOptions& options, index_t rows) noexcept;
@@ -28,4 +28,4 @@ struct KMeansComparison {
 [[nodiscard]] KMeansComparison compare_with_exact(const Context& ctx, const RowSource& rows,
                                                   const KMeansOptions& options);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 UnitRows::UnitRows(const Context& ctx, const RowSource& rows) : ctx_(ctx), rows_(rows), scale_(at(rows.rows())) {
   each_block_anew([this](index_t, const Rows& block) { all_ = block; });
@@ -53,4 +53,4 @@ Directions::Directions(const Context& ctx, const RowSource& source, std::span<co
   for (const index_t i : zero_rows) weights[at(i)] = 0;
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

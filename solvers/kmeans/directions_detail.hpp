@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 /// The rows of a source on a device divided by their norms, in float64: all of them if that keeps its rows
 /// there, otherwise block by block in each pass.
@@ -53,4 +53,4 @@ struct Directions {
   [[nodiscard]] const RowSource& rows_or(const RowSource& given) const { return unit ? *unit : given; }
 };
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

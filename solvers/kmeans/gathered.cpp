@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 Gathered::Gathered(const KMeansProblem& p, std::span<const index_t> numbers) {
   const index_t count = std::ssize(numbers), d = p.cols();
@@ -52,4 +52,4 @@ void Gathered::gather_entries(const KMeansProblem& p) {
   csr_.values = gather_lists<double>(p.ctx, csr_.values);
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

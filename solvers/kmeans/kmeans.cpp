@@ -12,7 +12,7 @@
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -318,4 +318,4 @@ KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& o
   return kmeans(ctx, RowsInMemory(rows), o);
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -14,7 +14,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Error(bad_input) for numbers that float64 cannot square or sum, and whose they are.
 class KMeansRangeError : public Error {
@@ -257,4 +257,4 @@ struct KMeansPrediction {
 [[nodiscard]] Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const double> centers,
                                        KMeansMetric metric = KMeansMetric::euclidean);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

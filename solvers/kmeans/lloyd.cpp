@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/kmeans/axes.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -301,4 +301,4 @@ void run_together(const KMeansProblem& problem, std::span<Lloyd> runs) {
   }
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -10,7 +10,7 @@
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/kmeans/pruning_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 /// Iterations before heads, and the least left for them: means of rows have shorter tails than first centres, which are
 /// rows; and axes cost as much as some passes.
@@ -153,4 +153,4 @@ class Lloyd {
 /// All of them to their end, sharing passes over the rows.
 void run_together(const KMeansProblem& problem, std::span<Lloyd> runs);
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

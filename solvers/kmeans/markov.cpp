@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -252,4 +252,4 @@ Matrix<double> seed_markov(const KMeansProblem& p, std::uint64_t seed, std::uint
                                            : chains<float>(p, seed, stream, length, chosen);
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 using namespace kmeans_detail;
 
@@ -119,4 +119,4 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   return found;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

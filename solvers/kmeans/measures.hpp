@@ -3,7 +3,7 @@
 
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// NaN where a measure is not defined: for one cluster, or (Calinski-Harabasz) as many as rows.
 struct KMeansMeasures {
@@ -27,4 +27,4 @@ struct KMeansMeasures {
                                      KMeansMetric metric = KMeansMetric::euclidean,
                                      std::span<const double> weights = {});
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -156,4 +156,4 @@ LloydRun mini_batch(const KMeansProblem& problem, const KMeansOptions& options, 
   return MiniBatch(problem, options, control).run(first);
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/comm/agree.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -142,4 +142,4 @@ std::vector<index_t> Potential<S>::keep(double factor, const Philox& random) con
 template class Potential<float>;
 template class Potential<double>;
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

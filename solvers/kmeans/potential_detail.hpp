@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 /// S: float or double, in which distances are computed and kept, where the rows are; 8 or 4 bytes for each
 /// row. Sums belong to fixed chunks of rows and are added in order: bits do not depend on the number of threads or
@@ -62,4 +62,4 @@ class Potential {
 extern template class Potential<float>;
 extern template class Potential<double>;
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 using namespace kmeans_detail;
 
@@ -185,4 +185,4 @@ index_t verify(const Context& ctx, const Rows& rows, HostView<const double> cent
   return verify(ctx, RowsInMemory(rows), centers, labels, metric, sample);
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -85,4 +85,4 @@ void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, 
   });
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 /// With several ranks the source, and whatever has a number for each row, are of the rows here. What is marked `all` is
 /// called by all ranks, and its row numbers are those of all rows.
@@ -156,4 +156,4 @@ class RowsDiffer {
   bool enough_ = false, little_ = false;
 };
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

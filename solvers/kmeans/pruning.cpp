@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/solvers/kmeans/axes.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -119,7 +119,7 @@ std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const doub
   return pruning;
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail
 
 std::uint64_t ts::solvers::pruning_bytes(index_t rows, index_t cols, index_t clusters) noexcept {
   using namespace kmeans_detail;

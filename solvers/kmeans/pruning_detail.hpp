@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 /// What a pass costs with heads of some width, in products of 16-bit integers a row; without: as a whole.
 struct PruningPlan {
@@ -29,4 +29,4 @@ struct PruningPlan {
 [[nodiscard]] std::unique_ptr<Pruning> pruning_for(const KMeansProblem& problem, HostView<const double> centers,
                                                    std::span<const std::int32_t> labels, int passes);
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 #include "tallskinny/solvers/kmeans/seen.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -111,4 +111,4 @@ Matrix<double> seed_random(const KMeansProblem& p, std::uint64_t seed, std::uint
   }
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

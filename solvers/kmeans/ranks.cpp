@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 double KMeansProblem::total_weight() const {
   if (!weighted()) return static_cast<double>(all_rows());
@@ -136,4 +136,4 @@ bool check_weights(const Context& ctx, index_t rows, std::span<const double> wei
   return true;
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/assign/assign.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// n rows with d columns. Every pass sees the blocks in the same order.
 class RowSource {
@@ -47,4 +47,4 @@ class RowsInMemory final : public RowSource {
   Rows rows_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -98,4 +98,4 @@ KMeansResult kmeans_of_sample(const KMeansProblem& p, const KMeansOptions& o, in
   return r;
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 /// Copies of some rows where the rows are, in float32 unless those are float64 or sparse; as they were before they were
 /// divided by their norms. All ranks hold all of them; rows() are those of the slab here, as kmeans() wants them.
@@ -44,4 +44,4 @@ std::vector<index_t> drawn_rows(const KMeansProblem& problem, const Random& rand
 /// all: kmeans() of `count` rows, then one pass over all.
 KMeansResult kmeans_of_sample(const KMeansProblem& problem, const KMeansOptions& options, index_t count);
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/kmeans/seen.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 index_t draw_by_weight(const KMeansProblem& p, double uniform) {
   const index_t n = p.all_rows();
@@ -251,9 +251,9 @@ Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::ui
                                   : choose_kept<float>(p, seed, stream, kept_rows, chosen);
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept {
   constexpr index_t least = index_t{1} << 14, for_each_centre = 16;
@@ -265,4 +265,4 @@ index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept {
   return cols <= kmeans_detail::most_sampled / std::max<index_t>(size, 1) ? size : 0;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

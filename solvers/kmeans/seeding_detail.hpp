@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 /// Told how many centres are chosen; throws Error(interrupted) to stop.
 using Chosen = std::function<void(index_t)>;
@@ -56,4 +56,4 @@ Matrix<double> seed_markov(const KMeansProblem& problem, std::uint64_t seed, std
 /// are fewer than k distinct ones.
 Matrix<double> seed_random(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream);
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

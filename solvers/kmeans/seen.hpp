@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 /// Numbers of things by a hash of each, in one array with places to spare.
 class Seen {
@@ -33,4 +33,4 @@ class Seen {
   std::vector<index_t> numbers_;
 };
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 using namespace kmeans_detail;
 
@@ -95,4 +95,4 @@ ClusterTraits traits_of(const Context& ctx, const RowSource& rows, HostView<cons
   return found;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

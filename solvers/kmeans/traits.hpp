@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 struct ClusterTraits {
   /// k x d: how far the mean of the members lies from the mean of all rows, in units of the standard deviation of all
@@ -24,4 +24,4 @@ struct ClusterTraits {
                                       std::span<const std::int32_t> labels,
                                       KMeansMetric metric = KMeansMetric::euclidean, index_t most = 3);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/sample_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
@@ -70,4 +70,4 @@ Matrix<double> two_level_centers(const KMeansProblem& p, const KMeansOptions& op
   return centers;
 }
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

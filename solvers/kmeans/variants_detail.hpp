@@ -4,7 +4,7 @@
 
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 
-namespace ts::solvers::kmeans_detail {
+namespace ts::inline v0::solvers::kmeans_detail {
 
 /// Some rows of a problem, copied to the host memory of all ranks in float64; sparse rows stay sparse.
 class Gathered {
@@ -52,4 +52,4 @@ LloydRun balanced(const KMeansProblem& problem, const KMeansOptions& options, co
 Matrix<double> two_level_centers(const KMeansProblem& problem, const KMeansOptions& options, std::uint64_t stream,
                                  const std::function<void(index_t)>& chosen);
 
-}  // namespace ts::solvers::kmeans_detail
+}  // namespace ts::inline v0::solvers::kmeans_detail

@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -183,4 +183,4 @@ Extension orthonormalise(const Context& ctx, BcgsiPlusA method, PlacedView<const
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

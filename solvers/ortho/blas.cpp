@@ -4,7 +4,7 @@
 
 #include "tallskinny/gemm/runtime/openblas.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -42,4 +42,4 @@ const BlasRoutines<std::complex<double>>* blas_routines<std::complex<double>>() 
   return tables().found ? &tables().complex : nullptr;
 }
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// Fortran's calls: addresses of 32-bit integers, matrices by columns.
 template <class T>
@@ -64,4 +64,4 @@ void blas_lower(bool inverse, const char* op, index_t m, index_t n, const T* a, 
   (inverse ? routines->trsm : routines->trmm)("L", "L", op, "N", &rows, &columns, &one, a, &ld_a, b, &ld_b);
 }
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -11,7 +11,7 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// The memory through which a basis passes.
 inline constexpr std::size_t passage_bytes = std::size_t{128} << 20;
@@ -80,4 +80,4 @@ void combine_by_parts(const Passing<S, T>& v, T alpha, MatrixView<const T, S> s,
   v.for_each_part([&](index_t i, auto part) { tsmm(v.ctx, Op::none, alpha, part, s, beta, y.rows(i, part.rows())); });
 }
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

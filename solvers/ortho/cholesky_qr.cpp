@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho::detail {
+namespace ts::inline v0::ortho::detail {
 
 template <class T>
 bool cholesky_step(Tall<T>& tall, Matrix<T> g, PlacedView<T> x, HostView<T> r) {
@@ -58,4 +58,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, cholesky_step)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, two_cholesky_steps)
 
-}  // namespace ts::ortho::detail
+}  // namespace ts::inline v0::ortho::detail

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/ortho/tridiagonal.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -219,4 +219,4 @@ bool divide_and_conquer(const Context& ctx, Tridiagonal t, std::vector<double>& 
   return true;
 }
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

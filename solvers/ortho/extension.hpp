@@ -3,7 +3,7 @@
 
 #include "tallskinny/solvers/ortho/muscle.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// The default. BCGSI+A: two projections, with a Cholesky QR after each, given that the first block of V was
 /// made by a strong method. Where the block is well conditioned after its first projection, the normalisation
@@ -41,4 +41,4 @@ template <class T>
 Extension orthonormalise(const Context&, BcgsiPlusA, PlacedView<const T> v, PlacedView<T> x, HostView<T> s,
                          HostView<T> r, bool known = false);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -111,4 +111,4 @@ template bool lapack_schur(HostView<const std::complex<double>>, SchurForm<std::
 template bool lapack_svd(index_t, index_t, std::vector<double>&, LapackSvd<double>&);
 template bool lapack_svd(index_t, index_t, std::vector<std::complex<double>>&, LapackSvd<std::complex<double>>&);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

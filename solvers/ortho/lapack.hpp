@@ -6,7 +6,7 @@
 
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// Column-major factors of an m x n matrix with k = min(m, n): A = U diag(values) V^H.
 template <class T>
@@ -33,4 +33,4 @@ template <class T>
 template <class T>
 [[nodiscard]] bool lapack_schur(HostView<const T> a, SchurForm<T>& form);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/ortho/tridiagonal.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -173,4 +173,4 @@ bool lapack_hermitian(const Context& ctx, HostView<const T> h, index_t wanted, c
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, lapack_hermitian)
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

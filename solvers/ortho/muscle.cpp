@@ -12,7 +12,7 @@
 #include "tallskinny/solvers/ortho/wide_gram.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace detail {
 
@@ -213,4 +213,4 @@ double bound_of_loss(const Context& ctx, PlacedView<const T> x) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -4,7 +4,7 @@
 
 #include "tallskinny/solvers/ortho/tall.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 // `reductions`: sums over all rows, `passes`: times X is read, for a block on which the method succeeds at
 // its first attempt. u is the unit roundoff, kappa the condition number of X.
@@ -74,4 +74,4 @@ template <class T>
 template <class T>
 [[nodiscard]] double bound_of_loss(const Context&, PlacedView<const T> x);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

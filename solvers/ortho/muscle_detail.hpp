@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 
-namespace ts::ortho::detail {
+namespace ts::inline v0::ortho::detail {
 
 // R is the identity on entry, or what is to be multiplied by the factor.
 
@@ -48,4 +48,4 @@ template <class T>
 Extension extend(Tall<T>&, BcgsiPlusA, PlacedView<const T> v, PlacedView<T> x, HostView<T> s, HostView<T> r,
                  bool known);
 
-}  // namespace ts::ortho::detail
+}  // namespace ts::inline v0::ortho::detail

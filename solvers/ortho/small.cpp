@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/ortho/lapack.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -281,4 +281,4 @@ TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, hermitian_pairs)
 template SchurForm<double> schur_form<double>(HostView<const double>);
 template SchurForm<std::complex<double>> schur_form<std::complex<double>>(HostView<const std::complex<double>>);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// Beyond so many rows and columns LAPACK is many times faster than Eigen.
 inline constexpr index_t own_columns = 128;
@@ -126,4 +126,4 @@ void set_identity(HostView<T> a);
 template <class T>
 [[nodiscard]] bool all_finite(HostView<const T> a);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/ortho/by_parts.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -172,4 +172,4 @@ void Tall<T>::norms(PlacedView<const T> x, std::span<real_t<T>> norms) {
 
 TS_FOR_EACH_RESULT_TYPE(TS_CLASS, Tall)
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

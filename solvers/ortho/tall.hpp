@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/problem.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// What was done to tall matrices, counted as it was done.
 struct Work {
@@ -64,4 +64,4 @@ class Tall {
 
 using ts::copy_block;
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

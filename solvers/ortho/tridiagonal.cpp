@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/ortho/blas.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -273,4 +273,4 @@ void turn_back(const Context& ctx, const Reduced<T>& reduced, HostView<T> x) {
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

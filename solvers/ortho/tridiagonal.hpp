@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// A real symmetric tridiagonal matrix.
 struct Tridiagonal {
@@ -49,4 +49,4 @@ void turn_back(const Context& ctx, const Reduced<T>& reduced, HostView<T> x);
 [[nodiscard]] bool divide_and_conquer(const Context& ctx, Tridiagonal t, std::vector<double>& values,
                                       Matrix<double>& z);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

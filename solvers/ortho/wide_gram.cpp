@@ -12,7 +12,7 @@
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -216,4 +216,4 @@ bool wide_cholesky_factor(const Context& ctx, HostView<const T> x, HostView<T> r
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, gram_in_float64)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, wide_cholesky_factor)
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

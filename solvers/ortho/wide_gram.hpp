@@ -4,7 +4,7 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// X^H X from products and sums in float64. X: n x b, on a device for float64 and complex128 alone; the
 /// result b x b.
@@ -20,4 +20,4 @@ template <class T>
 template <class T>
 [[nodiscard]] bool wide_cholesky_factor(const Context&, HostView<const T> x, HostView<T> r);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 std::vector<index_t> entries_of_units(std::span<const index_t> pointers, index_t unit) {
   expects(!pointers.empty() && unit > 0, "row pointers are one more than rows, and units have rows");
@@ -75,4 +75,4 @@ std::optional<RowSlabs> fairer_slabs(const RowSlabs& slabs, std::span<const inde
   return balanced;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

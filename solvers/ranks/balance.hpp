@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/row_slabs.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Entries of each unit of `unit` rows.
 /// @param pointers rows + 1 row pointers.
@@ -27,4 +27,4 @@ namespace ts::solvers {
 /// Balanced slabs where the largest of them has a tenth less entries than that of `slabs`, nothing otherwise.
 [[nodiscard]] std::optional<RowSlabs> fairer_slabs(const RowSlabs& slabs, std::span<const index_t> entries);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/run_where.hpp"
 #include "tallskinny/solvers/ranks/halo_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -258,4 +258,4 @@ bool CsrRows<T>::recurrence(const Context& ctx, index_t count, double alpha, dou
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

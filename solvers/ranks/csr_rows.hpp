@@ -12,7 +12,7 @@
 #include "tallskinny/solvers/ranks/row_shares.hpp"
 #include "tallskinny/solvers/ranks/steps_ahead.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// A square sparse matrix of which each rank has the rows that ctx.slabs gives it, and blocks by the same rows.
 ///
@@ -65,4 +65,4 @@ class CsrRows {
   RowShares shares_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

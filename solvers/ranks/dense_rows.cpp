@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/ranks/halo_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -50,4 +50,4 @@ void DenseRows<T>::residual(const Context& ctx, HostView<const T> x, std::span<c
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// A square dense matrix of which each rank has the rows that ctx.slabs gives it, row-major, in somebody else's memory.
 /// A product gathers X, n x b. The bits are those of DenseOperator at level gpu_to_gpu.
@@ -26,4 +26,4 @@ class DenseRows {
   HostView<const T> own_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/solvers/ranks/halo_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -126,4 +126,4 @@ void DeviceCsrRows<T>::residual(const Context& ctx, DeviceView<const T> x, Devic
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Neighbouring rows of a halo that come from one rank, or rows of a list that go to one.
 struct HaloMessage {
@@ -61,4 +61,4 @@ class DeviceCsrRows {
   DeviceMatrix<T> sends_, copies_, results_;  ///< grown as blocks get wider
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

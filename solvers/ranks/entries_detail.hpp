@@ -8,7 +8,7 @@
 
 #include "tallskinny/gemm/comm/agree.hpp"
 
-namespace ts::solvers::detail {
+namespace ts::inline v0::solvers::detail {
 
 /// An entry on its way, with numbers of the whole matrix.
 template <class T>
@@ -41,4 +41,4 @@ std::vector<std::vector<Entry<T>>> exchanged(const Context& ctx, std::vector<std
   return got;
 }
 
-}  // namespace ts::solvers::detail
+}  // namespace ts::inline v0::solvers::detail

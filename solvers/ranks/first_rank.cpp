@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 void first_alone(const Context& ctx, const std::function<void()>& work) {
   Communicator& all = *ctx.communicator;
@@ -136,4 +136,4 @@ std::vector<T> gathered_values(const Context& ctx, const CsrView<T>& own) {
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

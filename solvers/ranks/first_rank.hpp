@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 [[nodiscard]] inline bool is_first(const Context& ctx) { return ctx.communicator->rank() == 0; }
 
@@ -40,4 +40,4 @@ template <class T>
 template <class T>
 [[nodiscard]] std::vector<T> gathered_values(const Context& ctx, const CsrView<T>& own);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/ranks/device_csr_rows.hpp"
 #include "tallskinny/solvers/ranks/row_shares.hpp"
 
-namespace ts::solvers::detail {
+namespace ts::inline v0::solvers::detail {
 
 /// Rows `first`, `first` + 1, ... of a square matrix with global column numbers.
 template <class T, class I>
@@ -83,4 +83,4 @@ inline void expect_own(const Context& ctx, index_t rows, index_t cols) {
           "a matrix by rows must have as many columns as Context::slabs have rows, and its rows must be this rank's");
 }
 
-}  // namespace ts::solvers::detail
+}  // namespace ts::inline v0::solvers::detail

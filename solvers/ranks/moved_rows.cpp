@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/ranks/halo_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 CsrMatrix<T> pattern_on_first(const Context& ctx, const CsrView<T>& own) {
@@ -139,4 +139,4 @@ Matrix<T> moved_rows(const Context& ctx, HostView<const T> x, std::span<const in
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

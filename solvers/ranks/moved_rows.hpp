@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The pattern of a square matrix whose rows ctx.slabs distributes: all of it on rank 0, without values, and nothing on
 /// the others. All ranks call it together.
@@ -26,4 +26,4 @@ template <class T>
 template <class T>
 [[nodiscard]] Matrix<T> moved_rows(const Context& ctx, HostView<const T> x, std::span<const index_t> place);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// An operator of all n rows, which every rank has, for blocks of which each has the rows that ctx.slabs gives it.
 /// Blocks are gathered and every rank computes all of the product: this brings what knows no ranks (a factorisation,
@@ -99,4 +99,4 @@ class OnAllRows {
   index_t rows_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

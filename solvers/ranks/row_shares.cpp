@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/ranks/halo_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 index_t RowShares::entries() const noexcept {
   return std::accumulate(ranks.begin(), ranks.end(), index_t{0},
@@ -54,4 +54,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

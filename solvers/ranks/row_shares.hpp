@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/row_slabs.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What a rank has of a sparse matrix by rows, and what it sends for each product.
 struct RankShare {
@@ -39,4 +39,4 @@ struct RowShares {
 template <class T, class I>
 [[nodiscard]] RowShares row_shares(const CsrView<T, Space::host, I>& whole, const RowSlabs& slabs);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

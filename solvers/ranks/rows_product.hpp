@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/solvers/ranks/csr_rows.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// One rank, on one thread.
 [[nodiscard]] inline Context one_thread() {
@@ -38,4 +38,4 @@ template <class T>
   return max_of_ranks(ctx, sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()));
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

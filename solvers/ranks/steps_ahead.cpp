@@ -4,7 +4,7 @@
 #include <complex>
 #include <numeric>
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -86,4 +86,4 @@ StepsAhead steps_ahead(const CsrView<T>& inner, std::span<const std::int32_t> bo
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/spmm/steps.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Rows of which a rank computes several steps Y = alpha (A - shift I) X + beta Y, X and Y changing places, in one pass
 /// through its cache, before it hears of other ranks. The other rows follow step by step, each after an exchange. So
@@ -36,4 +36,4 @@ template <class T>
 [[nodiscard]] StepsAhead steps_ahead(const CsrView<T>& inner, std::span<const std::int32_t> bound,
                                      std::span<const std::int32_t> read);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/ranks/entries_detail.hpp"
 #include "tallskinny/solvers/ranks/halo_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -123,4 +123,4 @@ CsrMatrix<T> mirrored_rows(const Context& ctx, const CsrView<T>& own, const std:
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

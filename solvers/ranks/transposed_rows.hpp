@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// This rank's rows of A^T, with column numbers of the whole, ascending in every row; what stands twice stays so.
 /// All ranks call it together. Memory: these rows, and on the way 8 bytes and an element for each entry that changes
@@ -28,4 +28,4 @@ template <class T>
 template <class T>
 [[nodiscard]] CsrMatrix<T> mirrored_rows(const Context& ctx, const CsrView<T>& own, const std::function<T(T)>& image);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// T: double or std::complex<double>.
 template <class T>
@@ -64,4 +64,4 @@ template <class T>
                       {s->values, s->values + stored}};
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

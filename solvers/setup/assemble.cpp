@@ -12,7 +12,7 @@
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/solvers/setup/rows_operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -229,4 +229,4 @@ TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

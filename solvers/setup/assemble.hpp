@@ -12,7 +12,7 @@
 #include "tallskinny/solvers/eigen/values/problem.hpp"
 #include "tallskinny/solvers/setup/any_matrix.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The products with a matrix, which must outlive them.
 template <class T>
@@ -105,4 +105,4 @@ template <class T>
 [[nodiscard]] Operator<T> preconditioner_of(const Context&, const AnyView<T>& matrix, const Assembled<T>& assembled,
                                             Preconditioner, Which which);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

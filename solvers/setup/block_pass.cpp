@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -91,4 +91,4 @@ void pass_over_blocks(index_t blocks, index_t buffers, const BlockSteps& steps) 
   }
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

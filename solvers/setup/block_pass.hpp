@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What happens to a block, each step in the order of the blocks.
 struct BlockSteps {
@@ -23,4 +23,4 @@ struct BlockSteps {
 /// @throws what a step throws, after the thread has ended.
 void pass_over_blocks(index_t blocks, index_t buffers, const BlockSteps& steps);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 struct GeneralAssembled {
@@ -41,4 +41,4 @@ template <class T>
                                                    std::optional<T> target,
                                                    const std::function<void(const char*)>& note = {});
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

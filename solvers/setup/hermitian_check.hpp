@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/solvers/setup/any_matrix.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What an error adds, of a matrix with one triangle and of one with entries that differ: what takes such a matrix.
 struct HermitianAdvice {
@@ -28,4 +28,4 @@ template <class T>
 bool check_hermitian_rows(const Context& ctx, const std::string& name, DType type, const AnyView<T>& rows,
                           const AnyView<T>& partners, HermitianAdvice = {});
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

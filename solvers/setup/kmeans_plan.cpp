@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/solvers/kmeans/comparison.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -222,4 +222,4 @@ PlacedRows::PlacedRows(const Placement& place, const std::optional<Rows>& in_hos
   }
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

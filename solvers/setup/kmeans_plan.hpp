@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/setup/memory.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What is known of the points before they are read.
 struct PointsShape {
@@ -72,4 +72,4 @@ class PlacedRows {
   std::unique_ptr<RowSource> there_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// `locked`: host memory that a device reads and writes by itself.
 enum class Home { host, locked, device };
@@ -38,4 +38,4 @@ inline void expect_memory(const std::string& what, const std::vector<MemoryUse>&
                                          human_bytes(available) + " are available");
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/eigen/krylov/basis_memory.hpp"
 #include "tallskinny/solvers/ortho/by_parts.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -113,4 +113,4 @@ MemoryPlan plan_svd_memory(const EigenPlan& plan, const MemoryNeeds& needs) {
   return out;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

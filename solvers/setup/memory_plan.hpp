@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/setup/memory.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What a run takes.
 struct MemoryPlan {
@@ -42,4 +42,4 @@ struct MemoryNeeds {
 /// The same for solve_svd. @param plan of as many rows as the shorter side; needs.rows: of the longer one.
 [[nodiscard]] MemoryPlan plan_svd_memory(const EigenPlan& plan, const MemoryNeeds& needs);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

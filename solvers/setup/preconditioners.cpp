@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 WantedEnd positive_end(const Context& ctx, const std::vector<double>& diagonal, double low, double high, Which which) {
   const double sign = which == Which::LA ? -1 : 1;
@@ -132,4 +132,4 @@ TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, jacobi)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, IncompleteCholesky)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ChebyshevInverse)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

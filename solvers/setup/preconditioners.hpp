@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// sign A + shift I, whose smallest eigenvalues stand at the wanted end of A.
 struct WantedEnd {
@@ -60,4 +60,4 @@ class ChebyshevInverse {
   index_t degree_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

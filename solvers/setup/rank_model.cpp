@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/setup/memory_plan.hpp"
 #include "tallskinny/solvers/setup/where.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -190,4 +190,4 @@ RankPrediction predict_hermitian(const MachineModel& m, const EigenPlan& plan, c
   return p;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/setup/kmeans_plan.hpp"
 #include "tallskinny/solvers/setup/memory.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Rates as measured or as data sheets state them: a prediction is no better than these. What is a rank's, each rank
 /// of a node has at once.
@@ -83,4 +83,4 @@ struct EigenShape {
 [[nodiscard]] RankPrediction predict_hermitian(const MachineModel&, const EigenPlan& plan, const EigenShape& matrix,
                                                index_t ranks);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

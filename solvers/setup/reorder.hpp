@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/runtime/row_slabs.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// How rows are put in another order.
 enum class Reordering {
@@ -63,4 +63,4 @@ struct Locality {
 template <class T>
 [[nodiscard]] Locality locality_of(const CsrMatrix<T>& a, index_t columns_of_x);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/ranks/dense_rows.hpp"
 #include "tallskinny/solvers/setup/any_matrix.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// @param own this rank's rows, with column numbers of the whole; dense ones must outlive the operator, sparse ones are
 /// copied. All ranks make it together. @throws as CsrRows and DenseRows.
@@ -41,4 +41,4 @@ template <class T>
   return Body{kept, DenseRows<N>(ctx, kept->cview())};
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 double scaled(double x, int exponent) { return std::ldexp(x, exponent); }
 std::complex<double> scaled(std::complex<double> x, int exponent) {
@@ -98,4 +98,4 @@ TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/setup/any_matrix.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// e with the largest entry in [2^(e-1), 2^e) where its square, or the squares of what is computed from it,
 /// could overflow or vanish, in float32 if that is asked for; otherwise 0. Of several ranks each has some of the
@@ -46,4 +46,4 @@ template <class T>
 void scale_result(EigenResult<T>& result, int exponent, const std::string& where);
 void scale_result(GeneralResult& result, int exponent, const std::string& where);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -143,4 +143,4 @@ Rectangular<double> StreamedMatrix::products() const {
           [body = body_](const Context& ctx, HostView<double> g) { body->gram(ctx, g); }};
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 #include "tallskinny/solvers/svd/rectangular.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// A, m x n, real, with few columns. Every product is a pass over its rows, in float64, on the processor or where
 /// blocks are sent. Copies share what they read.
@@ -29,4 +29,4 @@ class StreamedMatrix {
   std::shared_ptr<Body> body_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

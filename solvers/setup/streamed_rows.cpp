@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/setup/block_pass.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -194,4 +194,4 @@ Rows send_all(const cuda::Stream& stream, const RowOrigin& origin, std::uint64_t
 DeviceRows::DeviceRows(const cuda::Stream& stream, const RowOrigin& origin, std::uint64_t block_bytes)
     : rows_(send_all(stream, origin, block_bytes, memory_)) {}
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

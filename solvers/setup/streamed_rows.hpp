@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Where dense rows come from: memory, or whatever `fill` reads.
 struct RowOrigin {
@@ -85,4 +85,4 @@ class DeviceRows {
   Rows rows_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

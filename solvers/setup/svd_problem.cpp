@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 std::vector<T> centre_columns(const Context& ctx, Matrix<T>& dense) {
@@ -80,4 +80,4 @@ TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

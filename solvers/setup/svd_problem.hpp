@@ -4,7 +4,7 @@
 #include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 struct SvdAssembled {
@@ -31,4 +31,4 @@ template <class T>
 /// The share of the variance `squares` that each component explains, sigma^2 / squares.
 [[nodiscard]] std::vector<double> variance_ratios(const std::vector<double>& sigma, double squares);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -75,4 +75,4 @@ RunWork work_of_kmeans(index_t n, index_t d, index_t k, std::size_t element_byte
   return work;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

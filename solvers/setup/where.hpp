@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Block steps of a search for eigenvalues, and passes of k-means, where nothing better is known.
 inline constexpr double typical_steps = 60;
@@ -55,4 +55,4 @@ inline constexpr index_t whole_on_device_asked = 1000;
 [[nodiscard]] RunWork work_of_kmeans(index_t n, index_t d, index_t k, std::size_t element_bytes,
                                      index_t most_passes) noexcept;
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

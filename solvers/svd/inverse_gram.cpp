@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -115,4 +115,4 @@ CountBelow InverseGram<T>::count_below() const {
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, InverseGram)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

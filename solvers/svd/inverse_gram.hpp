@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// For a sparse m x n matrix A, by factors of K = [delta I, A; A^H, -delta I], whose condition is that of A
 /// with singular values below delta raised to delta. Source: Bjorck, Numerical Methods for Least Squares
@@ -35,4 +35,4 @@ class InverseGram {
   std::shared_ptr<const Body> body_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -217,4 +217,4 @@ TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, column_means)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, gram_operator)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, deflated)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

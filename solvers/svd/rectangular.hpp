@@ -6,7 +6,7 @@
 
 #include "tallskinny/solvers/operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// An m x n matrix A by its products with blocks (row-major, any width, never overlapping), both in one place: in host
 /// memory, or where A is at home.
@@ -57,4 +57,4 @@ template <class T>
 template <class T>
 [[nodiscard]] PlacedMatrix<T> as_dense(const Context&, const Rectangular<T>& a);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -13,7 +13,7 @@
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -347,4 +347,4 @@ TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, SvdSolver)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_svd)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, estimate_svd_factors)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

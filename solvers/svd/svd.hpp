@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/svd/rectangular.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// T: double or std::complex<double>.
 template <class T>
@@ -70,4 +70,4 @@ template <class T>
 [[nodiscard]] std::optional<FactorEstimate> estimate_svd_factors(const Context&, const SvdProblem<T>&,
                                                                  const EigenOptions&);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

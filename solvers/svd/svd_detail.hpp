@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/svd/inverse_gram.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Values above this share of the largest are what the squares resolve well.
 inline constexpr double resolved_share = 1e-3;
@@ -130,4 +130,4 @@ class SvdSolver {
   SvdResult<T> out_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/assign/clusters/launch.hpp"
 #include "tallskinny/gemm/assign/sums/add_rows.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 Clusters::Clusters(const Context& ctx, Space space, const ColumnMoments& moments, const FixedPoint& unit,
                    Matrix<double> centroids)
@@ -113,4 +113,4 @@ Twofold Clusters::inertia_terms() {
   return ts::inertia_terms(ctx_, unit_, all_sums(), moments_.shift, centroids_.cview());
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

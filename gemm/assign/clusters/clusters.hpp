@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/assign/sums/means.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace assign_device {
 class DeviceClusters;
@@ -83,4 +83,4 @@ class Clusters {
   std::unique_ptr<assign_device::DeviceClusters> there_;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -11,7 +11,7 @@
 #include "tallskinny/gemm/assign/sums/plan.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 DeviceClusters::DeviceClusters(const Context& ctx, const ColumnMoments& moments, const FixedPoint& unit,
                                HostView<const double> centroids)
@@ -197,4 +197,4 @@ Twofold DeviceClusters::inertia_terms() {
   return all.scaled(1 / unit_.weight_to_units);
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/assign/scores/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 using cuda::ClusterNews;
 
@@ -73,4 +73,4 @@ class DeviceClusters {
   double drift_ = 0;             ///< from before_: two centroids together, at most
 };
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/rows/rows.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::assign_cpu {
+namespace ts::inline v0::assign_cpu {
 
 /// Scores by blocks of at most this many products, so that rounding grows with the block, not with d.
 inline constexpr index_t block = 256;
@@ -253,4 +253,4 @@ const auto& score_kernels(const AssignKernels& k) {
     return k.float64;
 }
 
-}  // namespace ts::assign_cpu
+}  // namespace ts::inline v0::assign_cpu

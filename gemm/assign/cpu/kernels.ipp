@@ -10,7 +10,7 @@
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 
-namespace ts::assign_cpu::TS_ISA {
+namespace ts::inline v0::assign_cpu::TS_ISA {
 namespace {
 
 #define TS_INLINE inline __attribute__((always_inline))
@@ -253,4 +253,4 @@ const AssignKernels kernels = {score_table<float>(), score_table<double>(), cent
                                squared_difference,   squared_distance,      add,         spread,     means,
                                squared_step,         inertia_term,          of_integers, of_heads};
 
-}  // namespace ts::assign_cpu::TS_ISA
+}  // namespace ts::inline v0::assign_cpu::TS_ISA

@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/gemm/cpu/kernels.hpp"
 
-namespace ts::assign_cpu {
+namespace ts::inline v0::assign_cpu {
 
 const AssignKernels& select(Simd simd) {
   [[maybe_unused]] const std::string_view instructions = cpu::kernels(simd).name;  // or throws
@@ -15,4 +15,4 @@ const AssignKernels& select(Simd simd) {
   return base::kernels;
 }
 
-}  // namespace ts::assign_cpu
+}  // namespace ts::inline v0::assign_cpu

@@ -1,7 +1,7 @@
 // What kernels are told of centroids for exact distances. Read by the run-time compiler, too.
 #pragma once
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct CentroidsArgument {
   const double *rows,       ///< count x d: c, not multiplied by anything
@@ -35,4 +35,4 @@ struct PassCounts {
       kept;                    ///< pairs of a row and a centroid that heads leave
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

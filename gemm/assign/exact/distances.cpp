@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/cpu/rows.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -155,4 +155,4 @@ void distances(const Context& ctx, const Rows& x, HostView<const double> centroi
   });
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// distances[i] = ||x_i - c_{labels[i]}||^2 by direct differences in float64 (sparse rows: accumulated in
 /// long double over the entries). The same bits for any thread count and instruction set.
@@ -29,4 +29,4 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
 /// The n x k matrix of Euclidean distances ||x_i - c_j||, by direct differences.
 void distances(const Context& ctx, const Rows& x, HostView<const double> centroids, HostView<double> out);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 using assign_detail::chunk_count;
 
@@ -90,4 +90,4 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
   return static_cast<index_t>(fetch_number(ctx, w.at<cuda::word64>(wrong)));
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/exact/distances.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 /// To host memory.
 void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
@@ -14,4 +14,4 @@ std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<c
 index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const double> centroids,
                           PerRow<const std::int32_t> labels);
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

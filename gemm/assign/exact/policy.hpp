@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/assign/exact/arguments.hpp"
 #include "tallskinny/gemm/assign/sums/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct DecideArguments {
   RowsArgument x;
@@ -83,4 +83,4 @@ struct DistancesPolicy {
   friend bool operator==(const DistancesPolicy&, const DistancesPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

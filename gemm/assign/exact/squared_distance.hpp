@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/twofold.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// sum_j ((x_j - c_j) factor)^2 in eight partial sums; Sum: double or long double.
 template <class Sum>
@@ -59,4 +59,4 @@ template <class Sum>
   return near + (squared_norm_of_c > covered ? squared_norm_of_c - covered : Sum{0});
 }
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

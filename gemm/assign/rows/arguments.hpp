@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// What atomic additions take.
 using word64 = unsigned long long;
@@ -20,4 +20,4 @@ struct Selection {
   const word64* listed = nullptr;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/assign/rows/rows.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Rows of one unit of work: fixed, so that sums over chunks do not depend on the thread count.
 inline constexpr index_t chunk_rows = 4096;
@@ -15,9 +15,9 @@ inline constexpr index_t chunk_rows = 4096;
 /// again, of pairs of centroids and of moves, and marks.
 inline constexpr index_t most_listed_rows = index_t{1} << 27, listed_row_bytes = 25;
 
-}  // namespace ts
+}  // namespace ts::inline v0
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 [[nodiscard]] constexpr index_t chunk_count(index_t rows) noexcept { return (rows + chunk_rows - 1) / chunk_rows; }
 
@@ -37,4 +37,4 @@ void expect_per_row(const Rows& x, PerRow<T> numbers, const char* name) {
   return static_cast<int>(std::max(1.0, std::min(deserved, most)));
 }
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

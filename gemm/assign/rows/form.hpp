@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/rows/rows.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct RowsForm {
   DType type = DType::float32;
@@ -14,4 +14,4 @@ struct RowsForm {
 };
 [[nodiscard]] RowsForm rows_form(const Rows& x);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/assign/rows/policy.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 void unit_rows(const Context& ctx, const Rows& x, double* unit, std::span<double> scale) {
   if (x.rows() == 0) return;
@@ -28,4 +28,4 @@ index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<con
   return static_cast<index_t>(fetch_number(ctx, w.at<cuda::word64>(count)));
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

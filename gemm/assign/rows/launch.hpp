@@ -7,14 +7,14 @@
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// The norm below which a row has no direction; the inverse of this one is finite.
 inline constexpr double least_norm = 0x1p-1000;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 [[nodiscard]] inline cuda::RowsArgument argument_of(const Rows& x) noexcept {
   return {x.values(), x.rows(), x.row_stride(), x.col_stride(), x.scales()};
@@ -24,4 +24,4 @@ namespace ts::assign_device {
 void unit_rows(const Context& ctx, const Rows& x, double* unit, std::span<double> scale);
 index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<const index_t> rows);
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

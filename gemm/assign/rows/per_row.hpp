@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A view of such numbers; T may be constant. Whatever is contiguous in host memory converts to it.
 template <class T>
@@ -100,4 +100,4 @@ class PerRowArray {
   Space space_ = Space::host;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// A kernel with one thread for each of `count` things.
 template <class P>
@@ -24,4 +24,4 @@ template <class P>
   return plan;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

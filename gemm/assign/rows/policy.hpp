@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/rows/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct UnitRowsArguments {
   RowsArgument x;
@@ -46,4 +46,4 @@ struct ResetLabelsPolicy {
   friend bool operator==(const ResetLabelsPolicy&, const ResetLabelsPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

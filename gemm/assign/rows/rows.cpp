@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -71,9 +71,9 @@ std::pair<index_t, index_t> Rows::first_not_finite(index_t row_begin, index_t ro
   });
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 RowsForm rows_form(const Rows& x) {
   const auto size = static_cast<std::uint64_t>(size_of(x.type()));
@@ -87,4 +87,4 @@ RowsForm rows_form(const Rows& x) {
           x.row_stride() == x.cols()};
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

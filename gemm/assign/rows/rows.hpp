@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A view of n rows (points) with d columns (features), as numbers in float64: value(i, j) = x(i, j), or
 /// x(i, j) * row_scale[i] rounded to float64 when scales are set. Owns nothing.
@@ -104,4 +104,4 @@ class Rows {
   cuda::Stream stream_;  // of rows on a device
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

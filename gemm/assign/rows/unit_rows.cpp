@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/rows/launch.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 using assign_detail::least_norm;
 
@@ -49,4 +49,4 @@ index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<con
   return changed;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/rows/rows.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// scale[i] = 1 / ||x_i||, or 0 where the norm is zero, below 2^-1000 or not finite. @param x in host memory.
 void reciprocal_norms(const Context& ctx, const Rows& x, std::span<double> scale);
@@ -19,4 +19,4 @@ Rows unit_rows(const Context& ctx, const Rows& x, PerRow<double> unit, std::span
 /// labels[i] = 0 for the rows i listed. Returns how many were others. @param rows in the labels' memory.
 index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<const index_t> rows);
 
-}  // namespace ts
+}  // namespace ts::inline v0

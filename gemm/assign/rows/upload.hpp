@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/staging.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 /// Parts of the stream's workspace, one after the other: first all sizes, then the memory.
 class Workspace {
@@ -115,4 +115,4 @@ class Upload {
   index_t size_ = 0;
 };
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 namespace {
 
@@ -63,4 +63,4 @@ cuda::Selection ActiveSet::of_part(std::size_t part) const noexcept {
   return {list + 1, reinterpret_cast<const cuda::word64*>(list)};
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

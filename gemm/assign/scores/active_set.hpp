@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 /// How far centroids moved, or have moved since some pass, times the scale of scores.
 struct Steps {
@@ -75,4 +75,4 @@ class ActiveSet {
   float margin_ = 0;
 };
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/assign/exact/arguments.hpp"
 #include "tallskinny/gemm/assign/sums/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Of all centroids c (shifted and scaled): the norms of c, of the lower of its two parts, and of what both leave.
 struct Largest {
@@ -46,4 +46,4 @@ struct ScoresArguments {
   ChosenArgument chosen;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

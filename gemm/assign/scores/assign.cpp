@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/scores/launch.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace assign_detail {
 
@@ -67,4 +67,4 @@ AssignStats assign(const Context& ctx, const AssignArguments& of) {
   return wide ? assign_dense<double>(ctx, of) : assign_dense<float>(ctx, of);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

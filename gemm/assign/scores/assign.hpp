@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// In which precision the scores that pick candidates are computed. The labels are the same by the first
 /// four: float64 costs twice as much as float32 and leaves fewer rows to decide a second time; int16 costs
@@ -68,4 +68,4 @@ struct AssignArguments {
 /// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.
 AssignStats assign(const Context& ctx, const AssignArguments& of);
 
-}  // namespace ts
+}  // namespace ts::inline v0

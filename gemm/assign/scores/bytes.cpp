@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 float float_above(double x) noexcept {
   return static_cast<float>(x * (1 + 0x1p-22)) + std::numeric_limits<float>::min();
@@ -44,4 +44,4 @@ void GroupsOfBytes::put(const assign_cpu::PruningKernels& kernels, index_t place
   scale[static_cast<std::size_t>(place)] = -static_cast<float>(unit);
 }
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

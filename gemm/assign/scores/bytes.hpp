@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// A vector x as bytes q: x is about q / factor.
 struct Bytes {
@@ -40,4 +40,4 @@ struct GroupsOfBytes {
   }
 };
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

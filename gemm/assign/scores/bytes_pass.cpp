@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/assign/scores/listed_pass.hpp"
 #include "tallskinny/gemm/assign/sums/team.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 namespace {
 
@@ -214,4 +214,4 @@ std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArgument
          }));
 }
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -9,7 +9,7 @@
 
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 std::vector<bool> copies(HostView<const double> centroids) {
   const index_t k = centroids.rows(), d = centroids.cols();
@@ -86,4 +86,4 @@ Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments
 template struct Scored<float>;
 template struct Scored<double>;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// What becomes of centroids that equal an earlier one bit for bit: no score of theirs is the best one, or they are
 /// like others.
@@ -56,4 +56,4 @@ template <class S>
          4.0 * static_cast<double>(d + 2) * u * least;
 }
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

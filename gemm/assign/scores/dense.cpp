@@ -2,7 +2,7 @@
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
 #include "tallskinny/gemm/assign/sums/team.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 template <class S>
 AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
@@ -23,4 +23,4 @@ AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
 template AssignStats assign_dense<float>(const Context&, const AssignArguments&);
 template AssignStats assign_dense<double>(const Context&, const AssignArguments&);
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

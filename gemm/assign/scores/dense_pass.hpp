@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/assign/scores/host_pass.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 using assign_cpu::AssignKernels;
 
@@ -269,4 +269,4 @@ class DensePass {
   PackedShift<S> shift_;
 };
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -4,7 +4,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 namespace {
 
@@ -45,4 +45,4 @@ GroupedScores<S>::GroupedScores(const assign_cpu::AssignKernels& kernels, HostVi
 template struct GroupedScores<float>;
 template struct GroupedScores<double>;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/scores/assign.hpp"
 #include "tallskinny/gemm/assign/scores/integer_scores.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 template <class S>
 struct GroupedScores {
@@ -32,4 +32,4 @@ struct GroupedScores {
 extern template struct GroupedScores<float>;
 extern template struct GroupedScores<double>;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

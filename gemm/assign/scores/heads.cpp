@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/sums/plan.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 namespace {
 
@@ -173,4 +173,4 @@ ChosenCentroids Heads::choose(const Context& ctx, const HeadsPass& pass) {
           {as<int>(numbers_), as<int>(counts_), static_cast<int>(padded_), k}};
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 /// What a pass has ready when it asks for chosen centroids.
 struct HeadsPass {
@@ -72,4 +72,4 @@ class Heads {
   int rest_ = 0, pause_ = 1;  ///< passes to come without, and how many the next time
 };
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

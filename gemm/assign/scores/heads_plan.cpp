@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/scores/policy.hpp"
 #include "tallskinny/gemm/device/tall_operand.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 index_t heads_columns(const AssignProblem& p, const DeviceInfo& device) {
   // Products of a pass below which heads are not worth their kernels, and columns below which they are no shorter.
@@ -74,4 +74,4 @@ KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device) {
   return plan;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

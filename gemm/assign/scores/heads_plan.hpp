@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/assign/scores/plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// How many axes heads should have for k centroids of d columns; 0 where heads do not pay, or no kernel can take them.
 [[nodiscard]] index_t heads_columns(const AssignProblem& problem, const DeviceInfo& device);
@@ -22,4 +22,4 @@ namespace ts::cuda {
 [[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, index_t axes, bool each_row, const DeviceInfo& device);
 [[nodiscard]] KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

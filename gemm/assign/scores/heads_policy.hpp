@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/scores/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Centroids of a chunk; rows whose signs are put together; columns of the step that holds limits.
 inline constexpr int heads_chunk = 128, heads_rows = 16, limit_columns = 16;
@@ -163,4 +163,4 @@ struct HeadsListsPolicy {
   friend bool operator==(const HeadsListsPolicy&, const HeadsListsPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/gemm/assign/scores/assign.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// How bounds move in this pass; nothing unless they hold.
 assign_cpu::CentroidSteps steps_of(BoundsOfRows bounds);
@@ -51,4 +51,4 @@ AssignStats assign_sparse(const Context& ctx, const AssignArguments& of);
 /// Every row against every centroid in long double: slow, plain, and what the others are tested against.
 AssignStats assign_reference(const AssignArguments& of);
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

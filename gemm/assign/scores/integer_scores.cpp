@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 namespace {
 
@@ -80,4 +80,4 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
                                        (centroids.largest_norm / 2 + of_rows));
 }
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// With x the shifted and scaled row, c such a centroid, and integers q = round(a x) and p = round(b c),
 ///   | x c - q p / (a b) |  <=  ||x|| ||c - p / b|| + ||x - q / a|| ||p / b||  =  e.
@@ -29,4 +29,4 @@ struct IntegerScores {
   IntegerScores(const Scored<float>& centroids, const ColumnMoments& moments, index_t group);
 };
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

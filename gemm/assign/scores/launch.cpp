@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 namespace {
 
@@ -64,4 +64,4 @@ AssignStats assign_rows(const Context& ctx, const AssignArguments& of) {
   return all;
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

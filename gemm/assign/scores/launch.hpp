@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/scores/origin.hpp"
 #include "tallskinny/gemm/assign/sums/launch.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 /// What a pass needs to know of centroids, and what it needs in device memory.
 struct PlacedCentroids {
@@ -36,4 +36,4 @@ AssignStats pass_over(const Context& ctx, const DevicePass& pass);
 /// assign() with centroids, and sums, in host memory.
 AssignStats assign_rows(const Context& ctx, const AssignArguments& of);
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/assign/scores/dense_pass.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// use(r) for the bits that are set.
 template <class Use>
@@ -40,4 +40,4 @@ class ListedPass : public DensePass<float> {
   }
 };
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

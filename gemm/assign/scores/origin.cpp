@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 /// x - shift in float32 loses nothing that the bound on scores does not know of, and cannot overflow.
 bool needs_wide(const ColumnMoments& moments, DType type, double scale) {
@@ -41,4 +41,4 @@ Origin::Origin(const ColumnMoments& moments, const Spread& centroids, bool as_ar
   value = std::ldexp(3.0, exponent), unit = std::ldexp(1.0, exponent - 22);
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

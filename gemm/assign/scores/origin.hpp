@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 /// How far from the shift centroids lie.
 struct Spread {
@@ -38,4 +38,4 @@ struct Origin {
   }
 };
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

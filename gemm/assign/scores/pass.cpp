@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/scores/policy.hpp"
 #include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 namespace {
 
@@ -314,4 +314,4 @@ AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
   return all;
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
 #include "tallskinny/gemm/device/tall_operand.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -272,4 +272,4 @@ KernelPlan assign_prepare_plan(const AssignProblem& p, const AssignPlans& plans)
                       32 * plans.padded);
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

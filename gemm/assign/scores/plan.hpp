@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Centroids are padded to whole groups of 8.
 [[nodiscard]] constexpr index_t padded_centroids(index_t k) noexcept { return (k + 7) / 8 * 8; }
@@ -34,4 +34,4 @@ struct AssignPlans {
 /// assign/scores/kernels/assign_prepare.cuh
 [[nodiscard]] KernelPlan assign_prepare_plan(const AssignProblem& problem, const AssignPlans& plans);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

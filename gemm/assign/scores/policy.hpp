@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/scores/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Of sums in shared memory (assign_settle.cuh), for so many clusters.
 [[nodiscard]] constexpr int chip_words(int clusters, int d) noexcept { return clusters * (4 * (d + 1) + 1); }
@@ -188,4 +188,4 @@ struct GroupsPolicy {
   friend bool operator==(const GroupsPolicy&, const GroupsPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

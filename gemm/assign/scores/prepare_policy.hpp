@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/scores/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct GatherArguments {
   index_t count;
@@ -54,4 +54,4 @@ struct PreparePolicy {
   friend bool operator==(const PreparePolicy&, const PreparePolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/rows/form.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct AssignProblem {
   RowsForm rows;
@@ -18,4 +18,4 @@ struct AssignProblem {
   [[nodiscard]] static constexpr index_t mark_words(index_t n) noexcept { return (n + 63) / 64 * 2; }
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
 #include "tallskinny/gemm/assign/sums/team.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -278,4 +278,4 @@ AssignStats assign_pruned(const Context& ctx, const AssignArguments& of) {
 
 }  // namespace assign_detail
 
-}  // namespace ts
+}  // namespace ts::inline v0

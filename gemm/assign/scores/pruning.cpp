@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -251,4 +251,4 @@ void Pruning::begin_pass(const Context& ctx, HostView<const double> centroids) {
   }
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

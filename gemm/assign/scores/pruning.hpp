@@ -11,7 +11,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// With orthonormal axes Q (d x m) a row x (shifted and scaled, as in assign()) has the head Q^T x, of which h is
 /// kept, in 8 bits; e is what rounding took from the head, and t the tail, what x has beside the axes. For a centroid
@@ -99,4 +99,4 @@ struct PruningOfRows {
   index_t first = 0;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/scores/host_pass.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -85,4 +85,4 @@ assign_cpu::CentroidSteps steps_of(BoundsOfRows bounds) {
 
 }  // namespace assign_detail
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// For each row an upper bound on the distance to its own centroid and a lower bound on that to every other
 /// one, both in float32, rounded outwards, and moved along with the centroids from pass to pass. A row keeps
@@ -55,4 +55,4 @@ struct BoundsOfRows {
   index_t first = 0;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/sums/team.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 namespace {
 
@@ -164,4 +164,4 @@ AssignStats assign_sparse(const Context& ctx, const AssignArguments& of) {
 template AssignStats assign_sparse<float>(const Context&, const AssignArguments&);
 template AssignStats assign_sparse<double>(const Context&, const AssignArguments&);
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/assign/exact/squared_distance.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 template <class S>
 CandidateDistances<S>::CandidateDistances(const Context& ctx, const Rows& x, const SeedingUnit& unit,
@@ -84,4 +84,4 @@ void CandidateDistances<S>::sparse_to(index_t i, index_t q, S& distance, Scratch
 template class CandidateDistances<float>;
 template class CandidateDistances<double>;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// In the coordinates of the unit; exactly 0 for a row equal to the candidate. S: float or double. Bits
 /// depend on neither threads nor instruction set.
@@ -42,4 +42,4 @@ class CandidateDistances {
 extern template class CandidateDistances<float>;
 extern template class CandidateDistances<double>;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

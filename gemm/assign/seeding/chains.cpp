@@ -2,7 +2,7 @@
 
 #include "tallskinny/gemm/assign/seeding/rows_in_unit.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -51,4 +51,4 @@ std::vector<std::int32_t> follow_chains(const Context& ctx, const ChainLinks<S>&
 template decltype(follow_chains<float>) follow_chains<float>;
 template decltype(follow_chains<double>) follow_chains<double>;
 
-}  // namespace ts
+}  // namespace ts::inline v0

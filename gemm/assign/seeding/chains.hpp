@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Chains of `length` links each, one after the other. Spans have an entry for each link.
 template <class S>
@@ -28,4 +28,4 @@ template <class S>
 extern template decltype(follow_chains<float>) follow_chains<float>;
 extern template decltype(follow_chains<double>) follow_chains<double>;
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 namespace {
 
@@ -170,4 +170,4 @@ ChosenRows choose_rows(const Context& ctx, NearerRowSearch<S>& search, std::span
 template decltype(choose_rows<float>) choose_rows<float>;
 template decltype(choose_rows<double>) choose_rows<double>;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/seeding/nearer_rows.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// choose_rows() of rows among which `search` finds those that candidates are nearer to: `squared` (lowered) and
 /// `weights` (or none) of each are in host memory. It ends early where the search does not find them.
@@ -18,4 +18,4 @@ ChosenRows choose_rows(const Context& ctx, NearerRowSearch<S>& search, std::span
 extern template decltype(choose_rows<float>) choose_rows<float>;
 extern template decltype(choose_rows<double>) choose_rows<double>;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -3,7 +3,7 @@
 #include "tallskinny/gemm/assign/seeding/nearer_launch.hpp"
 #include "tallskinny/gemm/assign/seeding/rows_in_unit.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 namespace {
 
@@ -80,4 +80,4 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
 template decltype(choose_rows<float>) choose_rows<float>;
 template decltype(choose_rows<double>) choose_rows<double>;
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

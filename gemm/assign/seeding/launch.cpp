@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/assign/seeding/rows_in_unit.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 namespace {
 
@@ -214,4 +214,4 @@ std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::i
 TS_INSTANTIATE_POTENTIAL(float)
 TS_INSTANTIATE_POTENTIAL(double)
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

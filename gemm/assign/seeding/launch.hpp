@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 template <class S>
 void lower_potential(const Context& ctx, const PotentialArguments<S>& of);
@@ -24,7 +24,7 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out);
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device
 
 // The same functions for rows in host memory (namespace ts) and here, for each type of squared distances.
 #define TS_INSTANTIATE_POTENTIAL(S)                         \

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/rows/launch.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 namespace {
 
@@ -91,4 +91,4 @@ std::optional<NearerRows<float>> DeviceNearerRowSearch::find(std::span<const ind
   return NearerRows<float>{{here, static_cast<std::size_t>(found)}, std::span(stretches_).subspan(1)};
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 /// Rows in float16 and tensor instructions find all pairs of row and candidate that may be closer than what is kept
 /// for the row, with a bound on all that is lost (seeding/kernels/seed_limits.cuh). These pairs are measured by
@@ -33,4 +33,4 @@ class DeviceNearerRowSearch final : public assign_detail::NearerRowSearch<float>
   std::vector<assign_detail::NearerRows<float>::Stretch> stretches_;
 };
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

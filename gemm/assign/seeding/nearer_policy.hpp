@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/scores/heads_policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Of a row in the coordinates of distances: its squared norm; norms, rounded up, of it in float16 and of what rounding
 /// leaves.
@@ -165,4 +165,4 @@ struct SeedChainsPolicy {
   friend bool operator==(const SeedChainsPolicy&, const SeedChainsPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

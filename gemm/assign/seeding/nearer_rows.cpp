@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/scores/grouped_scores.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 namespace {
 
@@ -194,4 +194,4 @@ std::optional<NearerRows<S>> HostNearerRowSearch<S>::find(std::span<const index_
 template class HostNearerRowSearch<float>;
 template class HostNearerRowSearch<double>;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// A row to which a candidate is nearer, and its squared distance.
 template <class S>
@@ -74,4 +74,4 @@ class HostNearerRowSearch final : public NearerRowSearch<S> {
 extern template class HostNearerRowSearch<float>;
 extern template class HostNearerRowSearch<double>;
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -4,7 +4,7 @@
 
 #include "tallskinny/gemm/assign/scores/heads_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 KernelPlan seed_distances_plan(bool lower, DType type, Coordinates coordinates, index_t candidates, index_t chunks) {
   const SeedDistancesPolicy policy{type, coordinates, static_cast<int>(seed_candidates(candidates)), lower};
@@ -90,4 +90,4 @@ KernelPlan seed_chains_plan(bool wide, index_t rows, const DeviceInfo& device) {
   return plan;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

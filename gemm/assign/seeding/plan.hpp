@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/seeding/nearer_policy.hpp"
 #include "tallskinny/gemm/assign/seeding/policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Candidates that assign/seeding/kernels/seed_distances.cuh takes at a time, at most.
 inline constexpr index_t most_seed_candidates = 12;
@@ -49,4 +49,4 @@ struct NearerPlans {
 /// assign/seeding/kernels/seed_chains.cuh among so many rows
 [[nodiscard]] KernelPlan seed_chains_plan(bool wide, index_t rows, const DeviceInfo& device);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

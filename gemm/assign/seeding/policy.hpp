@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/rows/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// How coordinates (x - shift) scale are made: in float64, or from float64 in float32, or in float32, which gives the
 /// same, since the shift has 24 bits and scale is a power of two, for rows without scales and numbers far from the ends
@@ -217,4 +217,4 @@ struct SeedChoosePolicy {
   friend bool operator==(const SeedChoosePolicy&, const SeedChoosePolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -13,7 +13,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -256,4 +256,4 @@ TS_INSTANTIATE_POTENTIAL(double)
 template decltype(choose_rows<float>) choose_rows<float>;
 template decltype(choose_rows<double>) choose_rows<double>;
 
-}  // namespace ts
+}  // namespace ts::inline v0

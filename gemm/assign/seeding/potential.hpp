@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// The coordinates in which distances are kept, (x - shift) scale, so that float32 holds any of them.
 struct SeedingUnit {
@@ -97,4 +97,4 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 template <class S>
 constexpr bool is_wide = sizeof(S) == sizeof(double);
@@ -46,4 +46,4 @@ struct RowsInUnit {
   static constexpr index_t together = 16 / static_cast<index_t>(sizeof(S));
 };
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

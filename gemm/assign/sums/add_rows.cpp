@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/assign/sums/launch.hpp"
 #include "tallskinny/gemm/assign/sums/team.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -51,4 +51,4 @@ ClusterSums sums_of_ranks(const Context& ctx, const ClusterSums& here) {
   return all;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// Adds every row that weighs something to the sum of its cluster, or takes nothing into account where the
 /// label is negative: what a pass of assign() that starts from labels -1 leaves.
@@ -14,4 +14,4 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, P
 /// The sums of the rows of all ranks of `ctx`, from those of the rows here.
 [[nodiscard]] ClusterSums sums_of_ranks(const Context& ctx, const ClusterSums& here);
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/rows/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// The rows that leave one sum for another once all labels are known (sums_sort.cuh), in any order.
 struct MovesArgument {
@@ -39,4 +39,4 @@ struct ClusterNews {
   double squared_drift;              ///< ||(c - where it was when the active set began) scale||^2
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

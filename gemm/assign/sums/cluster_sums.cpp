@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -146,4 +146,4 @@ double ClusterSums::mean(const FixedPoint& unit, index_t cluster, index_t j, dou
   return mean.hi + (mean.lo + rest * from);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/core/twofold.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A power of two s with s x <= 1 (1 for x = 0), kept where both it and its inverse are normal numbers.
 [[nodiscard]] double inverse_power_of_two(double x) noexcept;
@@ -79,4 +79,4 @@ class ClusterSums {
   std::vector<std::uint64_t> weight_upper_, weight_lower_, counts_;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

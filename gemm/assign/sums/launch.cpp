@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/sums/plan.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 namespace {
 
@@ -97,4 +97,4 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, P
   add_fetched(ctx, placed.words, sums);
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

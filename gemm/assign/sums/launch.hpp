@@ -9,7 +9,7 @@
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 /// Sums on a device.
 struct PlacedSums {
@@ -55,4 +55,4 @@ ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments&
 /// As Rows::first_not_finite.
 std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x);
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

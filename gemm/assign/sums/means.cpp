@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -75,4 +75,4 @@ Twofold inertia_terms(const Context& ctx, const FixedPoint& unit, const ClusterS
   return all.scaled(1 / unit.weight_to_units);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// May change the mean of a cluster before it becomes a centroid; false: the centroid stays as it is.
 using AdjustMean = std::function<bool(std::span<double> mean)>;
@@ -26,4 +26,4 @@ double move_to_means(const Context& ctx, const FixedPoint& unit, const ClusterSu
 Twofold inertia_terms(const Context& ctx, const FixedPoint& unit, const ClusterSums& sums,
                       std::span<const double> shift, HostView<const double> centroids);
 
-}  // namespace ts
+}  // namespace ts::inline v0

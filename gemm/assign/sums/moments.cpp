@@ -12,7 +12,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/cpu/rows.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace {
 
@@ -247,4 +247,4 @@ ColumnMoments moments_about(const Context& ctx, const Rows& x, std::span<const d
   return m;
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// What one pass over the rows tells about their columns; all in float64, the same bits for any thread count.
 struct ColumnMoments {
@@ -52,4 +52,4 @@ class MomentsOfBlocks {
   std::vector<Matrix<double>> waiting_;  ///< of chunks here, until the ranks before have added theirs
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/sums/launch.hpp"
 #include "tallskinny/gemm/assign/sums/policy.hpp"
 
-namespace ts::assign_device {
+namespace ts::inline v0::assign_device {
 
 namespace {
 
@@ -68,4 +68,4 @@ std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x) 
   return {static_cast<index_t>(first) / x.cols(), static_cast<index_t>(first) % x.cols()};
 }
 
-}  // namespace ts::assign_device
+}  // namespace ts::inline v0::assign_device

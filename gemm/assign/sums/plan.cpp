@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -66,4 +66,4 @@ KernelPlan sums_add_plan(const RowsForm& p, bool weighed, index_t entries, const
   return plan;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// assign/sums/kernels/sums_sort.cuh for so many moves, whose entries are put in order, or counted.
 [[nodiscard]] KernelPlan sums_sort_plan(bool put, index_t clusters, index_t moves, const DeviceInfo& device);
@@ -19,4 +19,4 @@ namespace ts::cuda {
 /// assign/sums/kernels/assign_means.cuh for so many clusters.
 [[nodiscard]] KernelPlan assign_means_plan(bool move, index_t clusters);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/sums/arguments.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct MomentsArguments {
   RowsArgument x;
@@ -138,4 +138,4 @@ struct SumsAddPolicy {
   friend bool operator==(const SumsAddPolicy&, const SumsAddPolicy&) = default;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/cpu/rows.hpp"
 
-namespace ts::assign_detail {
+namespace ts::inline v0::assign_detail {
 
 /// Calls work(piece, sums, scratch) for every piece, each thread with a pass.scratch() and sums of its own;
 /// these are fixed-point, so merging them gives the same bits whoever did what. Returns what threads had.
@@ -27,4 +27,4 @@ auto for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSums* sum
   return scratch;
 }
 
-}  // namespace ts::assign_detail
+}  // namespace ts::inline v0::assign_detail

@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -84,4 +84,4 @@ void write_kernel_pack(const std::filesystem::path&, std::span<const CompileJob>
 void detail::launch(const Context&, const KernelPlan&, std::span<const Argument>, KnownKernel*) { refuse(); }
 void prepare(const Context&, std::span<const KernelPlan>) { refuse(); }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 constexpr int registers_per_block = 65536;  // of every architecture that kernels are compiled for
@@ -23,4 +23,4 @@ void expect_within_budget(const KernelPlan& plan, const Attributes& a) {
   over("registers in a block", (a.registers + 7) / 8 * 8 * static_cast<int>(plan.block), registers_per_block);
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -19,7 +19,7 @@
 #include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -232,4 +232,4 @@ std::vector<Compiled> compile_all(std::span<const CompileJob> jobs, int threads)
   return results;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -10,7 +10,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 class KernelPack;
 
@@ -70,4 +70,4 @@ void write_kernel_pack(const std::filesystem::path& file, std::span<const Compil
 /// spills, or more than the plan's budget, or more threads than the registers allow.
 void expect_within_budget(const KernelPlan& plan, const Attributes& attributes);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

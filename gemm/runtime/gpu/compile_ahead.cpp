@@ -2,7 +2,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 void compile_ahead(const Context& ctx, const std::function<void(const Context&)>& work) {
   if (!ctx.stream) return;
@@ -13,4 +13,4 @@ void compile_ahead(const Context& ctx, const std::function<void(const Context&)>
   cuda::prepare(ctx, rehearsal.stream.rehearsal()->kernels);
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 CutRows cut_rows(const index_t* pointers, index_t rows) {
   CutRows cut;
@@ -54,4 +54,4 @@ void ColumnSample::end_block() {
   groups_.clear();
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/gpu/kept.hpp"
 #include "tallskinny/gemm/runtime/gpu/long_copy.hpp"
 
-namespace ts {
+namespace ts::inline v0 {
 
 namespace cuda {
 
@@ -141,4 +141,4 @@ struct DeviceCsrMatrix<T, I>::Transposed {
   CsrView<T, Space::device, I> view;
 };
 
-}  // namespace ts
+}  // namespace ts::inline v0

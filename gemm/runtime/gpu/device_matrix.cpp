@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 #include "tallskinny/gemm/runtime/gpu/stream_home.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -65,4 +65,4 @@ void fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t
   check(driver().mem_set(address(to), value, bytes, stream.handle()), "fill " + std::to_string(bytes) + " bytes");
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Bytes on one device, aligned to 256, not initialised, from where the stream takes its memory (DeviceAllocator).
 /// Move-only. May outlive the stream.
@@ -39,9 +39,9 @@ void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void
 /// Every byte of [to, to + bytes) becomes `value`.
 void fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t bytes);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda
 
-namespace ts {
+namespace ts::inline v0 {
 
 /// A rows x cols matrix that owns its memory on the device of a stream, contiguous, move-only, not
 /// initialised.
@@ -88,4 +88,4 @@ void copy(const cuda::Stream& stream, MatrixView<T, ST, L> to, MatrixView<F, SF,
                    bytes(rows ? to.cols() : to.rows()), static_cast<std::size_t>(rows ? to.rows() : to.cols()));
 }
 
-}  // namespace ts
+}  // namespace ts::inline v0

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 #include "tallskinny/gemm/runtime/gpu/rates.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -59,4 +59,4 @@ DeviceList list_devices() {
   return list;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 class TunedTable;  // plan/tuned.hpp has it
 /// The measured choices for devices of this name. Its body is in plan/: what tables say is no matter of the
@@ -57,4 +57,4 @@ struct DeviceList {
 /// @throws Error(device_failure) when the driver reports anything else.
 [[nodiscard]] DeviceList list_devices();
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

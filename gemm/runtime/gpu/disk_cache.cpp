@@ -9,7 +9,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/sha256.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -110,4 +110,4 @@ std::filesystem::path default_cache_folder() {
   return {};
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

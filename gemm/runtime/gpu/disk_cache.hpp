@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Never throws for the sake of a file: what cannot be read is missing, what cannot be written is not kept.
 class DiskCache {
@@ -31,4 +31,4 @@ class DiskCache {
 /// $XDG_CACHE_HOME/tallskinny, or ~/.cache/tallskinny; empty when neither is known.
 [[nodiscard]] std::filesystem::path default_cache_folder();
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -96,4 +96,4 @@ Active::~Active() {
   find_driver().pop_context(&ours);  // fails only if somebody else popped it: nothing is left to undo then
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

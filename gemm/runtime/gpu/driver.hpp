@@ -8,7 +8,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 // member, symbol (spelled out where cuda.h renames it), declaration
 #define TS_FOR_EACH_DRIVER_FUNCTION(X)                                             \
@@ -85,4 +85,4 @@ class Active {
   Active& operator=(const Active&) = delete;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

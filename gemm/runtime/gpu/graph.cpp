@@ -2,7 +2,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct Event::State {
   int device = 0;
@@ -68,4 +68,4 @@ void Graph::launch(const Stream& stream) const {
   check(driver().graph_launch(state_->executable, stream.handle()), "start a graph");
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// A point in a stream of work.
 class Event {
@@ -40,4 +40,4 @@ class Graph {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

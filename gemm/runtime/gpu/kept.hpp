@@ -6,7 +6,7 @@
 #include <typeindex>
 #include <typeinfo>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// One of each type. One thread at a time.
 class Kept {
@@ -24,4 +24,4 @@ class Kept {
   std::map<std::type_index, std::shared_ptr<void>> all_;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

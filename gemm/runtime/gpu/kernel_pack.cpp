@@ -14,7 +14,7 @@
 #include "tallskinny/gemm/runtime/gpu/sha256.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -164,4 +164,4 @@ std::filesystem::path default_pack_file() {
   return std::filesystem::is_regular_file(installed, ignored) ? installed : std::filesystem::path{};
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

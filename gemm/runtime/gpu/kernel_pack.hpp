@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// A file of entries, each under the SHA-256 of its key, compressed, and verified when it is read. May be read by
 /// several threads at once.
@@ -45,4 +45,4 @@ void write_pack(const std::filesystem::path& file, const std::string& compiler,
 /// @throws Error(bad_input) where TALLSKINNY_KERNELS names a file that is not there. "none": no pack.
 [[nodiscard]] std::filesystem::path default_pack_file();
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

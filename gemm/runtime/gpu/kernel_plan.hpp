@@ -10,7 +10,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// The members of the policy that specialises a kernel, by name: {"p", "8"}.
 using Defines = std::vector<std::pair<std::string, std::string>>;
@@ -53,4 +53,4 @@ struct KernelPlan {
 /// @throws Error(invalid_argument) when the policy of `plan` has another type.
 void expect_policy(const KernelPlan& plan, const PolicyType& type);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -12,7 +12,7 @@
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// A kernel as it lies in a device's memory. Loaded once and kept.
 struct detail::Kernel {
@@ -176,4 +176,4 @@ void prepare(const Context& ctx, std::span<const KernelPlan> plans) {
   kernels_of(ctx).require(ctx, plans);
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace detail {
 struct Argument {
@@ -82,4 +82,4 @@ class ReadyKernel {
 /// Compiles, in parallel, and loads what these plans need, so that no later launch has to.
 void prepare(const Context& ctx, std::span<const KernelPlan> plans);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -85,4 +85,4 @@ void download(const Stream& stream, void* here, const void* there, std::size_t b
   stream.staging().finish(stream);
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -46,4 +46,4 @@ const Nvrtc& find_nvrtc() {
   return n;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 #define TS_FOR_EACH_NVRTC_FUNCTION(X)      \
   X(version, nvrtcVersion)                 \
@@ -31,4 +31,4 @@ struct Nvrtc {
 /// The compiler, or an object with `missing` set.
 [[nodiscard]] const Nvrtc& find_nvrtc();
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

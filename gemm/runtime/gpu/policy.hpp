@@ -25,7 +25,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace detail {
 
@@ -89,4 +89,4 @@ template <class P>
   return policy;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

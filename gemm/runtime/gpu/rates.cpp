@@ -1,6 +1,6 @@
 #include "tallskinny/gemm/runtime/gpu/rates.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::string DeviceInfo::arch() const {
   return capability() == 90 ? number + "a" : number;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::string sha256(std::string_view bytes) {
   return digest;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

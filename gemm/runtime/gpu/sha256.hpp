@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// The digest as 64 hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

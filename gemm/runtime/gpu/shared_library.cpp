@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 SharedLibrary::SharedLibrary(std::span<const char* const> names, std::span<const std::string> folders) {
   for (const char* name : names) {
@@ -42,4 +42,4 @@ std::span<const std::string> toolkit_folders() {
   return folders;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 class SharedLibrary {
  public:
@@ -31,4 +31,4 @@ class SharedLibrary {
 /// of the build, /usr/local/cuda.
 [[nodiscard]] std::span<const std::string> toolkit_folders();
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

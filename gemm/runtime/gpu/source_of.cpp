@@ -2,7 +2,7 @@
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 CompileJob job_of(const KernelPlan& plan, const std::string& arch) {
   return {std::string(plan.family), plan.defines, arch, plan.beside, plan.policy};
@@ -38,4 +38,4 @@ const Source& source_of(std::string_view family, SourceFiles beside) {
   throw Error(Errc::invalid_argument, "the library has no kernel source called " + std::string(family) + ".cuh");
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

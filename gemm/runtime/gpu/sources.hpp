@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct Source {
   std::string_view name;  ///< as #include writes it: "tallskinny/gemm/device/element.cuh"
@@ -23,4 +23,4 @@ struct Source {
 /// is none.
 [[nodiscard]] const Source& source_of(std::string_view family, SourceFiles beside = nullptr);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 void Staging::begin(const Stream& stream, std::size_t bytes) {
   if (used_ + bytes <= device_.bytes()) return;
@@ -35,4 +35,4 @@ void Staging::finish(const Stream& stream) {
   used_ = 0;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Pinned host memory and as much device memory beside it, shared by all operations of one stream: a stretch
 /// of either stands for the same bytes. Uploads do not wait. Belongs to a Stream (Stream::staging).
@@ -42,4 +42,4 @@ class Staging {
   [[maybe_unused]] std::size_t used_ = 0;  // (without CUDA)
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

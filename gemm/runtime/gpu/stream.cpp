@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/gpu/staging.hpp"
 #include "tallskinny/gemm/runtime/gpu/stream_home.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 struct Stream::State {
   DeviceInfo device;
@@ -143,4 +143,4 @@ Staging& Stream::staging() const { return state().staging; }
 
 double* Stream::mailboxes() const { return static_cast<double*>(state().mailboxes.data()); }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

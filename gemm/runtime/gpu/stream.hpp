@@ -12,7 +12,7 @@
 
 struct CUstream_st;  // CUDA's own declaration: a CUstream or cudaStream_t points to one
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 class Staging;
 struct StreamHome;
@@ -113,4 +113,4 @@ class Stream {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

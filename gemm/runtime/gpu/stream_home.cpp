@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -63,4 +63,4 @@ void StreamHome::give_back(void* data, std::size_t bytes) const noexcept {
   }
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// The one place where device memory is taken and given back.
 struct StreamHome {
@@ -25,4 +25,4 @@ struct StreamHome {
   void give_back(void* data, std::size_t bytes) const noexcept;
 };
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

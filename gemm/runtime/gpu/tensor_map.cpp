@@ -4,7 +4,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 TensorMap tensor_map_of(int device, const void* data, int scalar_bytes, index_t rows, index_t columns,
                         index_t line_bytes, int box_rows) {
@@ -26,4 +26,4 @@ TensorMap tensor_map_of(int device, const void* data, int scalar_bytes, index_t 
   return std::bit_cast<TensorMap>(map);
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

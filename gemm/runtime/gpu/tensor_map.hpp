@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map_policy.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// `rows` lines of `columns` scalars of `scalar_bytes`, `line_bytes` apart (a multiple of 16, as `data` is),
 /// to be copied in boxes of `box_rows` lines of 128 bytes.
@@ -12,4 +12,4 @@ namespace ts::cuda {
 [[nodiscard]] TensorMap tensor_map_of(int device, const void* data, int scalar_bytes, index_t rows, index_t columns,
                                       index_t line_bytes, int box_rows);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

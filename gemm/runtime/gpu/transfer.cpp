@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 #include "tallskinny/gemm/runtime/gpu/stream_home.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::uint64_t free_memory(const Stream& stream) {
   return unused;
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

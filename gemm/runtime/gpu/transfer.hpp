@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/stream.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// Page-locked host memory: copies between it and a device run beside the host and beside kernels; for a
 /// stream that rehearses, ordinary memory of zeros. Move-only.
@@ -31,4 +31,4 @@ class PinnedMemory {
 /// Bytes that a stream can still take of its device: what that has free, or DeviceAllocator::available.
 [[nodiscard]] std::uint64_t free_memory(const Stream& stream);
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 
-namespace ts::cuda {
+namespace ts::inline v0::cuda {
 
 /// struct Cublas : VendorLibrary { decltype(&cublasCreate_v2) create = find("cublasCreate_v2"); ... };
 class VendorLibrary {
@@ -53,4 +53,4 @@ inline void expect_success(const char* library, int status) {
     throw Error(Errc::device_failure, std::string(library) + " failed with status " + std::to_string(status));
 }
 
-}  // namespace ts::cuda
+}  // namespace ts::inline v0::cuda

@@ -3,7 +3,7 @@
 
 #include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// LAPACK, or Eigen for small matrices and where there is no LAPACK.
 template <class T>
@@ -13,4 +13,4 @@ template <class T>
 template <class T>
 [[nodiscard]] std::unique_ptr<const DenseSolver<T>> by_cusolver(const cuda::Stream& stream);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

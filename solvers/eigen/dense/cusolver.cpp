@@ -12,7 +12,7 @@
 #include "tallskinny/solvers/eigen/dense/cusolver_calls.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers::cusolver {
+namespace ts::inline v0::solvers::cusolver {
 
 namespace {
 
@@ -328,9 +328,9 @@ bool Body<T>::singular_here(const Session& s, const Context& ctx, HostView<const
 
 }  // namespace
 
-}  // namespace ts::solvers::cusolver
+}  // namespace ts::inline v0::solvers::cusolver
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 std::unique_ptr<const DenseSolver<T>> by_cusolver(const cuda::Stream& stream) {
@@ -341,4 +341,4 @@ std::unique_ptr<const DenseSolver<T>> by_cusolver(const cuda::Stream& stream) {
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

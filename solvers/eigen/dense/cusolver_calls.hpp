@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/runtime/gpu/long_copy.hpp"
 #include "tallskinny/solvers/eigen/dense/cusolver_library.hpp"
 
-namespace ts::solvers::cusolver {
+namespace ts::inline v0::solvers::cusolver {
 
 /// Whether devInfo is zero; waits for it.
 [[nodiscard]] inline bool is_zero(const cuda::Stream& stream, const cuda::Memory& info) {
@@ -50,4 +50,4 @@ template <class E>
   return here;
 }
 
-}  // namespace ts::solvers::cusolver
+}  // namespace ts::inline v0::solvers::cusolver

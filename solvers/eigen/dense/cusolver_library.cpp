@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 bool has_cusolver(DenseTask task) {
   return cusolver::library().complete() && (task != DenseTask::general || cusolver::general_library().complete());
@@ -57,4 +57,4 @@ Session::Session(const cuda::Stream& stream) : lock_(of_sessions()) {
 
 }  // namespace cusolver
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -11,7 +11,7 @@
 #include "tallskinny/gemm/runtime/gpu/vendor_library.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers::cusolver {
+namespace ts::inline v0::solvers::cusolver {
 
 // Numbers of its headers.
 enum Vectors : int { no_vectors = 0, with_vectors = 1 };
@@ -83,4 +83,4 @@ class Session {
   Pointer handle_ = nullptr, params_ = nullptr;
 };
 
-}  // namespace ts::solvers::cusolver
+}  // namespace ts::inline v0::solvers::cusolver

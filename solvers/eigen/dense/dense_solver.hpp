@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What is computed of a whole matrix: eigenvalues of a Hermitian one, of any square one, or singular values.
 enum class DenseTask { hermitian, general, singular };
@@ -77,4 +77,4 @@ class DenseSolver {
 template <class T>
 [[nodiscard]] std::unique_ptr<const DenseSolver<T>> dense_solver(const cuda::Stream&, Space space, DenseTask);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/dense/bodies.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::unique_ptr<const DenseSolver<T>> dense_solver(const cuda::Stream& stream, S
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

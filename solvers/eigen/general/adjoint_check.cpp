@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -117,4 +117,4 @@ AdjointCheck ask_adjoint(const Context& ctx, const GeneralProblem<T>& adjoint, c
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, general_residuals)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, ask_adjoint)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 struct AdjointCheck {
   enum class Finding {
@@ -36,4 +36,4 @@ template <class T>
 [[nodiscard]] AdjointCheck ask_adjoint(const Context&, const GeneralProblem<T>& adjoint, const GeneralOptions&,
                                        const GeneralResult& found, double bound);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -121,4 +121,4 @@ GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, Gen
   return out;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

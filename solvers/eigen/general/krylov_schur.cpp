@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -273,4 +273,4 @@ TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_SOLVER_TYPE(TS_STRUCT, KrylovSchur)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, iterate)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

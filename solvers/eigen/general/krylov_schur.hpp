@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Which eigenvalues are wanted: of largest magnitude, largest or smallest real part, or largest or smallest
 /// |imaginary part|. SI lies inside of the spectrum: it is verified only where everything is computed.
@@ -97,4 +97,4 @@ template <class T>
 [[nodiscard]] GeneralResult with_conjugates(const Context&, const Operator<double>& a, GeneralResult found,
                                             Complex target, const GeneralOptions&);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
 #include "tallskinny/solvers/eigen/values/state.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Rises from the first wanted to the last.
 [[nodiscard]] double key_of(GeneralWhich part, Complex z);
@@ -99,4 +99,4 @@ struct GeneralVerdict {
 /// Fills converged, verified, stop and reason of a result whose pairs are there.
 void conclude(GeneralResult& result, const GeneralVerdict& verdict, index_t nev);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

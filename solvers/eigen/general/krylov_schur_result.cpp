@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
 #include "tallskinny/solvers/eigen/small/parts.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -158,4 +158,4 @@ GeneralResult run(KrylovSchur<T>& run) {
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/random.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -136,4 +136,4 @@ Companion ask_companion(const Context& ctx, const GeneralProblem<T>& problem, co
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, is_normal)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, ask_companion)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

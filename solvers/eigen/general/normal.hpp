@@ -3,7 +3,7 @@
 
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Is ||(A A^H - A^H A) x|| for random x no more than rounding?
 template <class T>
@@ -40,4 +40,4 @@ template <class T>
                                       const GeneralProblem<T>& adjoint, const GeneralOptions&,
                                       const GeneralResult& found, Matrix<T>& vectors);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/general/whole.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem, const GeneralOptions& options,
@@ -64,4 +64,4 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_general)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

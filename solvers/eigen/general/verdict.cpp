@@ -6,7 +6,7 @@
 
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -116,4 +116,4 @@ void conclude(GeneralResult& r, const GeneralVerdict& v, index_t nev) {
   r.reason = reason_of(r, v, nev, worst, moved);
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -108,4 +108,4 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_whole)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

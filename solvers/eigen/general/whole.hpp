@@ -3,7 +3,7 @@
 
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Up to this size the Schur form of the matrix is computed at once.
 inline constexpr index_t whole_rows = 600;
@@ -20,4 +20,4 @@ inline constexpr index_t whole_takeover_rows = is_complex<T> ? 1000 : 1500;
 template <class T>
 void solve_whole(const Context&, const GeneralProblem<T>&, const GeneralOptions&, GeneralResult& out);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

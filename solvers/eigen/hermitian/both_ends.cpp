@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -105,4 +105,4 @@ void solve_both_ends(const Context& ctx, const EigenProblem<T>& problem, const E
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_both_ends)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

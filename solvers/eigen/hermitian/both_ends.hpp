@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// BE: half of the wanted from each end. LM, the `nev` of largest magnitude: as many of the lowest and of the
 /// highest as can be among them, and of both together those of largest magnitude. Each end by solve_eigen with SA or
@@ -16,4 +16,4 @@ template <class T>
 void solve_both_ends(const Context&, const EigenProblem<T>&, const EigenOptions&, Ends beyond,
                      HostView<const T> initial, EigenResult<T>& result);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::optional<SpectralTransform> choose_filter(double leading, double edge, doub
 
 TS_FOR_EACH_RESULT_TYPE(TS_CLASS, ChebyshevFilter)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Y = T_d((A - centre I) / half_width) X by the three-term recurrence T_{k+1}(x) = 2 x T_k(x) - T_{k-1}(x):
 /// d applications of A, no inner product. Keeps up to two blocks of memory between calls, so that copies of
@@ -38,4 +38,4 @@ class ChebyshevFilter {
 /// `longest`.
 [[nodiscard]] std::optional<SpectralTransform> choose_filter(double leading, double edge, double far, index_t longest);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -1,7 +1,7 @@
 // The state of block Lanczos between two block steps, to be stored and taken up again.
 #include "tallskinny/solvers/eigen/hermitian/lanczos_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -54,4 +54,4 @@ Stage may_step(Lanczos<T>& run) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

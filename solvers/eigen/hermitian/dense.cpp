@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/eigen/hermitian/sides.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -93,4 +93,4 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_dense)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

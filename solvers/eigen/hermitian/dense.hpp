@@ -4,7 +4,7 @@
 #include "tallskinny/solvers/eigen/values/problem.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The k wanted of all eigenpairs, by a dense_solver() where the operator is at home: n^2 numbers of memory, from n
 /// products with unit vectors.
@@ -12,4 +12,4 @@ namespace ts::solvers {
 template <class T>
 void solve_dense(const Context&, const EigenProblem<T>&, const EigenOptions&, index_t k, EigenResult<T>& result);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

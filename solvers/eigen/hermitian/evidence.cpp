@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/hermitian/lanczos_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 bool Evidence::holds_for(std::span<const double> exact) const {
   constexpr double share = 1.0 / 16;
@@ -71,4 +71,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, follow)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, left_behind)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, leading_vectors)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/eigen/values/work.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// That a set is complete, as a search in float32 found.
 struct Evidence {
@@ -45,4 +45,4 @@ struct Iterated {
   Ends beyond = {};
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

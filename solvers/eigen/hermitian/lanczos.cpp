@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/eigen/hermitian/lanczos_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -178,4 +178,4 @@ Iterated<T> run(Lanczos<T>& run) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

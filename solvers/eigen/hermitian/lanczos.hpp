@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/eigen/values/problem.hpp"
 #include "tallskinny/solvers/eigen/values/state.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// A cycle from a fresh random block in the complement of what was found, while it lasts.
 template <class T>
@@ -88,4 +88,4 @@ template <class T>
 template <class T>
 [[nodiscard]] PlacedMatrix<T> leading_vectors(Lanczos<T>&, index_t more);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

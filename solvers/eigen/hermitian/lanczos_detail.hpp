@@ -3,7 +3,7 @@
 
 #include "tallskinny/solvers/eigen/hermitian/lanczos.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 // thick_restart.cpp
 
@@ -62,4 +62,4 @@ template <class T>
 template <class T>
 void exchange(Lanczos<T>&, StateArchive<T>& archive);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

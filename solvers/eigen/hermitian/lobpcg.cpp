@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -224,4 +224,4 @@ Iterated<T> run(Lobpcg<T>& run) {
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -4,7 +4,7 @@
 #include "tallskinny/solvers/eigen/hermitian/evidence.hpp"
 #include "tallskinny/solvers/eigen/hermitian/ritz_basis.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// A run for the lowest (SA) or highest (LA) eigenpairs: Rayleigh-Ritz on span[X, P, W] with W the
 /// preconditioned residuals and P the part of the new X outside the old one, orthonormalised in the
@@ -47,4 +47,4 @@ void tighten(Lobpcg<T>& lobpcg) {
   lobpcg.accept.tol *= 0.1;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -228,4 +228,4 @@ void prepare_lanczos(const Context& ctx, index_t rows, index_t nonzeros, const E
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, NarrowLanczos)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, prepare_lanczos)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

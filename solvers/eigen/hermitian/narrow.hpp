@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/eigen/hermitian/lanczos.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Iterates with `problem.narrow`: matrix, basis and blocks in float32. Precision::float32 ends there.
 /// Precision::mixed goes on in float64, from the Ritz vectors found and with the polynomial found: nothing
@@ -68,4 +68,4 @@ void tighten(NarrowLanczos<T>& lanczos) {
 template <class T>
 void prepare_lanczos(const Context&, index_t rows, index_t nonzeros, const EigenPlan&, Precision);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

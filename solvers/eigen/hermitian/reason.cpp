@@ -2,7 +2,7 @@
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -109,4 +109,4 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, explain)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

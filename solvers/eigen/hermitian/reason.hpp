@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/values/problem.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What else decides what there is to say of a result.
 struct Circumstances {
@@ -20,4 +20,4 @@ struct Circumstances {
 template <class T>
 void explain(const EigenOptions&, const Circumstances&, index_t rows, EigenResult<T>& result);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -190,4 +190,4 @@ void RitzBasis<T>::keep(std::vector<double> values, std::vector<double> residual
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, RitzBasis)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

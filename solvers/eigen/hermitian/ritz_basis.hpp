@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/eigen/values/problem.hpp"
 #include "tallskinny/solvers/eigen/values/work.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// [L X P W] is an orthonormal basis at all times (block Gram-Schmidt drops directions that die): L is
 /// locked, X are Ritz vectors, P is what the last step added to X, or all that a growing basis holds beside
@@ -75,4 +75,4 @@ class RitzBasis {
   KrylovWork work_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

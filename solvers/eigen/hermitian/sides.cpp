@@ -6,7 +6,7 @@
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 bool seeks_sides(const EigenOptions& options, std::optional<double> target) {
   return target && (options.which == Which::LA || options.which == Which::SA || options.which == Which::BE);
@@ -135,4 +135,4 @@ TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_sides)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sides_hold)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, nearest_hold)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

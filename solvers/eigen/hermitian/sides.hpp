@@ -10,7 +10,7 @@
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 // n: rows of the matrix, of all ranks.
 
@@ -54,4 +54,4 @@ template <class T>
 [[nodiscard]] std::function<double(double)> distance_outside(const EigenResult<T>&, const EigenOptions&,
                                                              std::optional<double> target, index_t n);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/eigen/hermitian/chebyshev.hpp"
 #include "tallskinny/solvers/eigen/hermitian/lanczos_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -179,4 +179,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, install)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, leave_to_ends)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transform_operator)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

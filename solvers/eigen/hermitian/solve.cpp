@@ -13,7 +13,7 @@
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -181,4 +181,4 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_eigen)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

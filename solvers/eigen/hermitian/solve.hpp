@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/eigen/values/state.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The wanted eigenpairs by block Lanczos with thick restart, or by a dense solver where the matrix is small.
 /// The set is called verified only after a search for missing copies found none; see README.md beside this
@@ -25,4 +25,4 @@ template <class T>
 [[nodiscard]] EigenResult<T> solve_eigen(const Context&, const EigenProblem<T>&, const EigenOptions&,
                                          HostView<const T> initial = {}, const Checkpointing<T>& checkpointing = {});
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

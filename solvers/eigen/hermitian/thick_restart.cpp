@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/eigen/hermitian/lanczos_detail.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 double progress_of(const Lanczos<T>& run, const std::vector<double>& ratios) {
@@ -124,4 +124,4 @@ Stage search(Lanczos<T>& run) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

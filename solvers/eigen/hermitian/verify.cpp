@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/eigen/hermitian/lanczos_detail.hpp"
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 bool count_settles(const Lanczos<T>& run) {
@@ -165,4 +165,4 @@ Stage verify(Lanczos<T>& run) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

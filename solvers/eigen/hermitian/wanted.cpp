@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 std::vector<double> ratios_of(const WantedPairs<T>& pairs, const Acceptance& accept) {
@@ -118,4 +118,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, next_outside)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, slack_of)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, search_shortfall)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/eigen/transform/transform.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The Ritz pairs (theta_i, V s_i) of a factorisation as it stands; the wanted are those at its ends.
 template <class T>
@@ -69,4 +69,4 @@ template <class T>
 template <class T>
 [[nodiscard]] double search_shortfall(const WantedPairs<T>&, const Acceptance&, index_t random_columns, double slack);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

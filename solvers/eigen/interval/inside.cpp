@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -79,4 +79,4 @@ void keep_inside(const Interval& interval, double slack, EigenResult<T>& r) {
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_inside)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

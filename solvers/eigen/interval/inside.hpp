@@ -3,7 +3,7 @@
 
 #include "tallskinny/solvers/eigen/interval/interval.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Drops what lies outside of the interval for certain, and fills next_value, gap, converged, verified and reason.
 /// @param slack how far beyond an end a value may lie and count in, beside its error bound: the ends are closed,
@@ -11,4 +11,4 @@ namespace ts::solvers {
 template <class T>
 void keep_inside(const Interval&, double slack, EigenResult<T>& result);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

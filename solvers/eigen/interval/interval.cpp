@@ -12,7 +12,7 @@
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -295,4 +295,4 @@ EigenResult<T> solve_interval(const Context& ctx, const EigenProblem<T>& problem
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_interval)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

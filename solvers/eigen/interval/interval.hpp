@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Closed; either end may be infinite.
 struct Interval {
@@ -32,4 +32,4 @@ template <class T>
 [[nodiscard]] EigenResult<T> solve_interval(const Context&, const EigenProblem<T>&, const EigenOptions&, Interval,
                                             const std::function<void(index_t)>& counted = {});
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/runtime/locked_matrix.hpp"
 #include "tallskinny/gemm/runtime/placed.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The leading dimension of a basis: whole cache lines, and on the host an odd number of them so that rows do
 /// not share cache sets.
@@ -47,4 +47,4 @@ class BasisMemory {
   PlacedView<T> view_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

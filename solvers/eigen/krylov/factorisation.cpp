@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 KrylovFactorisation<T>::KrylovFactorisation(Context ctx, Operator<T> op, index_t columns, std::uint64_t seed,
@@ -345,4 +345,4 @@ void KrylovFactorisation<T>::exchange(StateArchive<T>& archive, Saved& saved) co
 
 TS_FOR_EACH_RESULT_TYPE(TS_CLASS, KrylovFactorisation)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

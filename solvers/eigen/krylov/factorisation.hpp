@@ -13,7 +13,7 @@
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Below this many rows a second thread gains less than its barriers can cost on a busy machine. The bits are
 /// the same.
@@ -164,4 +164,4 @@ class KrylovFactorisation {
 template <class T>
 void prepare_block_steps(const Context&, index_t rows, index_t columns, index_t block, index_t wanted);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -3,7 +3,7 @@
 #include "tallskinny/solvers/eigen/krylov/factorisation.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -92,4 +92,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, prepare_block_steps)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 Ritz<T> ritz_of(KrylovFactorisation<T>& krylov) {
@@ -86,4 +86,4 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, compress)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, image)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, estimate_norm)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 
 #include "tallskinny/solvers/eigen/krylov/factorisation.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Ritz values in ascending order, their coefficients, and the norms ||B s_i|| of their residuals.
 template <class T>
@@ -52,4 +52,4 @@ template <class T>
 template <class T>
 [[nodiscard]] double estimate_norm(const Context&, const Operator<T>& a, std::uint64_t seed, index_t& applications);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

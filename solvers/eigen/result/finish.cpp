@@ -10,7 +10,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -310,4 +310,4 @@ TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, copies_cut_off)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_pairs)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sharpen_error_bounds)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/eigen/values/problem.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Orthonormalises X, solves the projected problem of A on it, and fills values, vectors, residual norms
 /// (computed from A), error bounds, multiplicities, converged_pairs, converged_count, converged,
@@ -69,4 +69,4 @@ void keep_pairs(EigenResult<T>& result, const std::vector<index_t>& kept);
 template <class T>
 void sharpen_error_bounds(EigenResult<T>& result, const std::function<double(double)>& outside);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass, const MassFactor<T>& factor,
@@ -76,4 +76,4 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, to_pencil)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// What a pencil's solution says of itself beyond the standard form's.
 struct PencilChecks {
@@ -22,4 +22,4 @@ template <class T>
 PencilChecks to_pencil(const Context&, const Operator<T>& a, CsrView<T> mass, const MassFactor<T>&, const EigenOptions&,
                        EigenResult<T>& result);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

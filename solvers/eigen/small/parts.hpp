@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/matrix.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 using Complex = std::complex<double>;
 
@@ -32,4 +32,4 @@ template <class T>
     return {parts(i, j), parts(i, parts.cols() / 2 + j)};
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -240,4 +240,4 @@ template Schur schur_of<Complex>(HostView<const Complex>);
 template Matrix<double> leading_basis<double>(const Schur&, index_t);
 template Matrix<Complex> leading_basis<Complex>(const Schur&, index_t);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

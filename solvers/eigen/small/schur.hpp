@@ -7,7 +7,7 @@
 
 #include "tallskinny/solvers/eigen/small/parts.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// H = U T U^H with T upper triangular. Diagonal elements come in units that are never separated: one, or for
 /// a real H the two of a conjugate pair, that with the positive imaginary part first.
@@ -41,4 +41,4 @@ struct SchurVectors {
 template <class T>
 [[nodiscard]] Matrix<T> leading_basis(const Schur& schur, index_t k);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -10,7 +10,7 @@
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -104,4 +104,4 @@ template GeneralInverse<double>::GeneralInverse(HostView<const double>, double);
 template GeneralInverse<std::complex<double>>::GeneralInverse(HostView<const std::complex<double>>,
                                                               std::complex<double>);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -3,7 +3,7 @@
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 void FoldedOperator<T>::apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
@@ -21,4 +21,4 @@ void FoldedOperator<T>::shifted(const Context& ctx, PlacedView<const T> x, Place
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, FoldedOperator)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 
 #include "tallskinny/solvers/operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Y = (A - c I)^2 X for a Hermitian A: two applications, no factorisation. Source: Wang and Zunger 1994,
 /// "Solving Schroedinger's equation around a desired energy" (the folded spectrum method).
@@ -32,4 +32,4 @@ class FoldedOperator {
   double centre_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -87,4 +87,4 @@ bool count_near(const FoundSet& found, double sigma, const CountBelow& count_bel
   return below && up_to && *up_to - *below == cut->inside;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

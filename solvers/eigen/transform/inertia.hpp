@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/eigen/values/problem.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The eigenvalues found, ascending in the Ritz value they came from, with bounds of their errors.
 struct FoundSet {
@@ -27,4 +27,4 @@ struct FoundSet {
 /// The same for a set of eigenvalues nearest to sigma.
 [[nodiscard]] bool count_near(const FoundSet&, double sigma, const CountBelow&);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/ranks/first_rank.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 template <class T>
 struct MassFactor<T>::Body {
@@ -113,4 +113,4 @@ double MassFactor<T>::least() const noexcept {
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, MassFactor)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

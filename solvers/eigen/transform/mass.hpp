@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The Cholesky factorisation P M P^T = L L^H of a sparse M, with a fill-reducing order P. With y = L^H P x
 /// the pencil A x = lambda M x is C y = lambda y, C = L^-1 P A P^T L^-H: whatever solves Hermitian problems,
@@ -37,4 +37,4 @@ class MassFactor {
   std::shared_ptr<const Body> body_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

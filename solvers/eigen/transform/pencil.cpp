@@ -12,7 +12,7 @@
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 using detail::ShiftedMatrix;
 
@@ -133,4 +133,4 @@ std::shared_ptr<const FactoredPencil<T>> ShiftedPencil<T>::factorised(double sig
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ShiftedPencil)
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

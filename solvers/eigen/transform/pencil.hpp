@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/direct/direct_solver.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// A - sigma M, factorised.
 template <class T>
@@ -48,4 +48,4 @@ class ShiftedPencil {
   std::shared_ptr<Body> body_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

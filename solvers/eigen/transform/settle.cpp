@@ -13,7 +13,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 
-namespace ts::solvers::detail {
+namespace ts::inline v0::solvers::detail {
 
 namespace {
 
@@ -120,4 +120,4 @@ template void settle_shift(const Context&, ShiftedBody<Complex, double>&, double
 template void settle_shift(const Context&, ShiftedBody<Complex, Complex>&, Complex, double, double,
                            const std::function<bool()>&);
 
-}  // namespace ts::solvers::detail
+}  // namespace ts::inline v0::solvers::detail

@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 
-namespace ts::solvers::detail {
+namespace ts::inline v0::solvers::detail {
 
 /// Y = B X for a block X, on one thread or on many.
 template <class T>
@@ -23,4 +23,4 @@ template <class T, class Shift>
 void settle_shift(const Context&, ShiftedBody<T, Shift>& body, Shift sigma, double norm, double mass_norm,
                   const std::function<bool()>& factorise);
 
-}  // namespace ts::solvers::detail
+}  // namespace ts::inline v0::solvers::detail

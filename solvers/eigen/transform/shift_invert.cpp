@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -106,4 +106,4 @@ template GeneralInverse<double>::GeneralInverse(CsrView<double>, double, const c
 template GeneralInverse<std::complex<double>>::GeneralInverse(CsrView<std::complex<double>>, std::complex<double>,
                                                               const cuda::Stream&);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

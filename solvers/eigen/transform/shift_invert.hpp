@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/eigen/transform/pencil.hpp"
 #include "tallskinny/solvers/operator.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// A - sigma M, factorised.
 template <class T, class Shift>
@@ -106,4 +106,4 @@ class InertiaCounter {
   double flop_limit_, mass_least_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

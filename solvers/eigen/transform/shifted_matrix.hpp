@@ -7,7 +7,7 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers::detail {
+namespace ts::inline v0::solvers::detail {
 
 /// Row by row the entries of A and of M on the union of their patterns, which has all of the diagonal. Of matrices by
 /// rows, which begin with row `first`, those rows.
@@ -50,4 +50,4 @@ class ShiftedMatrix {
   std::vector<T> of_a_, of_mass_;
 };
 
-}  // namespace ts::solvers::detail
+}  // namespace ts::inline v0::solvers::detail

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 double SpectralTransform::eigenvalue(double nu) const noexcept {
   switch (kind) {
@@ -89,4 +89,4 @@ Acceptance acceptance_of(const EigenOptions& options, double norm, index_t rows)
   return accept;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

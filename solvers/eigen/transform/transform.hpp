@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// nu(lambda) and its inverse on the wanted side of the spectrum. Eigenvectors stay the same.
 struct SpectralTransform {
@@ -60,4 +60,4 @@ struct Acceptance {
 /// As asked, for a matrix of this norm and so many rows.
 [[nodiscard]] Acceptance acceptance_of(const EigenOptions&, double norm, index_t rows);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 namespace {
 
@@ -111,4 +111,4 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
   return plan;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Which eigenvalues are wanted: largest or smallest algebraic, largest magnitude, nearest to a target (SM:
 /// the target is sigma, or zero), or half from each end (the odd one from the high end). With a target, LA
@@ -104,4 +104,4 @@ struct EigenPlan {
 /// @throws Error(invalid_argument) naming the option that cannot be met.
 [[nodiscard]] EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions&, index_t initial = 0);
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/operator.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// The number of eigenvalues below `shift`, which no eigenvalue is supposed to be nearer to than `clearance`;
 /// nothing when rounding could have moved one across.
@@ -42,4 +42,4 @@ struct EigenProblem {
   std::optional<Operator<T>> preconditioner = std::nullopt;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 std::string_view name_of(StopReason stop) noexcept {
   constexpr std::array<std::string_view, 5> names{"converged", "max_iterations", "interrupted", "not_verified",
@@ -67,4 +67,4 @@ index_t note_look(const KrylovWork& done, std::vector<double> ratios, bool verif
   return converged;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

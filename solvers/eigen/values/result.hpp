@@ -11,7 +11,7 @@
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/eigen/values/work.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Why a run ended. rounding: residuals cannot become smaller.
 enum class StopReason { converged, max_iterations, interrupted, not_verified, rounding };
@@ -120,4 +120,4 @@ void add_costs(const EigenResult<T>& part, EigenResult<T>& whole) {
   whole.history.insert(whole.history.end(), part.history.begin(), part.history.end());
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 std::vector<index_t> indices_of(Ends ends, index_t m) {
   std::vector<index_t> indices;
@@ -66,4 +66,4 @@ std::vector<index_t> rising_order(const std::vector<double>& values) {
   return order;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -10,7 +10,7 @@
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 struct Ends {
   index_t low = 0, high = 0;
@@ -56,4 +56,4 @@ template <class T>
   return squares;
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -10,7 +10,7 @@
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// All numbers and matrices in the order in which the solver lists them, and the columns of the basis. Of several
 /// ranks each has its rows of what is tall, and all have the same of the rest.
@@ -129,4 +129,4 @@ void expect_same_run(StateArchive<T>& archive, const std::vector<double>& identi
     throw Error(Errc::invalid_argument, "the stored state belongs to a run on another matrix or with other options");
 }
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 
-namespace ts::solvers {
+namespace ts::inline v0::solvers {
 
 /// Where the time of a Krylov method went, in seconds.
 struct KrylovSeconds {
@@ -42,4 +42,4 @@ class Timed {
   Stopwatch watch_;
 };
 
-}  // namespace ts::solvers
+}  // namespace ts::inline v0::solvers

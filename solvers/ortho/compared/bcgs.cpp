@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho::detail {
+namespace ts::inline v0::ortho::detail {
 
 namespace {
 
@@ -107,4 +107,4 @@ Orthonormalised run(Tall<T>& tall, const BlockMgs& method, HostView<T> x, HostVi
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho::detail
+}  // namespace ts::inline v0::ortho::detail

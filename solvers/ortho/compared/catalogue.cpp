@@ -2,7 +2,7 @@
 
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 std::vector<NamedMethod> every_method() {
   return {{"default", Skeleton(BcgsiPlusA{})},
@@ -54,4 +54,4 @@ Orthonormalised orthonormalise(const Context& ctx, const NamedMethod& method, Ho
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

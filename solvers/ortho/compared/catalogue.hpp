@@ -7,7 +7,7 @@
 
 #include "tallskinny/solvers/ortho/compared/skeleton.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// A muscle takes X whole; a skeleton block after block.
 struct NamedMethod {
@@ -26,4 +26,4 @@ struct NamedMethod {
 template <class T>
 Orthonormalised orthonormalise(const Context&, const NamedMethod&, HostView<T> x, HostView<T> r, index_t width);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -5,7 +5,7 @@
 
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -66,4 +66,4 @@ void apply_q(HostView<const T> a, const std::vector<T>& tau, HostView<T> c) {
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, householder_qr)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, apply_q)
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

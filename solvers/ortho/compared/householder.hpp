@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/core/view.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// A = Q R with A n x b, n >= b: R in the upper triangle, the vectors v_j of H_j = I - tau_j v_j v_j^H below
 /// it (v_j(j) = 1 is not stored), Q = H_0 .. H_{b-1}. The diagonal of R is real. Source: Golub and Van Loan,
@@ -17,4 +17,4 @@ template <class T>
 template <class T>
 void apply_q(HostView<const T> a, const std::vector<T>& tau, HostView<T> c);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -3,7 +3,7 @@
 #include "tallskinny/solvers/ortho/compared/skeleton_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 template <class T>
 Factored detail::factorise(Tall<T>& tall, const Muscle& muscle, PlacedView<T> x, HostView<T> r) {
@@ -26,4 +26,4 @@ Factored orthonormalise(const Context& ctx, const Muscle& muscle, PlacedView<T> 
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

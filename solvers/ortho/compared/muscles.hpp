@@ -6,7 +6,7 @@
 
 #include "tallskinny/solvers/ortho/muscle.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// Cholesky QR whose Gram matrix and Cholesky factor have twice the digits of X, then a plain Cholesky QR:
 /// loss O(u) while kappa < 1 / u. Source: Yamazaki, Tomov, Dongarra 2015, "Mixed-precision Cholesky QR
@@ -39,4 +39,4 @@ using Muscle =
 template <class T>
 Factored orthonormalise(const Context&, const Muscle&, PlacedView<T> x, HostView<T> r);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

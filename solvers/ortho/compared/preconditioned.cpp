@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/ortho/wide_gram.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho::detail {
+namespace ts::inline v0::ortho::detail {
 
 namespace {
 
@@ -56,4 +56,4 @@ Factored factorise(Tall<T>& tall, RandomisedCholQr method, PlacedView<T> x, Host
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho::detail
+}  // namespace ts::inline v0::ortho::detail

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/ortho/compared/sketch.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::ortho::detail {
+namespace ts::inline v0::ortho::detail {
 
 namespace {
 
@@ -84,4 +84,4 @@ Orthonormalised run(Tall<T>& tall, RandomisedBcgs method, HostView<T> x, HostVie
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho::detail
+}  // namespace ts::inline v0::ortho::detail

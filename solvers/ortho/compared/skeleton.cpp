@@ -3,7 +3,7 @@
 #include "tallskinny/solvers/ortho/compared/skeleton_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 
@@ -71,4 +71,4 @@ Orthonormalised orthonormalise(const Context& ctx, const Skeleton& skeleton, Hos
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

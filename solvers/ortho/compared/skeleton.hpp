@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/ortho/compared/muscles.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 // u is the unit roundoff, kappa the condition number of the whole X. Losses are bounds from the sources;
 // where one holds only under a condition on kappa, a Cholesky that breaks down beyond it ends the
@@ -96,4 +96,4 @@ struct Orthonormalised {
 template <class T>
 Orthonormalised orthonormalise(const Context&, const Skeleton&, HostView<T> x, HostView<T> r, index_t width);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

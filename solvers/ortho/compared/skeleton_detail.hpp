@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/ortho/compared/skeleton.hpp"
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 
-namespace ts::ortho::detail {
+namespace ts::inline v0::ortho::detail {
 
 template <class T>
 Factored factorise(Tall<T>&, const Muscle&, PlacedView<T> x, HostView<T> r);
@@ -46,4 +46,4 @@ template <class T>
   return f.rung != Rung::failed && f.rank == x.cols();
 }
 
-}  // namespace ts::ortho::detail
+}  // namespace ts::inline v0::ortho::detail

@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/random.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 namespace {
 constexpr index_t copies = 8;
@@ -49,4 +49,4 @@ Matrix<T> sketch(const Context& ctx, std::uint64_t seed, index_t rows, HostView<
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, sketch)
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
-namespace ts::ortho {
+namespace ts::inline v0::ortho {
 
 /// Rows of a sketch that keeps the geometry of b columns: norms of their combinations change by at most a
 /// factor of about 1 +- sqrt(b / rows), with high probability.
@@ -20,4 +20,4 @@ namespace ts::ortho {
 template <class T>
 [[nodiscard]] Matrix<T> sketch(const Context&, std::uint64_t seed, index_t rows, HostView<const T> x);
 
-}  // namespace ts::ortho
+}  // namespace ts::inline v0::ortho

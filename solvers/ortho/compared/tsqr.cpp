@@ -8,7 +8,7 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
-namespace ts::ortho::detail {
+namespace ts::inline v0::ortho::detail {
 
 namespace {
 
@@ -74,4 +74,4 @@ Factored factorise(Tall<T>& tall, Tsqr, PlacedView<T> x, HostView<T> r) {
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
-}  // namespace ts::ortho::detail
+}  // namespace ts::inline v0::ortho::detail
