@@ -15,6 +15,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
 namespace ts::python {
 
@@ -58,7 +59,7 @@ struct Operand {
 [[nodiscard]] Operand operand_of(const In& a, const char* name);
 [[nodiscard]] Operand operand_of(const Out& a, const char* name);
 
-/// The stream that operations of this process on a device use.
+/// The stream that operations of this thread on a device use.
 [[nodiscard]] cuda::Stream stream_of(int device);
 /// The same context, with that stream where the operand lies on a device.
 [[nodiscard]] Context context_at(const Context& ctx, const Operand& where);
@@ -105,6 +106,18 @@ template <class T>
   const T* const data = m.data();
   const auto rows = static_cast<std::size_t>(m.rows()), cols = static_cast<std::size_t>(m.cols());
   return array_of<T>(std::move(m), data, {rows, cols});
+}
+
+/// A matrix on a device as an object of DLPack, which other libraries take without a copy.
+template <class T>
+[[nodiscard]] nb::object array_of(DeviceMatrix<T> m, int device) {
+  const std::size_t shape[] = {static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())};
+  T* const data = m.data();
+  auto kept = std::make_unique<DeviceMatrix<T>>(std::move(m));
+  nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<DeviceMatrix<T>*>(p); });
+  kept.release();
+  return nb::cast(nb::ndarray<nb::array_api, T, nb::device::cuda>(data, 2, shape, owner, nullptr, nb::dtype<T>(),
+                                                                  nb::device::cuda::value, device));
 }
 
 void add_engine(nb::module_& m);

@@ -112,9 +112,17 @@ void hear(EigenOptions& options, Watch& watch) {
   };
 }
 
+/// Vectors, which wait on the device of `ctx` where they were left there.
+template <class T>
+nb::object vectors_of(const Context& ctx, Matrix<T>& here, DeviceMatrix<T>& there) {
+  if (there.cols() == 0) return array_of(std::move(here));
+  ctx.stream.synchronize();
+  return array_of(std::move(there), ctx.stream.device().index);
+}
+
 /// What all results say alike.
 template <class Result>
-nb::dict outcome_of(Result& r) {
+nb::dict outcome_of(const Context& ctx, Result& r) {
   nb::dict out;
   out["converged"] = r.converged, out["complete"] = r.verified, out["reason"] = r.reason;
   out["verification"] = std::string(name_of(r.verification));
@@ -124,12 +132,12 @@ nb::dict outcome_of(Result& r) {
   out["converged_pairs"] = pairs;
   out["residuals"] = array_of(std::move(r.residual_norms));
   out["vector_errors"] = array_of(std::move(r.vector_errors));
-  out["values"] = array_of(std::move(r.values)), out["vectors"] = array_of(std::move(r.vectors));
+  out["values"] = array_of(std::move(r.values)), out["vectors"] = vectors_of(ctx, r.vectors, r.device_vectors);
   return out;
 }
 template <class T>
-nb::dict hermitian_outcome(EigshResult<T>& r) {
-  nb::dict out = outcome_of(r);
+nb::dict hermitian_outcome(const Context& ctx, EigshResult<T>& r) {
+  nb::dict out = outcome_of(ctx, r);
   out["error_bounds"] = array_of(std::move(r.error_bounds)), out["note"] = r.note;
   out["backward_errors"] = array_of(std::move(r.backward_errors));
   return out;
@@ -162,7 +170,7 @@ nb::dict eigsh_of(const Context& ctx, nb::object a, index_t k, const EigenOption
     auto o = hermitian_options<T>(common, sigma, mass, initial);
     hear(o, watch);
     auto found = watched(watch, [&] { return eigsh(ctx, view, k, o); });
-    return hermitian_outcome(found);
+    return hermitian_outcome(ctx, found);
   });
 }
 
@@ -176,7 +184,7 @@ nb::dict eigsh_by(const Context& ctx, nb::object f, index_t n, index_t k, const 
   hear(o, watch);
   const Operator<T> a = operator_of_callable<T>(n, f);
   auto found = watched(watch, [&] { return eigsh<T>(ctx, a, k, o); });
-  return hermitian_outcome(found);
+  return hermitian_outcome(ctx, found);
 }
 
 template <class T>
@@ -196,7 +204,7 @@ nb::dict eigs_of(const Context& ctx, nb::object a, index_t k, const EigenOptions
     o.sigma = sigma;
     hear(o, watch);
     auto found = watched(watch, [&] { return eigs(ctx, view, k, o); });
-    return outcome_of(found);
+    return outcome_of(ctx, found);
   });
 }
 
@@ -208,13 +216,13 @@ nb::dict eigs_by(const Context& ctx, nb::object f, index_t n, index_t k, const E
   hear(o, watch);
   const Operator<T> a = operator_of_callable<T>(n, f);
   auto found = watched(watch, [&] { return eigs<T>(ctx, a, k, o); });
-  return outcome_of(found);
+  return outcome_of(ctx, found);
 }
 
 template <class T>
-nb::dict triplets_of(SvdsResult<T>& r) {
-  nb::dict out = outcome_of(r.triplets);
-  out["left"] = array_of(std::move(r.left));
+nb::dict triplets_of(const Context& ctx, SvdsResult<T>& r) {
+  nb::dict out = outcome_of(ctx, r.triplets);
+  out["left"] = vectors_of(ctx, r.left, r.device_left);
   return out;
 }
 
@@ -226,7 +234,7 @@ nb::dict svds_of(const Context& ctx, nb::object a, index_t k, const EigenOptions
     static_cast<EigenOptions&>(o) = common, o.centre = centre;
     hear(o, watch);
     auto found = watched(watch, [&] { return svds(ctx, view, k, o); });
-    return triplets_of(found);
+    return triplets_of(ctx, found);
   });
 }
 
@@ -243,7 +251,7 @@ nb::dict svds_by(const Context& ctx, nb::object f, nb::object g, index_t m, inde
   };
   Rectangular<T> a{m, n, product(operator_of_callable<T>(m, f)), product(operator_of_callable<T>(n, g))};
   auto found = watched(watch, [&] { return svds<T>(ctx, a, k, o); });
-  return triplets_of(found);
+  return triplets_of(ctx, found);
 }
 
 }  // namespace
@@ -258,6 +266,9 @@ void add_eigen(nb::module_& m) {
       .def_rw("seed", &EigenOptions::seed)
       .def_rw("verify", &EigenOptions::verify)
       .def_rw("vectors", &EigenOptions::vectors)
+      .def_prop_rw(
+          "results_on_device", [](const EigenOptions& o) { return o.results == Results::on_device; },
+          [](EigenOptions& o, bool on) { o.results = on ? Results::on_device : Results::on_host; })
       .def("set_which", [](EigenOptions& o, const std::string& w) { o.which = word_of(w, "which", which_words); })
       .def("set_method", [](EigenOptions& o, const std::string& w) { o.method = word_of(w, "method", methods); })
       .def("set_convergence",

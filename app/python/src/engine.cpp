@@ -151,6 +151,35 @@ void spmm_with(const Context& ctx, Scalar alpha, index_t cols, const In& pointer
   });
 }
 
+template <class T>
+const T* list_on_device(const In& a, const char* name, int device) {
+  if (a.ndim() != 1 || a.dtype() != nb::dtype<T>() || a.device_type() != nb::device::cuda::value ||
+      a.device_id() != device || (a.shape(0) > 1 && a.stride(0) != 1))
+    throw Error(Errc::invalid_argument,
+                std::string(name) + " must be a contiguous list on device " + std::to_string(device) + ", as x is");
+  return static_cast<const T*>(a.data());
+}
+
+/// Of a matrix on a device whose pointers and column numbers the caller has looked at.
+void spmm_on_device(const Context& ctx, Scalar alpha, index_t cols, const In& pointers_, const In& indices_,
+                    const In& values_, const In& x_, Scalar beta, const Out& y_) {
+  const Operand x = operand_of(x_, "x"), y = operand_of(y_, "out");
+  if (x.space != Space::device) throw Error(Errc::invalid_argument, "a lies on a GPU, x does not: move one of them");
+  run(ctx, x, [&]<class T, Space S>(const Context& at) {
+    using R = result_t<T>;
+    if constexpr (is_result<T> && S == Space::device) {
+      CsrView<T, S> a{
+          static_cast<index_t>(pointers_.shape(0)) - 1, cols, list_on_device<index_t>(pointers_, "indptr", x.device),
+          list_on_device<std::int32_t>(indices_, "indices", x.device), list_on_device<T>(values_, "data", x.device)};
+      a.stored = static_cast<index_t>(values_.shape(0));
+      detail::spmm<T, std::int32_t>(at, Op::none, scalar<R>(alpha), a, R{}, x.as<const T, S>("x", at), scalar<R>(beta),
+                                    y.as<R, S>("out", at));
+    } else {
+      refuse_half();
+    }
+  });
+}
+
 std::string plan_of(const Context& ctx, const std::string& operation, const std::string& type, index_t n, index_t p,
                     index_t q, index_t nonzeros) {
   Problem problem;
@@ -169,7 +198,7 @@ void add_engine(nb::module_& m) {
   m.def("gram", gram_of), m.def("inner", inner_of), m.def("tsmm", tsmm_of), m.def("tsm2r", tsm2r_of);
   m.def("trsm", trsm_of), m.def("column_norms", norms_of), m.def("orthonormalise", orthonormalise_of);
   m.def("spmm32", spmm_with<std::int32_t>), m.def("spmm64", spmm_with<std::int64_t>);
-  m.def("plan", plan_of);
+  m.def("spmm_on_device", spmm_on_device), m.def("plan", plan_of);
 }
 
 }  // namespace ts::python

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <mutex>
 
 #include "arrays.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
@@ -64,9 +65,41 @@ Operand operand_of(const In& a, const char* name) {
 }
 Operand operand_of(const Out& a, const char* name) { return operand_of_handle(a.data(), In(a), name); }
 
+namespace {
+
+/// Streams that no thread has at the moment: of the process, to its end.
+struct IdleStreams {
+  std::mutex mutex;
+  std::multimap<int, cuda::Stream> streams;
+};
+IdleStreams& idle_streams() {
+  static auto* const idle = new IdleStreams;
+  return *idle;
+}
+
+/// Those of one thread, since one at a time gives work to a stream.
+struct ThreadStreams {
+  std::map<int, cuda::Stream> streams;
+
+  ThreadStreams() = default;
+  ThreadStreams(const ThreadStreams&) = delete;
+  ThreadStreams& operator=(const ThreadStreams&) = delete;
+  ~ThreadStreams() {
+    const std::lock_guard lock(idle_streams().mutex);
+    for (auto& [device, stream] : streams) idle_streams().streams.emplace(device, std::move(stream));
+  }
+};
+
+}  // namespace
+
 cuda::Stream stream_of(int device) {
-  static std::map<int, cuda::Stream>* const streams = new std::map<int, cuda::Stream>;  // of the process, to its end
-  auto& stream = (*streams)[device];
+  thread_local ThreadStreams mine;
+  cuda::Stream& stream = mine.streams[device];
+  if (stream) return stream;
+  {
+    const std::lock_guard lock(idle_streams().mutex);
+    if (auto idle = idle_streams().streams.extract(device)) stream = std::move(idle.mapped());
+  }
   if (!stream) stream = cuda::Stream(device);
   return stream;
 }

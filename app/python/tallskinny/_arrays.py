@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 import numpy as np
@@ -52,13 +53,29 @@ def tall(a, name):
         if a.ndim == 2 and not ((s1 == step and s0 >= step * a.shape[1]) or (s0 == step and s1 >= step * a.shape[0])):
             a = np.ascontiguousarray(a)
         return a
+    from ._foreign import adopted
+
+    a = adopted(a)
     if is_foreign(a):
         if hasattr(a, "requires_grad"):
-            a = a.detach()
+            a = a.detach().resolve_conj()
         a = a[:, None] if a.ndim == 1 else a
+        if a.ndim == 2 and not _has_lines(a):
+            a = a.contiguous() if hasattr(a, "contiguous") else a.copy(order="C")
         wait_for(a)
         return a
     return tall(np.asarray(a), name)
+
+
+def _has_lines(a):
+    """Whether rows or columns of a foreign array are contiguous."""
+    if hasattr(a, "stride"):
+        s0, s1 = a.stride()
+    elif hasattr(a, "strides"):
+        s0, s1 = (s // a.itemsize for s in a.strides)
+    else:
+        return True
+    return (s1 == 1 and s0 >= a.shape[1]) or (s0 == 1 and s1 >= a.shape[0]) or 1 in a.shape
 
 
 def empty(like, shape, dtype=None):
@@ -70,7 +87,8 @@ def empty(like, shape, dtype=None):
         dtype = module.float32 if str(like.dtype).split(".")[-1] in ("float16", "bfloat16") else like.dtype
     if module.__name__ == "torch":
         return module.empty(shape, dtype=dtype, device=like.device)
-    return module.empty(shape, dtype=dtype)
+    with _device_of(like):
+        return module.empty(shape, dtype=dtype)
 
 
 def output(out, like, shape, beta, name="out"):
@@ -89,10 +107,20 @@ def output(out, like, shape, beta, name="out"):
     return out
 
 
+def _device_of(a):
+    """Makes the GPU of an array of CuPy the one where new arrays lie."""
+    return a.device if hasattr(getattr(a, "device", None), "__enter__") else contextlib.nullcontext()
+
+
 def on_host(a):
-    """An array as one of NumPy: without a copy, but from a GPU."""
+    """An array as one of NumPy: without a copy, but from a GPU. A sparse matrix as one of SciPy."""
+    if is_sparse(a):
+        return a
+    if hasattr(a, "on_host"):
+        return a.on_host()
     if hasattr(a, "detach"):
-        return a.detach().cpu().numpy()
+        a = a.detach().resolve_conj().resolve_neg()
+        return (a.float() if str(a.dtype) == "torch.bfloat16" else a).cpu().numpy()
     if is_on_device(a):
         return a.get() if hasattr(a, "get") else np.from_dlpack(a)
     return np.asarray(a)
@@ -100,12 +128,25 @@ def on_host(a):
 
 def back_to(like, result):
     """A NumPy array as one of the library that made `like`, where that lies."""
+    like = getattr(like, "values", None) if hasattr(like, "on_host") else like
     if not is_foreign(like) or type(result) is not np.ndarray:
         return result
     module = module_of(like)
     if module.__name__ == "torch":
         return module.from_numpy(result).to(like.device)
-    return module.asarray(result)
+    with _device_of(like):
+        return module.asarray(result)
+
+
+def columns_of(a, numbers):
+    """A copy of columns of an array of any library."""
+    if isinstance(a, np.ndarray):
+        return a[:, numbers]
+    module = module_of(a)
+    if module.__name__ == "torch":
+        return a[:, module.as_tensor(numbers, device=a.device)]
+    with _device_of(a):
+        return a[:, module.asarray(numbers)]
 
 
 def is_sparse(a):

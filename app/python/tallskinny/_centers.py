@@ -8,8 +8,9 @@ import warnings
 import numpy as np
 
 from . import _core
-from ._arrays import back_to, csr_parts, is_on_device, is_sparse, tall, wait_for
+from ._arrays import back_to, csr_parts, is_on_device, is_sparse, on_host, tall, wait_for
 from ._context import core_of
+from ._foreign import ForeignCsr, adopted
 from ._progress import progress_of
 
 try:
@@ -44,6 +45,7 @@ def _seed(random_state):
 def weights_of(sample_weight, X):
     if sample_weight is None:
         return None
+    sample_weight = on_host(adopted(sample_weight)) if hasattr(sample_weight, "dtype") else sample_weight
     return np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
 
 
@@ -53,7 +55,7 @@ class Centers(*_bases):
     _algorithm = "lloyd"
 
     def _validated(self, X, reset=False):
-        if is_on_device(X):
+        if is_on_device(X) or isinstance(X, ForeignCsr):
             wait_for(X)
             if reset:
                 self.n_features_in_ = int(X.shape[1])
@@ -74,7 +76,10 @@ class Centers(*_bases):
 
     @staticmethod
     def _operand(X):
-        return csr_parts(X, {np.dtype(np.float64), np.dtype(np.float32)}) if is_sparse(X) else tall(X, "X")
+        types = {np.dtype(np.float64), np.dtype(np.float32)}
+        if isinstance(X, ForeignCsr):
+            return X.parts(types)
+        return csr_parts(X, types) if is_sparse(X) else tall(X, "X")
 
     def _context_core(self):
         return core_of(getattr(self, "context", None))
@@ -104,7 +109,7 @@ class Centers(*_bases):
             return None
         if callable(init):
             init = init(X, self.n_clusters, random_state=check_random_state(self.random_state))
-        centers = np.array(init, dtype=np.float64, order="C")
+        centers = np.array(on_host(adopted(init)) if hasattr(init, "dtype") else init, dtype=np.float64, order="C")
         if centers.ndim != 2 or centers.shape[0] != self.n_clusters:
             raise ValueError(f"The shape of the initial centers {centers.shape} does not match the number of clusters "
                              f"{self.n_clusters}.")
@@ -142,7 +147,8 @@ class Centers(*_bases):
         Parameters
         ----------
         X : array or sparse matrix, shape (n_samples, n_features)
-            Float64 and float32 are read where they lie, on a GPU too; sparse rows stay sparse.
+            Float64 and float32 are read where they lie, on a GPU too, where labels and centres then are. Sparse rows
+            stay sparse; those on a GPU are copied to host memory.
         y : ignored
         sample_weight : array, shape (n_samples,), optional
 
@@ -150,7 +156,7 @@ class Centers(*_bases):
         -------
         self
         """
-        source = X
+        source = X = adopted(X)
         X = self._validated(X, reset=True)
         self._check_parameters(X.shape[0])
         centers = self._given_centers(X)
@@ -177,8 +183,6 @@ class Centers(*_bases):
     def _exact_centers(self):
         """float64: what was found, unless cluster_centers_ has been replaced since."""
         check_is_fitted(self)
-        from ._arrays import on_host
-
         shown = on_host(self.cluster_centers_)
         kept = self.__dict__.get("_centers")
         if kept is None or kept.shape != shown.shape or not np.array_equal(kept.astype(shown.dtype), shown):
@@ -202,6 +206,7 @@ class Centers(*_bases):
         -------
         array of int32, shape (n_samples,)
         """
+        X = adopted(X)
         return back_to(X, self._predicted(X)[0])
 
     def fit_predict(self, X, y=None, sample_weight=None):
@@ -209,7 +214,7 @@ class Centers(*_bases):
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def transform(self, X):
-        """Distances of all rows to all centres.
+        """Distances of all rows to all centres. Rows on a GPU are copied to host memory for it.
 
         Parameters
         ----------
@@ -220,11 +225,9 @@ class Centers(*_bases):
         array, shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
-        source, X = X, self._validated(X)
-        if is_on_device(X):
-            from ._arrays import on_host
-
-            X = on_host(X)
+        source = X = adopted(X)
+        X = self._validated(X)
+        X = on_host(X) if is_on_device(X) else X
         found = _core.transform(self._context_core(), self._operand(X), self._exact_centers(),
                                 getattr(self, "metric", "euclidean"))
         return back_to(source, found.astype(np.float32) if X.dtype == np.float32 else found)
@@ -235,7 +238,7 @@ class Centers(*_bases):
 
     def score(self, X, y=None, sample_weight=None):
         """The negative sum of squared distances of rows to their centres."""
-        return -self._predicted(X, sample_weight)[1]
+        return -self._predicted(adopted(X), sample_weight)[1]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
-from ._arrays import csr_parts, is_sparse, on_host
+from ._arrays import columns_of, csr_parts, is_sparse, on_host
 from ._errors import no_convergence
-from ._matrix import Matrix, products
+from ._foreign import adopted
+from ._matrix import Matrix, adjoint, products
 from ._progress import progress_of
 
 _usual_tol = 1e-12  # of tol=0
@@ -94,13 +95,14 @@ def _checked(found, order, w, v, result):
     ok = np.asarray(found["converged_pairs"], dtype=bool)[order]
     raise no_convergence(f"{int(ok.sum())} of {len(ok)} wanted eigenvalues converged: "
                          f"{_renamed(found['reason'])}",
-                         w[ok], None if v is None else v[:, ok], result)
+                         columns_of(w[None, :], np.flatnonzero(ok))[0],
+                         None if v is None else columns_of(v, np.flatnonzero(ok)), result)
 
 
 def _initial(v0, n, dtype):
     if v0 is None:
         return None
-    v0 = np.asarray(v0)
+    v0 = np.asarray(on_host(adopted(v0)))
     v0 = v0.reshape(-1, 1) if v0.ndim == 1 else v0
     if v0.shape[0] != n:
         raise ValueError(f"v0 has {v0.shape[0]} rows where A has {n}")
@@ -115,8 +117,10 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     Parameters
     ----------
     A : array, sparse matrix, DataFrame or LinearOperator, shape (n, n)
-        CSR and dense float64 and complex128 are read where they lie. Of a GPU, it is copied to host memory and worked
-        on there.
+        CSR and dense float64 and complex128 are read where they lie. A matrix on a GPU, dense or sparse, of CuPy,
+        PyTorch or anything with `indptr`, `indices` and `data`, is worked on there; its entries are copied to host
+        memory once, where they are checked and factorised. Values and vectors are then arrays of its library on its
+        GPU.
     k : int
         Number of eigenvalues, up to n.
     M : sparse matrix or array, optional
@@ -182,7 +186,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
             raise ValueError("M must be a matrix, not a LinearOperator: it is factorised")
         from scipy.sparse import csr_array
 
-        M = csr_array(M)
+        M = csr_array(on_host(adopted(M)))
         if M.shape != a.shape:
             raise ValueError(f"wrong M dimensions {M.shape}, should be {a.shape}")
         if M.dtype.kind == "c":
@@ -202,21 +206,21 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     if OPinv is not None and a.operator is None:
         from scipy.sparse.linalg import aslinearoperator
 
-        a.operator = aslinearoperator(on_host(A) if not is_sparse(A) else A)
+        a.operator = aslinearoperator(A if is_sparse(A) else on_host(a.source))
     if a.operator is not None and (sigma is not None or which == "SM") and OPinv is None:
         raise ValueError("eigenvalues of a LinearOperator near sigma need OPinv, the products with its inverse")
+    core = a.context(context, options)
     with progress_of(verbose, callback, "eigsh") as tell:
         if a.operator is None:
-            found = _core.eigsh(a.context(context), a.parts, k, options, sigma, m, start, tell)
+            found = _core.eigsh(core, a.parts, k, options, sigma, m, start, tell)
         else:
             call = _core.eigsh_by_complex if a.is_complex else _core.eigsh_by_real
             inverse = None if OPinv is None else products(OPinv)
-            found = call(a.context(context), products(a.operator), n, k, options, sigma, m, start, inverse, tell)
+            found = call(core, products(a.operator), n, k, options, sigma, m, start, inverse, tell)
     order = np.argsort(found["values"], kind="stable")
-    w = found["values"][order].astype(np.zeros(0, a.result_type).real.dtype, copy=False)
-    v = found["vectors"][:, order].astype(a.result_type, copy=False) if return_eigenvectors else None
-    items = (a.back(w), a.back(v)) if v is not None else (a.back(w),)
-    result = _checked(found, order, w, v, Result(items, _told(found, order)))
+    w = a.back(found["values"][order].astype(np.zeros(0, a.result_type).real.dtype, copy=False))
+    v = a.columns(found["vectors"], order) if return_eigenvectors else None
+    result = _checked(found, order, w, v, Result((w,) if v is None else (w, v), _told(found, order)))
     return result if return_eigenvectors else result[0]
 
 
@@ -265,17 +269,19 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
         raise ValueError(f"which={which!r} with sigma is not supported: 'LM' gives the nearest to it")
     if a.operator is not None and sigma is not None:
         raise ValueError("eigenvalues of a LinearOperator near sigma are not supported: give a matrix")
+    core = a.context(context, options)
     with progress_of(verbose, callback, "eigs") as tell:
         if a.operator is None:
             sigma = None if sigma is None else complex(sigma)
-            found = _core.eigs(a.context(context), a.parts, k, options, which, sigma, tell)
+            found = _core.eigs(core, a.parts, k, options, which, sigma, tell)
         else:
             call = _core.eigs_by_complex if a.is_complex else _core.eigs_by_real
-            found = call(a.context(context), products(a.operator), n, k, options, which, tell)
+            found = call(core, products(a.operator), n, k, options, which, tell)
     order = slice(0, k)
     dtype = np.complex64 if a.result_type in (np.float32, np.complex64) else np.complex128
-    w, v = found["values"][order].astype(dtype, copy=False), found["vectors"][:, order].astype(dtype, copy=False)
-    result = _checked(found, order, w, v, Result((a.back(w), a.back(v)), _told(found, order)))
+    w = a.back(found["values"][order].astype(dtype, copy=False))
+    v = a.columns(found["vectors"], order, dtype)
+    result = _checked(found, order, w, v, Result((w, v), _told(found, order)))
     return result if return_eigenvectors else result[0]
 
 
@@ -326,22 +332,23 @@ def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_sing
     k = _check_k(k, min(m, n), "the smaller side of A")
     chosen = _options(tol, maxiter, random_state if rng is None else rng, True, verify)
     chosen.set_which(which)
+    core = a.context(context, chosen)
     with progress_of(verbose, callback, "svds") as tell:
         if a.operator is None:
-            found = _core.svds(a.context(context), a.parts, k, chosen, bool(centre), tell)
+            found = _core.svds(core, a.parts, k, chosen, bool(centre), tell)
         else:
             if centre or which == "SM":
                 raise ValueError("centre and which='SM' need a matrix, not a LinearOperator")
             call = _core.svds_by_complex if a.is_complex else _core.svds_by_real
             forth, back = products(a.operator), products(a.operator.adjoint())
-            found = call(a.context(context), forth, back, m, n, k, chosen, tell)
+            found = call(core, forth, back, m, n, k, chosen, tell)
     order = np.argsort(found["values"], kind="stable")
-    s = found["values"][order].astype(np.zeros(0, a.result_type).real.dtype, copy=False)
-    u = found["left"][:, order].astype(a.result_type, copy=False)
-    vh = found["vectors"][:, order].astype(a.result_type, copy=False).conj().T
+    s = a.back(found["values"][order].astype(np.zeros(0, a.result_type).real.dtype, copy=False))
     wanted = return_singular_vectors
-    items = (a.back(u) if wanted in (True, "u") else None, a.back(s), a.back(vh) if wanted in (True, "vh") else None)
-    result = _checked(found, order, s, vh.conj().T, Result(items, _told(found, order)))
+    u = a.columns(found["left"], order) if wanted in (True, "u") else None
+    v = a.columns(found["vectors"], order)
+    vh = adjoint(v) if wanted in (True, "vh") else None
+    result = _checked(found, order, s, v, Result((u, s, vh), _told(found, order)))
     return result if wanted else result[1]
 
 

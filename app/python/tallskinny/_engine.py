@@ -7,6 +7,7 @@ import numpy as np
 from . import _core
 from ._arrays import empty, is_sparse, output, tall
 from ._context import core_of
+from ._foreign import ForeignCsr, adopted
 
 
 def gram(a, *, alpha=1.0, beta=0.0, out=None, conjugate=True, context=None):
@@ -112,34 +113,44 @@ def tsm2r(d, x, *, alpha=1.0, beta=0.0, out=None, context=None):
 
 
 def spmm(a, x, *, alpha=1.0, beta=0.0, out=None, context=None):
-    """Sparse times tall: ``alpha * a @ x + beta * out``, in host memory.
+    """Sparse times tall: ``alpha * a @ x + beta * out``.
 
     Parameters
     ----------
-    a : scipy.sparse matrix or array, shape (m, n)
-        Values and column numbers of CSR are used as they are; other formats become CSR first.
-    x : numpy.ndarray, shape (n, q)
-        Of the type of `a`.
+    a : sparse matrix or array, shape (m, n)
+        Of SciPy, CuPy or PyTorch. Values and column numbers of CSR are used as they are; other formats become CSR
+        first.
+    x : array, shape (n, q)
+        Of the type and in the memory of `a`.
     alpha, beta, out, context
         As for `gram`; `out` has the shape (m, q).
 
     Returns
     -------
-    numpy.ndarray, shape (m, q)
+    array, shape (m, q)
     """
-    if not is_sparse(a):
-        raise TypeError("a must be a matrix of scipy.sparse; tsm2r() takes a dense one")
+    a = adopted(a)
+    if isinstance(a, ForeignCsr) and a.device is None:
+        a = a.on_host()
+    elif not is_sparse(a) and not isinstance(a, ForeignCsr):
+        raise TypeError("a must be a sparse matrix; tsm2r() takes a dense one")
     x = tall(x, "x")
-    a = a.tocsr()
+    if x.shape[0] != a.shape[1]:
+        raise ValueError(f"x has {x.shape[0]} rows where a has {a.shape[1]} columns")
     y = output(out, x, (a.shape[0], x.shape[-1]), beta)
+    if isinstance(a, ForeignCsr):
+        _core.spmm_on_device(core_of(context), alpha, a.shape[1], *a.on_device(), x, beta, y)
+        return y
+    a = a.tocsr()
     wide = a.indices.dtype == np.int64
     pointers = np.ascontiguousarray(a.indptr, dtype=np.int64)
     call = _core.spmm64 if wide else _core.spmm32
-    if x.shape[0] != a.shape[1]:
-        raise ValueError(f"x has {x.shape[0]} rows where a has {a.shape[1]} columns")
-    data = a.data if a.data.dtype == x.dtype else a.data.astype(np.result_type(a.data.dtype, x.dtype))
-    if data.dtype != x.dtype:
-        raise ValueError(f"x is of {x.dtype} where {data.dtype} is needed: convert it by astype()")
+    if isinstance(x, np.ndarray):
+        data = a.data if a.data.dtype == x.dtype else a.data.astype(np.result_type(a.data.dtype, x.dtype))
+        if data.dtype != x.dtype:
+            raise ValueError(f"x is of {x.dtype} where {data.dtype} is needed: convert it by astype()")
+    else:
+        data = a.data
     call(core_of(context), alpha, a.shape[1], pointers, a.indices, data, x, beta, y)
     return y
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
-from ._arrays import is_sparse
+from ._arrays import back_to, is_on_device, is_sparse, on_host
 from ._centers import Centers, weights_of
+from ._foreign import ForeignCsr, adopted
 
 
 class KMeans(Centers):
@@ -130,6 +131,8 @@ class MiniBatchKMeans(Centers):
     def partial_fit(self, X, y=None, sample_weight=None):
         """One step with these rows: centres move to the mean of all rows that they have had.
 
+        Rows on a GPU are copied to host memory for it.
+
         Parameters
         ----------
         X : array or sparse matrix, shape (n_samples, n_features)
@@ -141,7 +144,9 @@ class MiniBatchKMeans(Centers):
         self
         """
         first = not hasattr(self, "cluster_centers_")
+        source = X = adopted(X)
         X = self._validated(X, reset=first)
+        X = on_host(X) if is_on_device(X) or isinstance(X, ForeignCsr) else X
         weights = weights_of(sample_weight, X)
         if first:
             self._check_parameters(X.shape[0])
@@ -167,8 +172,8 @@ class MiniBatchKMeans(Centers):
         step = sums[moved] - count[moved, None] * new[moved]
         new[moved] += step / self._counts[moved, None]
         self._centers = new
-        self.cluster_centers_ = new.astype(np.float32) if X.dtype == np.float32 else new
-        self.labels_, self.inertia_ = labels, float(inertia)
+        self.cluster_centers_ = back_to(source, new.astype(np.float32) if X.dtype == np.float32 else new)
+        self.labels_, self.inertia_ = back_to(source, labels), float(inertia)
         self.n_steps_ += 1
         return self
 

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import back_to, csr_parts, is_on_device, is_sparse, on_host, tall
-from ._context import Context, core_of
+from ._arrays import (
+    _types,
+    back_to,
+    columns_of,
+    csr_parts,
+    is_foreign,
+    is_on_device,
+    is_sparse,
+    module_of,
+    on_host,
+    tall,
+    wait_for,
+)
+from ._context import Context, core_of, default_context
+from ._foreign import ForeignCsr, adopted
 
 
 class Matrix:
     """A matrix in the form that the library takes: `csr`, `dense`, or products by a `LinearOperator`."""
 
     def __init__(self, A, square=True):
+        A = adopted(A)
         self.source = A
-        self.device = None
-        if is_on_device(A):
-            self.device = int(A.__dlpack_device__()[1])
+        self.device = A.device if isinstance(A, ForeignCsr) else None
+        if is_foreign(A):
+            self.device = int(A.__dlpack_device__()[1]) if is_on_device(A) else None
             A = on_host(A)
-        elif hasattr(A, "get") and hasattr(A, "tocsr") and not is_sparse(A):  # of CuPy
-            A = A.get()
-            self.device = 0
         self.operator = None
-        if is_sparse(A):
+        if isinstance(A, ForeignCsr):
+            self.parts = A.parts(_types - {np.dtype(np.float16)})
+            self.dtype = self.parts[2].dtype
+        elif is_sparse(A):
             self.parts = csr_parts(A)
             self.dtype = self.parts[2].dtype
         elif hasattr(A, "matvec") and not isinstance(A, np.ndarray):
@@ -50,13 +64,41 @@ class Matrix:
         self.is_complex = True
         self.result_type = np.complex128
 
-    def context(self, given):
-        """The context of a call: on the device where the matrix lies, unless another is given."""
-        return core_of(Context(device=self.device) if given is None and self.device is not None else given)
+    def context(self, given, options):
+        """The context of a call: on the device where the matrix lies, unless another is given.
 
-    def back(self, a, dtype=None):
-        a = a if dtype is None else a.astype(dtype, copy=False)
-        return back_to(self.source, a) if hasattr(self.source, "__dlpack__") else a
+        Vectors then stay there, which `options` is told.
+        """
+        if given is None and self.device is not None:
+            usual = default_context()
+            given = Context(usual._core.threads, self.device, usual.determinism)
+        core = core_of(given)
+        options.results_on_device = self.device is not None and core.device == self.device
+        return core
+
+    def back(self, a):
+        """An array of NumPy where the matrix lies, in its library."""
+        return back_to(self.source, a)
+
+    def columns(self, found, order, dtype=None):
+        """Columns of vectors that were found, in this order, where the matrix lies."""
+        dtype = np.dtype(self.result_type if dtype is None else dtype)
+        if isinstance(found, np.ndarray):
+            return self.back(found[:, order].astype(dtype, copy=False))
+        module = module_of(getattr(self.source, "values", self.source))
+        there = module.from_dlpack(found)
+        v = columns_of(there, np.arange(there.shape[1])[order])
+        v = v.to(getattr(module, dtype.name)) if hasattr(v, "to") else v.astype(dtype, copy=False)
+        wait_for(v)  # the library's own vectors are freed now
+        return v
+
+
+def adjoint(v):
+    """v^H of an array of any library, or None."""
+    if v is None:
+        return None
+    v = v.conj()
+    return (v.resolve_conj() if hasattr(v, "resolve_conj") else v).T
 
 
 def _into(product):
