@@ -122,18 +122,6 @@ def test_no_device_is_said():
         ts.Context(device="cuda")
 
 
-def test_gpu():
-    torch = pytest.importorskip("torch")
-    if not ts.devices() or not torch.cuda.is_available():
-        pytest.skip("no GPU")
-    a = torch.randn(10_000, 6, dtype=torch.float64, device="cuda")
-    g = ts.gram(a)
-    assert g.device == a.device
-    torch.testing.assert_close(g, a.T @ a)
-    labels = ts.KMeans(4, random_state=0).fit(a).labels_
-    assert labels.device == a.device
-
-
 def test_files(tmp_path):
     dense, sparse = block(20, 3, np.float64), sp.random_array((20, 20), density=0.2, format="csr", rng=0)
     path = tmp_path / "both.h5"
