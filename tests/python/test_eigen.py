@@ -8,8 +8,9 @@ import time
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackNoConvergence, aslinearoperator, splu
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, splu
 
 import tallskinny as ts
 
@@ -122,20 +123,133 @@ def test_not_converged_is_raised_as_by_scipy():
 def test_errors():
     a = symmetric(10)
     for wrong, sentence in ((dict(k=0), "k=0"), (dict(k=11), "k=11"), (dict(which="XX"), "which='XX'"),
-                            (dict(mode="cayley"), "mode"), (dict(tol=-1), "tol=-1")):
+                            (dict(mode="cayley"), "needs a sigma"), (dict(mode="x"), "mode='x'"),
+                            (dict(sigma=0, mode="buckling"), "other than 0"), (dict(tol=-1), "tol=-1"),
+                            (dict(k=3, ncv=3), "ncv=3")):
         with pytest.raises(ValueError, match=sentence):
             ts.eigsh(a, **wrong)
     with pytest.raises(ValueError, match="square"):
         ts.eigsh(np.ones((3, 4)), k=1)
     with pytest.raises(ts.BadInput, match="eigs"):
         ts.eigsh(np.triu(a), k=1)
+    large = LinearOperator((30_000, 30_000), matvec=lambda x: x, dtype=float)
     with pytest.raises(ValueError, match="OPinv"):
-        ts.eigsh(aslinearoperator(a), k=1, sigma=0)
-    with pytest.raises(ValueError, match="which='LR' with sigma"):
-        ts.eigs(a, sigma=0.1, which="LR", k=2)
+        ts.eigsh(large, k=1, sigma=0)
+    with pytest.raises(ValueError, match="OPpart"):
+        ts.eigs(a, sigma=0.1, OPpart="i", k=2)
     assert (ts.eigsh(a, k=2, rng=5)[0] == ts.eigsh(a, k=2, rng=5)[0]).all()
-    with pytest.raises(ValueError, match="M of eigs"):
-        ts.eigs(a, M=a)
+    with pytest.raises(ValueError, match="wrong M dimensions"):
+        ts.eigs(a, M=a[:5, :5])
+    with pytest.raises(ValueError, match="up to 500 rows"):
+        ts.eigsh(laplacian(600), k=2, sigma=1, mode="cayley", which="SM")
+
+
+def positive(n, seed):
+    a = np.random.default_rng(seed).standard_normal((n, n))
+    return a @ a.T / n + np.eye(n)
+
+
+def as_scipy_chooses(nu, k, which):
+    order = np.argsort(abs(nu) if which in ("LM", "SM") else nu)
+    return {"LM": order[-k:], "LA": order[-k:], "SM": order[:k], "SA": order[:k],
+            "BE": np.concatenate((order[:k // 2], order[k // 2 - k:]))}[which]
+
+
+@pytest.mark.parametrize("n", [30, 520])
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+@pytest.mark.parametrize("mode", ["normal", "buckling", "cayley"])
+def test_modes_with_sigma(mode, which, n):
+    if mode == "cayley" and which == "SM" and n > 500:
+        return
+    if n > 500:  # chosen without all eigenvalues
+        a, m = laplacian(n) + sp.eye_array(n), None
+        exact = 3 - 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))
+    else:
+        a, m = positive(n, 1), positive(n, 2)
+        exact = scipy.linalg.eigh(a, m, eigvals_only=True)
+    for sigma in (1.3, -0.7):
+        if sigma < 0 and n > 500 and (which == "BE" or (mode, which) == ("cayley", "LM")):
+            if mode != "normal":
+                with pytest.raises(ValueError, match="one side of sigma"):
+                    ts.eigsh(a, 3, m, sigma=sigma, which=which, mode=mode)
+            continue
+        nu = {"normal": 1 / (exact - sigma), "buckling": exact / (exact - sigma),
+              "cayley": (exact + sigma) / (exact - sigma)}[mode]
+        wanted = np.sort(exact[as_scipy_chooses(nu, 3, which)])
+        found = ts.eigsh(a, 3, m, sigma=sigma, which=which, mode=mode)
+        w, v = found
+        if len(w) < 3:  # of one side there are no more: SciPy goes on from the far end of the other
+            assert sigma < 0 and set(w.round(8)) <= set(wanted.round(8)) and found.converged
+            continue
+        np.testing.assert_allclose(w, wanted, rtol=1e-8)
+        residuals = np.linalg.norm(a @ v - (v if m is None else m @ v) * w, axis=0)
+        assert max(residuals) < 1e-7
+        np.testing.assert_allclose(residuals, found.residuals, atol=1e-9)
+
+
+def test_buckling_of_an_indefinite_mass():
+    a, m = positive(40, 1), symmetric(40)
+    exact = scipy.linalg.eig(a, m, right=False).real
+    w, v = ts.eigsh(a, 4, m, sigma=0.5, mode="buckling")
+    wanted = np.sort(exact[as_scipy_chooses(exact / (exact - 0.5), 4, "LM")])
+    np.testing.assert_allclose(w, wanted, rtol=1e-8)
+    np.testing.assert_allclose(a @ v, m @ v * w, atol=1e-8)
+
+
+def test_operators_as_matrices():
+    a, m = positive(100, 3), positive(100, 4)
+    exact = scipy.linalg.eigh(a, m, eigvals_only=True)
+    for sigma, wanted in ((None, exact[-3:]), (0, exact[:3])):
+        w = ts.eigsh(aslinearoperator(a), 3, aslinearoperator(m), sigma=sigma, return_eigenvectors=False)
+        np.testing.assert_allclose(w, wanted, rtol=1e-8)
+    np.testing.assert_allclose(np.sort(ts.eigs(aslinearoperator(a), 3, sigma=0)[0].real),
+                               np.linalg.eigvalsh(a)[:3], rtol=1e-8)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, aslinearoperator])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.float32])
+def test_pencils_that_are_not_hermitian(dtype, form):
+    rng = np.random.default_rng(5)
+    a = rng.standard_normal((60, 60)).astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        a += 1j * rng.standard_normal((60, 60))
+    m = positive(60, 6).astype(dtype)
+    exact = scipy.linalg.eigvals(a, m)
+    close = 1e-3 if dtype == np.float32 else 1e-8
+    for sigma in (None, 0.4, 0.4 + 0.3j):
+        nu = exact if sigma is None else 1 / (exact - sigma)
+        for which in ("LM", "LR", "SI" if np.dtype(dtype).kind == "c" else "SR"):
+            key = {"LM": -abs(nu), "LR": -nu.real, "SR": nu.real, "SI": nu.imag}[which]
+            w, v = found = ts.eigs(form(a), 4, form(m), sigma=sigma, which=which)
+            v = v / np.linalg.norm(v, axis=0)
+            np.testing.assert_allclose(np.linalg.norm(a @ v - m @ v * w, axis=0), 0, atol=100 * close)
+            at = w if sigma is None else 1 / (w - sigma)
+            of = {"LM": -abs(at), "LR": -at.real, "SR": at.real, "SI": at.imag}[which]
+            np.testing.assert_allclose(np.sort(of), np.sort(key)[:4], rtol=close, atol=close)
+            assert found.converged and len(found.residuals) == 4
+
+
+def test_far_from_sigma_parts_and_inverses_of_eigs():
+    a, m = np.random.default_rng(7).standard_normal((50, 50)), positive(50, 8)
+    exact = scipy.linalg.eigvals(a, m)
+    w = ts.eigs(a, 4, m, sigma=0.5, which="SM")[0]
+    np.testing.assert_allclose(np.sort(abs(w - 0.5)), np.sort(abs(exact - 0.5))[-4:], rtol=1e-8)
+    sigma = 0.2 + 0.4j
+    for part, of in (("r", lambda x: 0.5 * (1 / (x - sigma) + 1 / (x - sigma.conjugate()))),
+                     ("i", lambda x: -0.5j * (1 / (x - sigma) - 1 / (x - sigma.conjugate())))):
+        w, v = ts.eigs(a, 4, m, sigma=sigma, OPpart=part)
+        np.testing.assert_allclose(np.sort(abs(of(w))), np.sort(abs(of(exact)))[-4:], rtol=1e-7)
+        np.testing.assert_allclose(a @ v, m @ v * w, atol=1e-6)
+    same = ts.eigs(a, 4, m, sigma=0.5)[0]
+    given = ts.eigs(aslinearoperator(a), 4, m, sigma=0.5, OPinv=aslinearoperator(np.linalg.inv(a - 0.5 * m)))[0]
+    np.testing.assert_allclose(np.sort_complex(given), np.sort_complex(same), rtol=1e-8)
+    inverse = ts.eigs(a, 4, m, Minv=aslinearoperator(np.linalg.inv(m)))[0]
+    np.testing.assert_allclose(np.sort_complex(inverse), np.sort_complex(ts.eigs(a, 4, m)[0]), rtol=1e-8)
+
+
+def test_sides_without_vectors():
+    a = laplacian(400) + sp.eye_array(400)  # nothing lies below 0.5: a crash, once
+    assert len(ts.eigsh(a, 2, sigma=0.5, which="BE", return_eigenvectors=False)) == 1
 
 
 def test_an_exception_of_the_operator_is_raised():

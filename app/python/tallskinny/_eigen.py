@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
-from ._arrays import columns_of, csr_parts, is_sparse, on_host
+from ._arrays import back_to, columns_of, csr_parts, is_sparse, on_host
 from ._errors import no_convergence
 from ._foreign import adopted
 from ._matrix import Matrix, adjoint, products
+from ._pencil import GeneralPencil, by_buckling, by_cayley, is_operator, matrix_of
 from ._progress import progress_of
 
 _usual_tol = 1e-12  # of tol=0
@@ -123,12 +124,15 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         GPU.
     k : int
         Number of eigenvalues, up to n.
-    M : sparse matrix or array, optional
-        Of A x = lambda M x: positive definite.
+    M : sparse matrix, array or LinearOperator, optional
+        Of A x = lambda M x: positive definite. It is factorised; a LinearOperator is first made a matrix by products
+        with all columns of the identity.
     sigma : float, optional
-        The eigenvalues nearest to it, by a factorisation of A - sigma M, or by `OPinv`.
+        The eigenvalues nearest to it, by a factorisation of A - sigma M, or by `OPinv`. A LinearOperator without
+        `OPinv` is first made a matrix.
     which : {'LM', 'SM', 'LA', 'SA', 'BE'}
-        With `sigma`, 'LA' and 'SA' are the nearest above and below, 'BE' on both sides.
+        With `sigma`, 'LA' and 'SA' are the nearest above and below, fewer than k where there are no more, 'BE' on both
+        sides, and 'SM' the farthest.
     v0 : array, shape (n,) or (n, c), optional
         Where the search begins.
     ncv : int, optional
@@ -143,7 +147,9 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         M is factorised.
     OPinv : LinearOperator, optional
         Products with the inverse of A - sigma M, for an A that is one.
-    mode : {'normal'}
+    mode : {'normal', 'buckling', 'cayley'}
+        With `sigma`, what `which` goes by: 1 / (lambda - sigma), lambda / (lambda - sigma), for which A is positive
+        definite and M need not be, or (lambda + sigma) / (lambda - sigma).
     rng : int or numpy.random.Generator, optional
         Of the random first block; the same integer gives the same bits.
     method : {'auto', 'lanczos', 'dense', 'chebyshev', 'lobpcg', 'davidson'}
@@ -173,42 +179,71 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     >>> w.round(6).tolist()
     [99.0, 100.0]
     """
-    if mode != "normal":
-        raise ValueError(f"mode={mode!r}: only 'normal' is supported")
-    if sigma is not None and which == "SM":
-        raise ValueError("which='SM' with sigma would be the values farthest from it: 'LM' gives the nearest")
+    if mode not in ("normal", "buckling", "cayley"):
+        raise ValueError(f"mode={mode!r} is none of 'normal', 'buckling', 'cayley'")
+    if mode != "normal" and sigma is None:
+        raise ValueError(f"mode={mode!r} needs a sigma")
+    if ncv is not None and not k < ncv <= A.shape[0]:
+        raise ValueError(f"ncv={ncv} must be above k={k} and at most {A.shape[0]}")
+    one = {"v0": v0, "maxiter": maxiter, "tol": tol, "vectors": return_eigenvectors, "rng": rng,
+           "method": method, "verify": verify, "verbose": verbose, "callback": callback, "context": context}
+    if mode == "cayley":
+        found = by_cayley(lambda c, word: _hermitian(A, c, M, sigma, word, OPinv, **one), A.shape[0],
+                          _check_k(k, A.shape[0]), float(np.real(sigma)), which)
+    elif mode == "buckling":
+        mass = A if not is_operator(A) else matrix_of(A, "A", "mode='buckling' factorises it")
+        if M is None:
+            from scipy.sparse import eye_array
+
+            M = eye_array(A.shape[0], format="csr")
+        elif is_operator(M):
+            M = matrix_of(M, "M", "mode='buckling' factorises it")
+        found = by_buckling(lambda c, at, word: _hermitian(M, c, mass, at, word, None, **one), A.shape[0],
+                            _check_k(k, A.shape[0]), float(np.real(sigma)), which)
+        found = Result((back_to(adopted(A), x) for x in found), found.__dict__)
+    else:
+        found = _hermitian(A, k, M, sigma, which, OPinv, **one)
+    return found if return_eigenvectors else found[0]
+
+
+def _mass_of(M, a):
+    """M as sparse parts of the type of A, which becomes complex if M is."""
+    from scipy.sparse import csr_array
+
+    M = matrix_of(M, "M", "it is factorised") if is_operator(M) else csr_array(on_host(adopted(M)))
+    if M.shape != a.shape:
+        raise ValueError(f"wrong M dimensions {M.shape}, should be {a.shape}")
+    if M.dtype.kind == "c":
+        a.make_complex()
+    m = csr_parts(M, {np.dtype(np.complex128 if a.is_complex else np.float64)})
+    if a.is_complex and m[2].dtype.kind != "c":
+        m = (*m[:2], m[2].astype(np.complex128), m[3])
+    return M, m
+
+
+def _hermitian(A, k, M, sigma, which, OPinv, *, v0, maxiter, tol, vectors, rng, method, verify, verbose, callback,
+               context):
+    """`eigsh` of mode 'normal': a Result of one array or two."""
+    near = sigma is not None or which == "SM"
+    if near and OPinv is None and is_operator(A) and not (sigma is not None and which == "SM"):
+        A = matrix_of(A, "A", "has no OPinv")
     a = Matrix(A)
     n = a.shape[0]
     k = _check_k(k, n)
-    m = None
-    if M is not None:
-        if hasattr(M, "matvec") and not is_sparse(M) and not isinstance(M, np.ndarray):
-            raise ValueError("M must be a matrix, not a LinearOperator: it is factorised")
-        from scipy.sparse import csr_array
-
-        M = csr_array(on_host(adopted(M)))
-        if M.shape != a.shape:
-            raise ValueError(f"wrong M dimensions {M.shape}, should be {a.shape}")
-        if M.dtype.kind == "c":
-            a.make_complex()
-        m = csr_parts(M, {np.dtype(np.complex128 if a.is_complex else np.float64)})
-        if a.is_complex and m[2].dtype.kind != "c":
-            m = (*m[:2], m[2].astype(np.complex128), m[3])
+    M, m = (None, None) if M is None else _mass_of(M, a)
     wide = np.complex128 if a.is_complex else np.float64
-    options = _options(tol, maxiter, rng, return_eigenvectors, verify, method)
-    options.set_which(which)
-    if ncv is not None:
-        if not k < ncv <= n:
-            raise ValueError(f"ncv={ncv} must be above k={k} and at most {n}")
-        options.max_basis = 0  # a basis of blocks is larger than one of single vectors
+    options = _options(tol, maxiter, rng, vectors, verify, method)
     start = _initial(v0, n, wide)
     sigma = None if sigma is None else float(np.real(sigma))
+    moved = 0.0
+    if sigma is not None and which == "SM":  # the farthest from sigma
+        a.move(sigma, M)
+        moved, sigma, which, OPinv = sigma, None, "LM", None
+    options.set_which(which)
     if OPinv is not None and a.operator is None:
         from scipy.sparse.linalg import aslinearoperator
 
         a.operator = aslinearoperator(A if is_sparse(A) else on_host(a.source))
-    if a.operator is not None and (sigma is not None or which == "SM") and OPinv is None:
-        raise ValueError("eigenvalues of a LinearOperator near sigma need OPinv, the products with its inverse")
     core = a.context(context, options)
     with progress_of(verbose, callback, "eigsh") as tell:
         if a.operator is None:
@@ -218,10 +253,9 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
             inverse = None if OPinv is None else products(OPinv)
             found = call(core, products(a.operator), n, k, options, sigma, m, start, inverse, tell)
     order = np.argsort(found["values"], kind="stable")
-    w = a.back(found["values"][order].astype(np.zeros(0, a.result_type).real.dtype, copy=False))
-    v = a.columns(found["vectors"], order) if return_eigenvectors else None
-    result = _checked(found, order, w, v, Result((w,) if v is None else (w, v), _told(found, order)))
-    return result if return_eigenvectors else result[0]
+    w = a.back((found["values"][order] + moved).astype(np.zeros(0, a.result_type).real.dtype, copy=False))
+    v = a.columns(found["vectors"], order) if vectors else None
+    return _checked(found, order, w, v, Result((w,) if v is None else (w, v), _told(found, order)))
 
 
 def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
@@ -234,12 +268,18 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
     A : array, sparse matrix, DataFrame or LinearOperator, shape (n, n)
     k : int
         Of a real matrix, one more is found where a conjugate pair would be cut; k are returned.
-    M, Minv, OPinv, OPpart : None
-        Not supported: ValueError.
+    M : sparse matrix, array or LinearOperator, optional
+        Of A x = lambda M x. It, or A - sigma M, is factorised by SciPy on the processor.
     sigma : float or complex, optional
-        The eigenvalues nearest to it, with `which` 'LM'; not for a LinearOperator.
+        `which` goes by 1 / (lambda - sigma): 'LM' gives the nearest to it, 'SM' the farthest. A LinearOperator without
+        `OPinv` is first made a matrix by products with all columns of the identity.
     which : {'LM', 'SM', 'LR', 'SR', 'LI', 'SI'}
-        'SM' is ``sigma=0``.
+        'SM' without sigma is ``sigma=0``. Imaginary parts go by their size for real matrices.
+    Minv, OPinv : LinearOperator, optional
+        Products with the inverse of M, and of A - sigma M.
+    OPpart : {'r', 'i'}, optional
+        With a complex sigma and real matrices, `which` goes by eigenvalues of the real or imaginary part of
+        inv(A - sigma M) M.
     v0, ncv : ignored
     maxiter, tol, return_eigenvectors, rng, method, verify, verbose, callback, context
         As for `eigsh`; methods are 'auto' and 'dense'.
@@ -256,27 +296,38 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
     NoConvergence
         As for `eigsh`.
     """
-    for name, value in (("M", M), ("Minv", Minv), ("OPinv", OPinv), ("OPpart", OPpart)):
-        if value is not None:
-            raise ValueError(f"{name} of eigs() is not supported: give A as inv(M) @ A, or sigma without it")
+    if sigma is None and which == "SM":
+        sigma, which = 0.0, "LM"
+    if sigma is not None and OPinv is None and is_operator(A) and which != "SM":
+        A = matrix_of(A, "A", "has no OPinv")
     a = Matrix(A)
     n = a.shape[0]
     k = _check_k(k, n)
     options = _options(tol, maxiter, rng, True, verify, method)
-    if sigma is None and which == "SM":
-        sigma, which = 0.0, "LM"
-    if sigma is not None and which != "LM":
-        raise ValueError(f"which={which!r} with sigma is not supported: 'LM' gives the nearest to it")
-    if a.operator is not None and sigma is not None:
-        raise ValueError("eigenvalues of a LinearOperator near sigma are not supported: give a matrix")
     core = a.context(context, options)
+    pencil = None
+    if M is not None or OPinv is not None or OPpart is not None or (sigma is not None and which != "LM"):
+        pencil = GeneralPencil(A, M, sigma, which, OPinv, Minv, OPpart)
+        options.results_on_device = False
+        which = pencil.which
+    turned = which in ("LI", "SI") and (a if pencil is None else pencil).is_complex
+    if turned:  # the library goes by the absolute imaginary part, SciPy for complex matrices by the real part of -i A
+        which = {"LI": "LR", "SI": "SR"}[which]
     with progress_of(verbose, callback, "eigs") as tell:
-        if a.operator is None:
+        if pencil is not None:
+            call = _core.eigs_by_complex if pencil.is_complex else _core.eigs_by_real
+            found = call(core, products(pencil, -1j if turned else 1), n, k, options, which, tell)
+        elif a.operator is None:
             sigma = None if sigma is None else complex(sigma)
-            found = _core.eigs(core, a.parts, k, options, which, sigma, tell)
+            found = _core.eigs(core, a.times(-1j) if turned else a.parts, k, options, which, sigma, tell)
         else:
             call = _core.eigs_by_complex if a.is_complex else _core.eigs_by_real
-            found = call(core, products(a.operator), n, k, options, which, tell)
+            found = call(core, products(a.operator, -1j if turned else 1), n, k, options, which, tell)
+    if turned:
+        found["values"] = 1j * found["values"]
+    if pencil is not None:
+        found["values"] = pencil.values(found["values"], found["vectors"])
+        found["residuals"] = pencil.residuals(found["values"], found["vectors"])
     order = slice(0, k)
     dtype = np.complex64 if a.result_type in (np.float32, np.complex64) else np.complex128
     w = a.back(found["values"][order].astype(dtype, copy=False))

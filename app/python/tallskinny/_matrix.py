@@ -64,6 +64,28 @@ class Matrix:
         self.is_complex = True
         self.result_type = np.complex128
 
+    def times(self, factor):
+        """Its parts with all numbers multiplied."""
+        if isinstance(self.parts, tuple):
+            return (*self.parts[:2], factor * self.parts[2], self.parts[3])
+        return factor * self.parts
+
+    def move(self, sigma, mass):
+        """Subtracts sigma times a mass matrix, or the identity."""
+        from scipy.sparse import csr_array, eye_array
+        from scipy.sparse.linalg import aslinearoperator
+
+        from ._pencil import minus
+
+        if self.operator is not None:
+            mass = eye_array(self.shape[0]) if mass is None else mass
+            self.operator = aslinearoperator(self.operator) - sigma * aslinearoperator(mass)
+        elif isinstance(self.parts, tuple):
+            indptr, indices, data, _ = self.parts
+            self.parts = csr_parts(minus(csr_array((data, indices, indptr), shape=self.shape), sigma, mass))
+        else:
+            self.parts = minus(self.parts, sigma, mass)
+
     def context(self, given, options):
         """The context of a call: on the device where the matrix lies, unless another is given.
 
@@ -110,8 +132,8 @@ def _into(product):
     return write
 
 
-def products(operator):
-    """The products of an operator with a block: by matmat, as LinearOperator has it, or column by column."""
-    if hasattr(operator, "matmat"):
-        return _into(operator.matmat)
-    return _into(lambda x: np.stack([np.ravel(operator.matvec(c)) for c in x.T], axis=1))
+def products(operator, factor=1):
+    """Products of `factor` times an operator with a block: by matmat, as LinearOperator has it, or column by column."""
+    by = operator.matmat if hasattr(operator, "matmat") else (
+        lambda x: np.stack([np.ravel(operator.matvec(c)) for c in x.T], axis=1))
+    return _into(by if factor == 1 else lambda x: factor * by(x))

@@ -253,10 +253,11 @@ index_t copies_cut_off(const EigenResult<T>& r, index_t n) {
 template <class T>
 void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
   const auto k = static_cast<index_t>(kept.size());
-  Matrix<T> vectors(r.vectors.rows(), k);
+  const bool has_vectors = r.vectors.cols() > 0;
+  Matrix<T> vectors(r.vectors.rows(), has_vectors ? k : 0);
   for (index_t j = 0; j < k; ++j) {
     const index_t from = kept[at(j)];
-    for (index_t i = 0; i < vectors.rows(); ++i) vectors(i, j) = r.vectors(i, from);
+    for (index_t i = 0; has_vectors && i < vectors.rows(); ++i) vectors(i, j) = r.vectors(i, from);
     for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.vector_errors, &r.value_roundings})
       (*numbers)[at(j)] = (*numbers)[at(from)];
     r.multiplicities[at(j)] = r.multiplicities[at(from)];

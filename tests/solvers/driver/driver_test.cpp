@@ -60,6 +60,15 @@ EigshOptions<double> smallest() {
 
 }  // namespace
 
+TEST_CASE("eigsh without vectors: both sides of a number below the spectrum") {
+  EigshOptions<double> options;
+  options.which = Which::BE, options.sigma = -1, options.vectors = false;
+  const auto found = eigsh(Context{}, line<double>(), 2, options);
+  REQUIRE(found.values.size() == 1);
+  CHECK(std::abs(found.values[0] - of_line(1)) <= allowed::default_run);
+  CHECK(found.vectors.cols() == 0);
+}
+
 TEST_CASE("eigsh: matrices of many kinds have one answer") {
   const Context ctx;
   const auto a = line<double>();
