@@ -1,139 +1,20 @@
 """Arrays of PyTorch and CuPy on a GPU: what is not copied, where results lie, and that they are right.
 
-Without pytest: python3 tests/python/test_device.py, one line for each test.
+Without pytest: python3 tests/python/test_device.py, one line for each test, those of test_device_eigen.py included.
 """
 
 import gc
-import importlib
 import sys
-import time
-import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from device import block, close, laplacian, libraries, main, OnlyInterface, raises, skip_without_a_device, Triple, types
 
 import tallskinny as ts
 from tallskinny._arrays import tall
 from tallskinny._foreign import adopted
 
-types = ["float64", "complex128", "float32", "complex64"]
-
-
-class Torch:
-    def __init__(self):
-        self.module = importlib.import_module("torch")
-        if not self.module.cuda.is_available():
-            raise ImportError("PyTorch sees no GPU")
-
-    def array(self, a):
-        return self.module.from_numpy(np.array(a, order="C")).cuda()
-
-    def host(self, a):
-        assert self.owns(a), f"{type(a)} is not PyTorch's, or not on the GPU"
-        return a.resolve_conj().cpu().numpy()
-
-    def owns(self, a):
-        return isinstance(a, self.module.Tensor) and a.is_cuda
-
-    def csr(self, indptr, indices, data, shape):
-        return self.module.sparse_csr_tensor(self.array(indptr), self.array(indices), self.array(data), shape)
-
-    def pointer(self, a):
-        return a.data_ptr()
-
-
-class CuPy:
-    def __init__(self):
-        self.module = importlib.import_module("cupy")
-        self.module.cuda.runtime.getDeviceCount()
-
-    def array(self, a):
-        return self.module.asarray(a)
-
-    def host(self, a):
-        assert self.owns(a), f"{type(a)} is not CuPy's"
-        return self.module.asnumpy(a)
-
-    def owns(self, a):
-        return isinstance(a, self.module.ndarray)
-
-    def csr(self, indptr, indices, data, shape):
-        sparse = importlib.import_module("cupyx.scipy.sparse")
-        return sparse.csr_matrix((self.array(data), self.array(indices), self.array(indptr)), shape=shape)
-
-    def pointer(self, a):
-        return a.data.ptr
-
-
-def found_libraries():
-    """Those that can be used, and why others cannot."""
-    found, missing = [], []
-    for library in (Torch, CuPy):
-        try:
-            found.append(library())
-        except Exception as e:  # of CuPy without a driver there are many
-            missing.append(f"{library.__name__}: {e}")
-    return found, missing
-
-
-libraries, why_not = found_libraries()
-if not ts.devices():
-    libraries, why_not = [], ["the library finds no GPU"]
-if not libraries and __name__ != "__main__":
-    import pytest
-
-    pytest.skip("no arrays on a GPU: " + "; ".join(why_not), allow_module_level=True)
-
-
-def raises(error, words, call):
-    """Asserts that call() raises this error with these words in its sentence."""
-    try:
-        call()
-    except error as e:
-        assert words in str(e), f"{words!r} is not in {e}"
-    else:
-        raise AssertionError(f"no {error.__name__} was raised")
-
-
-def block(n, p, dtype, seed=0):
-    rng = np.random.default_rng(seed)
-    a = rng.standard_normal((n, p))
-    return (a + 1j * rng.standard_normal((n, p)) if np.dtype(dtype).kind == "c" else a).astype(dtype)
-
-
-def symmetric(n, dtype):
-    a = block(n, n, dtype)
-    return a + a.conj().T
-
-
-def close(found, wanted, factor=200):
-    assert found.dtype == wanted.dtype, f"{found.dtype} where {wanted.dtype} is wanted"
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=factor * np.finfo(found.dtype).eps * np.abs(wanted).max())
-
-
-def laplacian(n, dtype="float64"):
-    """(indptr, indices, data, shape) of the second difference, and its eigenvalues."""
-    rows = np.repeat(np.arange(n), 3)
-    columns = rows + np.tile([-1, 0, 1], n)
-    inside = (columns >= 0) & (columns < n)
-    data = np.tile([-1.0, 2.0, -1.0], n)[inside].astype(dtype)
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[inside], minlength=n))))
-    exact = 2 - 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))
-    return (indptr.astype(np.int32), columns[inside].astype(np.int32), data, (n, n)), exact
-
-
-class OnlyInterface:
-    """An array that tells where it lies, and no more."""
-
-    def __init__(self, a):
-        self.kept, self.__cuda_array_interface__ = a, a.__cuda_array_interface__
-
-
-class Triple:
-    """A sparse matrix of nobody's library."""
-
-    def __init__(self, lib, indptr, indices, data, shape):
-        self.indptr, self.indices, self.data, self.shape = (*map(lib.array, (indptr, indices, data)), shape)
+skip_without_a_device()
 
 
 def test_nothing_is_copied():
@@ -287,103 +168,6 @@ def test_other_models():
         assert (lib.host(sparse.labels_) == lib.host(given.labels_)).all()
 
 
-def pairs_are_right(lib, a, found, exact, tol):
-    w, v = found
-    assert found.converged and found.complete, found.reason
-    scale = np.abs(exact).max()
-    w, v = lib.host(w), lib.host(v)
-    np.testing.assert_allclose(w, exact, atol=tol * scale)
-    assert np.linalg.norm(a @ v - v * w) < 10 * tol * scale * np.sqrt(len(w))
-
-
-def test_eigsh_of_dense():
-    for lib in libraries:
-        for dtype in types:
-            a = symmetric(400, dtype)
-            exact = np.linalg.eigvalsh(a)
-            narrow = np.finfo(dtype).bits == 32
-            tol = 1e-5 if narrow else 1e-10
-            found = ts.eigsh(lib.array(a), k=5, which="LA", tol=1e-6 if narrow else 0)
-            assert lib.host(found[1]).dtype == a.dtype and lib.host(found[0]).dtype == exact.dtype
-            pairs_are_right(lib, a, found, exact[-5:], tol)
-            w = ts.eigsh(lib.array(a), k=3, which="SA", tol=1e-6 if narrow else 0, return_eigenvectors=False)
-            np.testing.assert_allclose(lib.host(w), exact[:3], atol=tol * exact[-1])
-
-
-def test_eigsh_of_sparse():
-    n = 4000
-    parts, exact = laplacian(n)
-    dense = np.zeros((n, n))
-    dense[np.repeat(np.arange(n), np.diff(parts[0])), parts[1]] = parts[2]
-    for lib in libraries:
-        for a in (lib.csr(*parts), Triple(lib, *parts)):
-            pairs_are_right(lib, dense, ts.eigsh(a, k=4, sigma=0), exact[:4], 1e-9)
-        pairs_are_right(lib, dense, ts.eigsh(lib.csr(*parts), k=4, which="LA", method="lanczos", tol=1e-8),
-                        exact[-4:], 1e-8)
-        pairs_are_right(lib, dense, ts.eigsh(lib.csr(*parts), k=3, which="SM", context=ts.Context()), exact[:3], 1e-9)
-
-
-def test_columns_in_any_order():
-    indptr, indices, data, shape = laplacian(300)[0]
-    exact = laplacian(300)[1]
-    for i in range(0, 300, 2):  # every other row backwards, and the first entry in two pieces
-        indices[indptr[i]:indptr[i + 1]] = indices[indptr[i]:indptr[i + 1]][::-1].copy()
-        data[indptr[i]:indptr[i + 1]] = data[indptr[i]:indptr[i + 1]][::-1].copy()
-    indices, data = np.insert(indices, 0, 0), np.insert(data, 0, 0.5)
-    data[[1, 2]] = np.where(indices[[1, 2]] == 0, 1.5, data[[1, 2]])
-    indptr[1:] += 1
-    for lib in libraries:
-        a = Triple(lib, indptr, indices, data, shape)
-        np.testing.assert_allclose(lib.host(ts.eigsh(a, 3, which="SA", return_eigenvectors=False)), exact[:3])
-
-
-def test_what_did_not_converge_is_on_the_device():
-    parts, _ = laplacian(20_000)
-    for lib in libraries:
-        try:
-            ts.eigsh(lib.csr(*parts), k=4, which="LA", method="lanczos", maxiter=2)
-        except ts.NoConvergence as e:
-            assert lib.owns(e.eigenvalues) and lib.owns(e.eigenvectors) and lib.owns(e.result[1])
-        else:
-            raise AssertionError("two steps were enough")
-
-
-def test_eigs():
-    for lib in libraries:
-        for dtype in types:
-            a = block(300, 300, dtype)
-            exact = np.linalg.eigvals(a)
-            narrow = np.finfo(dtype).bits == 32
-            w, v = ts.eigs(lib.array(a), k=4, tol=1e-5 if narrow else 0)
-            w, v = lib.host(w), lib.host(v)
-            assert w.dtype == v.dtype == (np.complex64 if narrow else np.complex128)
-            size = np.abs(exact)
-            np.testing.assert_allclose(np.abs(w), np.sort(size)[::-1][:4], atol=size.max() * (1e-4 if narrow else 1e-9))
-            assert np.linalg.norm(a @ v - v * w) < size.max() * (1e-3 if narrow else 1e-8)
-
-
-def test_svds():
-    for lib in libraries:
-        for dtype in types:
-            a = block(3000, 60, dtype) * np.linspace(1, 5, 60).astype(np.finfo(dtype).dtype)
-            narrow = np.finfo(dtype).bits == 32
-            tol = 1e-5 if narrow else 1e-10
-            exact = np.linalg.svd(a, compute_uv=False)[::-1]
-            for options, wanted in (({}, exact[-4:]), ({"which": "SM"}, exact[:4])):
-                u, s, vh = (lib.host(x) for x in ts.svds(lib.array(a), k=4, tol=1e-6 if narrow else 0, **options))
-                assert u.dtype == vh.dtype == a.dtype and u.shape == (3000, 4) and vh.shape == (4, 60)
-                np.testing.assert_allclose(s, wanted, rtol=10 * tol)
-                assert np.linalg.norm(a @ vh.conj().T - u * s) < 100 * tol * exact[-1]
-        a = block(3000, 60, "float64") + 7
-        centred = np.linalg.svd(a - a.mean(0), compute_uv=False)[:3][::-1]
-        np.testing.assert_allclose(lib.host(ts.svds(lib.array(a), k=3, centre=True)[1]), centred, rtol=1e-9)
-        left = ts.svds(lib.array(a), k=2, return_singular_vectors="u")
-        assert lib.owns(left[0]) and left[2] is None
-        parts, exact = laplacian(2000)
-        s = ts.svds(lib.csr(*parts), k=3, tol=1e-8, return_singular_vectors=False)
-        np.testing.assert_allclose(lib.host(s), exact[-3:], rtol=1e-7)
-
-
 def test_streams():
     """What another stream still writes is waited for; what is returned is complete."""
     a = block(200_000, 8, "float64")
@@ -429,19 +213,6 @@ def test_threads():
                 assert (labels == lib.host(model.labels_)).all()
 
 
-def test_vectors_outlive_the_call():
-    a = symmetric(600, "float64")
-    for lib in libraries:
-        d = lib.array(a)
-        w, v = ts.eigsh(d, k=4)
-        kept = lib.host(v)
-        for _ in range(5):
-            del w
-            w, other = ts.eigsh(d, k=40)
-        gc.collect()
-        assert (lib.host(v) == kept).all()
-
-
 def test_memory_is_given_back():
     torch = next((lib.module for lib in libraries if lib.module.__name__ == "torch"), None)
     if torch is None:
@@ -470,28 +241,7 @@ def test_memory_is_given_back():
     assert before - free() < 2**27, f"{before - free()} bytes of the GPU are gone after four rounds"
 
 
-def main():
-    """Runs all tests, prints a line for each. Returns how many failed."""
-    print(f"tallskinny {ts.__version__}, GPUs: {ts.devices()}, libraries: "
-          f"{[lib.module.__name__ + ' ' + lib.module.__version__ for lib in libraries]}, not: {why_not}", flush=True)
-    if not libraries:
-        return 1
-    failed = 0
-    wanted = sys.argv[1:]
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or (wanted and name not in wanted):
-            continue
-        begin = time.monotonic()
-        try:
-            test()
-            print(f"passed {name} in {time.monotonic() - begin:.1f} s", flush=True)
-        except Exception as e:
-            failed += 1
-            print(f"FAILED {name}: {type(e).__name__}: {str(e)[:600]}", flush=True)
-            traceback.print_exc()
-    print(f"{failed} failed")
-    return failed
-
-
 if __name__ == "__main__":
-    sys.exit(main() != 0)
+    import test_device_eigen
+
+    main(sys.modules["__main__"], test_device_eigen)

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as _version
 
 from ._context import Context, default_context, devices, set_default_context
-from ._eigen import Result, eigs, eigsh, svds
+from ._eigen import Result, eigs, eigsh
 from ._engine import column_norms, gram, inner, orthonormalise, plan, spmm, trsm, tsm2r, tsmm
 from ._errors import (
     BadInput,
@@ -30,6 +30,7 @@ from ._errors import (
     OutOfRange,
 )
 from ._files import info, read, write
+from ._svds import svds
 
 try:
     __version__ = _version("tallskinny")

@@ -1,0 +1,80 @@
+"""Singular values with SciPy's interface."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+from ._eigen import Result, _check_k, _checked, _options, _told
+from ._matrix import Matrix, adjoint, products
+from ._progress import progress_of
+
+
+def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_singular_vectors=True, solver="arpack",
+         rng=None, options=None, *, random_state=None, centre=False, verify=True, verbose=0, callback=None,
+         context=None):
+    """Singular values and vectors, with SciPy's arguments.
+
+    Parameters
+    ----------
+    A : array, sparse matrix, DataFrame or LinearOperator, shape (m, n)
+        A LinearOperator needs `rmatmat` or `rmatvec`.
+    k : int
+    tol : float
+        Residuals relative to the singular value; 0 means 1e-12.
+    which : {'LM', 'SM'}
+        The largest or the smallest; the smallest need a matrix.
+    maxiter : int, optional
+        Block steps.
+    return_singular_vectors : {True, False, 'u', 'vh'}
+    rng, random_state : int, optional
+        Seed of the random first block.
+    ncv, v0, solver, options : ignored
+    centre : bool
+        Subtract the mean of each column first: principal components.
+    verify, verbose, callback, context
+        As for `eigsh`.
+
+    Returns
+    -------
+    u : array, shape (m, k)
+    s : array, shape (k,)
+        Rising.
+    vh : array, shape (k, n)
+        The tuple is a `Result`.
+
+    Raises
+    ------
+    NoConvergence
+        As for `eigsh`.
+    """
+    if return_singular_vectors not in (True, False, "u", "vh"):
+        raise ValueError(f"return_singular_vectors={return_singular_vectors!r} is none of True, False, 'u', 'vh'")
+    if which not in ("LM", "SM"):
+        raise ValueError(f"`which` must be in {{'LM', 'SM'}}, not {which!r}")
+    a = Matrix(A, square=False)
+    m, n = a.shape
+    k = _check_k(k, min(m, n), "the smaller side of A")
+    chosen = _options(tol, maxiter, random_state if rng is None else rng, True, verify)
+    chosen.set_which(which)
+    core = a.context(context, chosen)
+    with progress_of(verbose, callback, "svds") as tell:
+        if a.operator is None:
+            found = _core.svds(core, a.parts, k, chosen, bool(centre), tell)
+        else:
+            if centre or which == "SM":
+                raise ValueError("centre and which='SM' need a matrix, not a LinearOperator")
+            call = _core.svds_by_complex if a.is_complex else _core.svds_by_real
+            forth, back = products(a.operator), products(a.operator.adjoint())
+            found = call(core, forth, back, m, n, k, chosen, tell)
+    order = np.argsort(found["values"], kind="stable")
+    s = a.back(found["values"][order].astype(np.zeros(0, a.result_type).real.dtype, copy=False))
+    wanted = return_singular_vectors
+    u = a.columns(found["left"], order) if wanted in (True, "u") else None
+    v = a.columns(found["vectors"], order)
+    vh = adjoint(v) if wanted in (True, "vh") else None
+    result = _checked(found, order, s, v, Result((u, s, vh), _told(found, order)))
+    return result if wanted else result[1]
+
+
+__all__ = ["svds"]
