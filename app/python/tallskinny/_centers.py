@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from . import _core
-from ._arrays import back_to, csr_parts, is_on_device, is_sparse, on_host, tall, wait_for
+from ._arrays import back_to, csr_parts, is_foreign, is_on_device, is_sparse, on_host, tall, wait_for
 from ._context import core_of
 from ._foreign import ForeignCsr, adopted
 from ._progress import progress_of
@@ -65,6 +65,7 @@ class Centers(*_bases):
                     "features as input"
                 )
             return X
+        X = on_host(X) if is_foreign(X) else X  # scikit-learn would take it for another type
         return validate_data(
             self,
             X,
