@@ -42,13 +42,13 @@ class Result(tuple):
 
 
 def _options(tol, maxiter, rng, vectors, verify, method="auto"):
-    if tol < 0:
-        raise ValueError(f"tol={tol} is negative")
+    if tol < 0 or not np.isfinite(tol):
+        raise ValueError(f"`tol` must be a non-negative floating point value, not tol={tol}")
     options = _core.EigenOptions()
     options.tol = float(tol) if tol > 0 else _usual_tol
     if maxiter is not None:
-        if maxiter <= 0:
-            raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
+        if int(maxiter) != maxiter or maxiter <= 0:
+            raise ValueError(f"`maxiter` must be a positive integer, not maxiter={maxiter}")
         options.max_iterations = int(maxiter)
     if hasattr(rng, "integers"):
         rng = rng.integers(2**63)
@@ -61,11 +61,11 @@ def _options(tol, maxiter, rng, vectors, verify, method="auto"):
     return options
 
 
-def _check_k(k, n, name="A"):
+def _check_k(k, n):
     if int(k) != k or k <= 0:
         raise ValueError(f"k={k} must be greater than 0.")
     if k > n:
-        raise ValueError(f"k={k} must be at most {n}, the number of rows of {name}")
+        raise ValueError(f"k={k} must be at most {n}, the number of rows of A")
     return int(k)
 
 

@@ -20,12 +20,12 @@ def matrix_of(operator, name, why):
     """A LinearOperator as a matrix: by products with all columns of the identity."""
     from scipy.sparse import csr_array, hstack
 
-    n = operator.shape[1]
+    n, dtype = operator.shape[1], np.float64 if operator.dtype is None else operator.dtype
     if n > _most_products:
-        raise ValueError(f"{name} is a LinearOperator of {n} rows and {why}: above {_most_products} give a matrix")
+        raise ValueError(f"{name} is a LinearOperator of {n} columns, and {why}: above {_most_products} give a matrix")
     blocks = []
     for first in range(0, n, 256):
-        unit = np.zeros((n, min(256, n - first)), dtype=operator.dtype)
+        unit = np.zeros((n, min(256, n - first)), dtype=dtype)
         unit[np.arange(first, first + unit.shape[1]), np.arange(unit.shape[1])] = 1
         blocks.append(csr_array(operator.matmat(unit)))
     return csr_array(hstack(blocks, format="csr"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
-from ._eigen import Result, _check_k, _checked, _options, _told
+from ._eigen import Result, _checked, _options, _told
 from ._matrix import Matrix, adjoint, products
+from ._pencil import is_operator, matrix_of
 from ._progress import progress_of
 
 
@@ -18,12 +19,13 @@ def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_sing
     Parameters
     ----------
     A : array, sparse matrix, DataFrame or LinearOperator, shape (m, n)
-        A LinearOperator needs `rmatmat` or `rmatvec`.
+        A LinearOperator needs `rmatmat` or `rmatvec`; for the smallest, or centred, it is first made a matrix by
+        products with all columns of the identity.
     k : int
     tol : float
         Residuals relative to the singular value; 0 means 1e-12.
     which : {'LM', 'SM'}
-        The largest or the smallest; the smallest need a matrix.
+        The largest or the smallest.
     maxiter : int, optional
         Block steps.
     return_singular_vectors : {True, False, 'u', 'vh'}
@@ -49,12 +51,21 @@ def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_sing
         As for `eigsh`.
     """
     if return_singular_vectors not in (True, False, "u", "vh"):
-        raise ValueError(f"return_singular_vectors={return_singular_vectors!r} is none of True, False, 'u', 'vh'")
+        raise ValueError("`return_singular_vectors` must be in True, False, 'u', 'vh', "
+                         f"not {return_singular_vectors!r}")
     if which not in ("LM", "SM"):
         raise ValueError(f"`which` must be in {{'LM', 'SM'}}, not {which!r}")
+    if str(solver).lower() not in ("arpack", "lobpcg", "propack"):
+        raise ValueError(f"solver must be one of 'arpack', 'lobpcg', 'propack', not {solver!r}: all mean the same here")
+    if is_operator(A) and (centre or which == "SM"):
+        A = matrix_of(A, "A", "centred columns and the smallest need its entries")
     a = Matrix(A, square=False)
     m, n = a.shape
-    k = _check_k(k, min(m, n), "the smaller side of A")
+    if m * n == 0:
+        raise ValueError("`A` must not be empty.")
+    if int(k) != k or not 0 < k <= min(m, n):
+        raise ValueError(f"`k` must be an integer satisfying 0 < k <= {min(m, n)}, the smaller side of A, not k={k}")
+    k = int(k)
     chosen = _options(tol, maxiter, random_state if rng is None else rng, True, verify)
     chosen.set_which(which)
     core = a.context(context, chosen)
@@ -62,8 +73,6 @@ def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_sing
         if a.operator is None:
             found = _core.svds(core, a.parts, k, chosen, bool(centre), tell)
         else:
-            if centre or which == "SM":
-                raise ValueError("centre and which='SM' need a matrix, not a LinearOperator")
             call = _core.svds_by_complex if a.is_complex else _core.svds_by_real
             forth, back = products(a.operator), products(a.operator.adjoint())
             found = call(core, forth, back, m, n, k, chosen, tell)
