@@ -193,9 +193,9 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     elif mode == "buckling":
         mass = A if not is_operator(A) else matrix_of(A, "A", "mode='buckling' factorises it")
         if M is None:
-            from scipy.sparse import eye_array
+            from scipy.sparse import identity
 
-            M = eye_array(A.shape[0], format="csr")
+            M = identity(A.shape[0], format="csr")
         elif is_operator(M):
             M = matrix_of(M, "M", "mode='buckling' factorises it")
         found = by_buckling(lambda c, at, word: _hermitian(M, c, mass, at, word, None, **one), A.shape[0],

@@ -72,13 +72,13 @@ class Matrix:
 
     def move(self, sigma, mass):
         """Subtracts sigma times a mass matrix, or the identity."""
-        from scipy.sparse import csr_array, eye_array
+        from scipy.sparse import csr_array, identity
         from scipy.sparse.linalg import aslinearoperator
 
         from ._pencil import minus
 
         if self.operator is not None:
-            mass = eye_array(self.shape[0]) if mass is None else mass
+            mass = identity(self.shape[0], format="csr") if mass is None else mass
             self.operator = aslinearoperator(self.operator) - sigma * aslinearoperator(mass)
         elif isinstance(self.parts, tuple):
             indptr, indices, data, _ = self.parts

@@ -33,11 +33,11 @@ def matrix_of(operator, name, why):
 
 def minus(a, sigma, m):
     """a - sigma m, both sparse, both dense, or a mixture; m None: the identity."""
-    from scipy.sparse import eye_array
+    from scipy.sparse import identity
 
     a = a.astype(np.result_type(a.dtype, np.float64))
     if m is None:
-        m = eye_array(a.shape[0], format="csr")
+        m = identity(a.shape[0], format="csr")
     if is_sparse(a) and is_sparse(m):
         return (a - sigma * m).tocsr()
     return (a.toarray() if is_sparse(a) else a) - sigma * (m.toarray() if is_sparse(m) else m)
