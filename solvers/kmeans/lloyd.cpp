@@ -103,6 +103,7 @@ void Lloyd::begin_pass() {
   if (!control_.bounds) return;
   begin_pruning(changed);
   if (pruning_) return clusters_.begin_pass(*pruning_);
+  if (pairs_) return clusters_.begin_pass(*pairs_);
   if (bounds_that_pay_.now())
     clusters_.begin_pass(bounds_);
   else
@@ -111,7 +112,13 @@ void Lloyd::begin_pass() {
 
 /// Once rows have labels and centroids are means.
 void Lloyd::begin_pruning(index_t changed) {
-  if (pruning_ || run_.n_iter == 0 || !can_prune_ || !pruning_attempts_.due(changed)) return;
+  if (pruning_ || pairs_ || run_.n_iter == 0 || !can_prune_) return;
+  if (prunes_by_pairs(p_.rows(), p_.cols(), p_.k)) {
+    pairs_ = pairs_for(p_, control_.max_iter - run_.n_iter);
+    can_prune_ = pairs_ != nullptr;
+    return;
+  }
+  if (!pruning_attempts_.due(changed)) return;
   const Matrix<double> centers = clusters_.centroids();
   pruning_ =
       pruning_for(p_, centers.cview(), labels_.view().span(), std::min(most_passes, control_.max_iter - run_.n_iter));
@@ -123,23 +130,24 @@ void Lloyd::judge_pruning() {
   const auto pairs = static_cast<double>(p_.rows()) * static_cast<double>(p_.k);
   const double share = static_cast<double>(here_.headed) / pairs,
                met = static_cast<double>(here_.shortened + here_.met) / pairs;
-  if (pruned_cost(p_.cols(), p_.k, pruning_->columns(), share, met) < unpruned_cost(p_.cols(), p_.k)) return;
-  pruning_.reset();
-  can_prune_ = false;
+  if (pairs_ ? pairs_pay(p_.cols(), p_.k, share, met)
+             : pruned_cost(p_.cols(), p_.k, pruning_->columns(), share, met) < unpruned_cost(p_.cols(), p_.k))
+    return;
+  prune_no_more();
 }
 
 void Lloyd::take(index_t first, const Rows& block) {
   stats_ +=
       clusters_.assign(block, scores_, labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
                        phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
-                       {control_.bounds && !pruning_ && bounds_that_pay_.now() ? &bounds_ : nullptr, first}, settled_,
-                       {pruning_.get(), first});
+                       {control_.bounds && !pruning_ && !pairs_ && bounds_that_pay_.now() ? &bounds_ : nullptr, first},
+                       settled_, {pruning_.get(), first, pairs_.get()});
 }
 
 void Lloyd::end_pass() {
   here_ = stats_;
   stats_ = sum_of_ranks(p_.ctx, stats_);
-  if (pruning_)
+  if (pruning_ || pairs_)
     judge_pruning();
   else if (p_.source.space() == Space::host)
     bounds_that_pay_.passed(bounds_.hold(), stats_.skipped, stats_.changed, p_.all_rows());
@@ -229,7 +237,7 @@ index_t Lloyd::changed_labels() {
   if ((scores_ == Scores::int8 || scores_ == Scores::int16) && stats_.rescored > looked_at / 8)
     scores_ = Scores::float32;
   else if (scores_ == Scores::float32 && stats_.rescored > looked_at / 4)
-    scores_ = Scores::float64, pruning_.reset(), can_prune_ = false;
+    scores_ = Scores::float64, prune_no_more();
   // Their labels were 0 before, or -1 in the first iteration, which never ends the run.
   return stats_.changed - sum_of_ranks(p_.ctx, reset_labels(p_.ctx, labels_.view(), directionless_.view()));
 }

@@ -125,6 +125,7 @@ class Lloyd {
   index_t changed_labels();
   void begin_pruning(index_t changed);
   void judge_pruning();
+  void prune_no_more() { pruning_.reset(), pairs_.reset(), can_prune_ = false; }
   bool update_centers();
   void relocate_to_means(const std::vector<index_t>& empty);
   index_t relocate(ClusterSums& sums, const std::vector<index_t>& empty, HostView<const double> centers) const;
@@ -138,6 +139,7 @@ class Lloyd {
   RowBounds bounds_;
   BoundsThatPay bounds_that_pay_;
   std::unique_ptr<Pruning> pruning_;
+  std::unique_ptr<PairBounds> pairs_;
   Attempts pruning_attempts_;
   Scores scores_;
   Phase phase_ = Phase::iterate;

@@ -14,10 +14,18 @@ constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  /
 constexpr index_t most_columns = 1 << 16;                                      ///< of sums of products in 32 bits
 /// Of a column of a row that is read, rounded, and met by the centroid of its label, in products of 16-bit integers.
 constexpr double reading_cost = 100;
+constexpr index_t least_columns_of_pairs = 384;
+constexpr int least_passes_of_pairs = 4;  ///< the first of them skips nothing
 constexpr index_t trial_rows = 64, trial_clusters = 2048;
 
 bool may_prune(index_t rows, index_t cols, index_t clusters) noexcept {
   return cols >= least_columns && cols <= most_columns && clusters >= least_clusters && rows >= least_rows;
+}
+
+bool sparse_here(const KMeansProblem& p) {
+  bool sparse = false;
+  p.for_each_block_here([&](index_t, const Rows& block) { sparse = sparse || block.sparse(); });
+  return sparse;
 }
 
 /// Of heads.
@@ -102,12 +110,31 @@ PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, Ho
   return best;
 }
 
+bool prunes_by_pairs(index_t rows, index_t cols, index_t clusters) noexcept {
+  // Bounds and bytes take half of what rows in float32 do.
+  return may_prune(rows, cols, clusters) && cols >= least_columns_of_pairs && 2 * clusters <= cols;
+}
+
+std::unique_ptr<PairBounds> pairs_for(const KMeansProblem& p, int passes) {
+  if (passes < least_passes_of_pairs || !prunes_by_pairs(p.rows(), p.cols(), p.k) ||
+      !PairBounds::possible(p.ctx, p.cols()) || sparse_here(p))
+    return nullptr;
+  auto pairs = std::make_unique<PairBounds>(p.ctx, p.rows(), p.k, p.moments);
+  p.for_each_block_here([&](index_t first, const Rows& block) { pairs->put(p.ctx, first, block); });
+  return pairs;
+}
+
+bool pairs_pay(index_t d, index_t k, double headed, double met) noexcept {
+  // As pruned_cost() has it; what bounds of a pair cost is some 8 columns.
+  const double of_pair = static_cast<double>(d) / 2;
+  return static_cast<double>(k) * (headed * of_pair + met * (static_cast<double>(d) + 500) + 8) <
+         1.1 * static_cast<double>(k) * of_pair + reading_cost * static_cast<double>(d);
+}
+
 std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const double> centers,
                                      std::span<const std::int32_t> labels, int passes) {
   if (!may_prune(p.rows(), p.cols(), centers.rows()) || !Pruning::possible(p.ctx)) return nullptr;
-  bool sparse = false;
-  p.for_each_block_here([&](index_t, const Rows& block) { sparse = sparse || block.sparse(); });
-  if (sparse) return nullptr;
+  if (sparse_here(p)) return nullptr;
   const Matrix<double> axes = leading_axes(p, most_width(p.cols()));
   if (axes.cols() < Pruning::columns_step) return nullptr;
   const PruningPlan plan = plan_pruning(p, axes.cview(), centers, labels, passes);
@@ -124,6 +151,8 @@ std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const doub
 std::uint64_t ts::solvers::pruning_bytes(index_t rows, index_t cols, index_t clusters) noexcept {
   using namespace kmeans_detail;
   if (!may_prune(rows, cols, clusters)) return 0;
+  if (prunes_by_pairs(rows, cols, clusters))
+    return static_cast<std::uint64_t>(rows * (cols + 2 * clusters + 28) + 8 * clusters * cols);
   // Of each row its head, numbers and bounds; of each centroid 8 bits, float32 and float64.
   return static_cast<std::uint64_t>(rows * (most_width(cols) + clusters / 16 + 28) + 14 * clusters * cols);
 }

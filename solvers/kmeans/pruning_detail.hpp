@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "tallskinny/gemm/assign/scores/pairs.hpp"
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
@@ -24,6 +25,13 @@ struct PruningPlan {
 [[nodiscard]] PruningPlan plan_pruning(const KMeansProblem& problem, HostView<const double> axes,
                                        HostView<const double> centers, std::span<const std::int32_t> labels,
                                        int passes);
+
+/// Whether bounds of pairs serve, instead of heads.
+[[nodiscard]] bool prunes_by_pairs(index_t rows, index_t cols, index_t clusters) noexcept;
+/// Ready for passes over dense rows in host memory; none where they do not serve, or for so few passes.
+[[nodiscard]] std::unique_ptr<PairBounds> pairs_for(const KMeansProblem& problem, int passes);
+/// Whether a pass with them cost less than one without.
+[[nodiscard]] bool pairs_pay(index_t d, index_t k, double headed, double met) noexcept;
 
 /// Ready for passes over dense rows in host memory that have labels; none where it does not pay.
 [[nodiscard]] std::unique_ptr<Pruning> pruning_for(const KMeansProblem& problem, HostView<const double> centers,

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 
 #include "tallskinny/gemm/assign/clusters/launch.hpp"
+#include "tallskinny/gemm/assign/scores/pairs.hpp"
 #include "tallskinny/gemm/assign/sums/add_rows.hpp"
 
 namespace ts::inline v0 {
@@ -77,6 +78,11 @@ void Clusters::begin_pass(RowBounds& bounds) const {
 void Clusters::begin_pass(Pruning& pruning) const {
   expects(!there_, "clusters: pruning serves clusters in host memory");
   pruning.begin_pass(ctx_, centroids_.cview());
+}
+
+void Clusters::begin_pass(PairBounds& pairs) const {
+  expects(!there_, "clusters: bounds of pairs serve clusters in host memory");
+  pairs.begin_pass(ctx_, centroids_.cview());
 }
 
 Clusters::Moved Clusters::move_to_means(const AdjustMean& adjust) {

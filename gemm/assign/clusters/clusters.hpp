@@ -57,6 +57,7 @@ class Clusters {
   void begin_pass(RowBounds& bounds) const;
   /// pruning.begin_pass() for these centroids, in host memory.
   void begin_pass(Pruning& pruning) const;
+  void begin_pass(PairBounds& pairs) const;
 
   struct Moved {
     double squared_shift = 0;         ///< sum_m ||new c_m - c_m||^2

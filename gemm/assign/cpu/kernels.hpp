@@ -193,6 +193,43 @@ struct PruningKernels {
 };
 inline constexpr index_t head_columns = 16;
 
+/// A centroid in 8 bits, as in GroupOfHeads.
+struct CentroidOfPairs {
+  float half_norm, scale, radius;
+};
+/// head_piece rows; least_square: of the square of a distance, that of the row, less what rounding takes.
+struct RowsOfPairs {
+  const float *scale, *radius, *floor, *least_square;
+  float* limit;
+};
+/// The rows r that bits of asked[m] name meet centroid m, for `count` numbers m.
+struct PairsToMeet {
+  const std::uint8_t* centroids;  ///< `columns` bytes of each
+  index_t columns;
+  const std::int32_t* ids;
+  index_t count;
+  const std::uint64_t* asked;
+  const std::int8_t* rows;
+  index_t stride;  ///< from row to row
+  const std::int32_t* start;
+};
+/// For pairs of one row and one centroid, in all columns in 8 bits, a multiple of 64; none where PruningKernels are
+/// none. Products of head_piece rows and a centroid lie side by side.
+struct PairKernels {
+  double few = 0;  ///< below this share of pairs in a group they are met one by one
+  /// products[m head_piece + r] = start[r] + x_r c_m.
+  void (*of_pairs)(const PairsToMeet& pairs, std::int32_t* products) = nullptr;
+  /// The same for PruningKernels::rows rows and all of a group, those of row r from products + r head_group on.
+  void (*of_group)(const std::uint8_t* quads, index_t columns, const std::int8_t* const* rows,
+                   const std::int32_t* start, std::int32_t* products) = nullptr;
+  /// limit[r] becomes the greatest score that c may have with row r, plus floor[r], if that is less; of rows `met`.
+  void (*lower_limits)(const CentroidOfPairs& c, const RowsOfPairs& rows, const std::int32_t* products,
+                       std::uint64_t met) = nullptr;
+  /// bounds[r] of the rows `met`, in float16; returns those with a least score of at most limit[r].
+  std::uint64_t (*settle)(const CentroidOfPairs& c, const RowsOfPairs& rows, const std::int32_t* products,
+                          std::uint64_t met, std::uint16_t* bounds) = nullptr;
+};
+
 struct AssignKernels {
   ScoreKernels<float, std::int32_t> float32;
   ScoreKernels<double, std::int64_t> float64;
@@ -225,6 +262,7 @@ struct AssignKernels {
   void (*inertia_term)(const SumsOfCluster& sums, const double* centroid, double* hi_lo) = nullptr;
   IntegerKernels int16;
   PruningKernels pruning;
+  PairKernels pairs;
 };
 
 namespace base {

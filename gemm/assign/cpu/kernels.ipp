@@ -235,9 +235,12 @@ void squared_distances(const S* tile, index_t d, const S* candidate, S* out) {
 #include "tallskinny/gemm/assign/cpu/integers.ipp"
 constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs, below_of_pairs};
 #include "tallskinny/gemm/assign/cpu/pruning.ipp"
+
+#include "tallskinny/gemm/assign/cpu/pairs.ipp"
 #else
 constexpr IntegerKernels of_integers;
 constexpr PruningKernels of_heads;
+constexpr PairKernels of_pairs;
 #endif
 
 template <class S>
@@ -251,6 +254,6 @@ constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
 extern const AssignKernels kernels;
 const AssignKernels kernels = {score_table<float>(), score_table<double>(), centred,     accumulate, screen,
                                squared_difference,   squared_distance,      add,         spread,     means,
-                               squared_step,         inertia_term,          of_integers, of_heads};
+                               squared_step,         inertia_term,          of_integers, of_heads,   of_pairs};
 
 }  // namespace ts::inline v0::assign_cpu::TS_ISA

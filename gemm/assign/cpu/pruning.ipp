@@ -16,6 +16,10 @@ using Mask = __mmask16;
 TS_INLINE void add_products_of_bytes(VecI32& acc, VecI32 c, VecI32 x) {
   asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(c), "v"(x));
 }
+constexpr int quads_at_once = 1;
+TS_INLINE void add_products_of_bytes(VecI32& acc, const VecI32* c, const VecI32* x) {
+  add_products_of_bytes(acc, *c, *x);
+}
 TS_INLINE Mask at_most(VecF a, VecF b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 TS_INLINE VecF unless(Mask m, VecF a, VecF b) { return _mm512_mask_blend_ps(m, a, b); }
 TS_INLINE float least_of(VecF v) { return _mm512_reduce_min_ps(v); }
@@ -42,12 +46,21 @@ TS_INLINE void add_products_of_bytes(VecI32& acc, VecI32 c, VecI32 x) {
   const __m256i pairs = _mm256_maddubs_epi16(reinterpret_cast<__m256i>(c), reinterpret_cast<__m256i>(x));
   acc += reinterpret_cast<VecI32>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
+constexpr int quads_at_once = 2;
+/// Of two vectors each: sums of four products fit in 16 bits, 4 * 127 * 63 < 2^15.
+TS_INLINE void add_products_of_bytes(VecI32& acc, const VecI32* c, const VecI32* x) {
+  const __m256i pairs =
+      _mm256_add_epi16(_mm256_maddubs_epi16(reinterpret_cast<__m256i>(c[0]), reinterpret_cast<__m256i>(x[0])),
+                       _mm256_maddubs_epi16(reinterpret_cast<__m256i>(c[1]), reinterpret_cast<__m256i>(x[1])));
+  acc += reinterpret_cast<VecI32>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
 TS_INLINE Mask at_most(VecF a, VecF b) {
   return static_cast<Mask>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ)));
 }
 TS_INLINE VecF unless(Mask m, VecF a, VecF b) {
-  for (int l = 0; l < lanes<float>; ++l) a[l] = (m >> l & 1) != 0 ? b[l] : a[l];
-  return a;
+  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  const __m256i set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(m)), bit), bit);
+  return _mm256_blendv_ps(a, b, _mm256_castsi256_ps(set));
 }
 TS_INLINE float least_of(VecF v) {
   float least = v[0];
@@ -100,28 +113,41 @@ void round_head(const float* x, index_t columns, std::int8_t* head, RoundedHead&
   for (int l = 0; l < lanes<float>; ++l) out.sum += sum[l], out.squares += squares[l], out.lost += lost[l];
 }
 
-/// For head_rows rows and a group of centroids.
-template <bool lowers_limits>
-TS_INLINE void meet_group(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
-  constexpr int n = lanes<float>;
-  VecI32 acc[head_rows][group_vectors];
+using GroupSums = VecI32[head_rows][group_vectors];
+/// Products of head_rows rows and a group of centroids.
+TS_INLINE void meet_group(const std::uint8_t* quads, const std::int8_t* const* rows, const std::int32_t* start,
+                          index_t columns, GroupSums& acc) {
+  constexpr int n = lanes<float>, some = quads_at_once;
 #pragma GCC unroll 8
   for (int r = 0; r < head_rows; ++r)
-    for (int v = 0; v < group_vectors; ++v) acc[r][v] = broadcast<VecI32>(rows.start[r]);
-  const std::uint8_t* quads = c.quads;
-  for (index_t j = 0; j < columns; j += 4, quads += 4 * head_group) {
-    VecI32 of_group[group_vectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < group_vectors; ++v) of_group[v] = load<VecI32>(quads + 4 * n * v);
+    for (int v = 0; v < group_vectors; ++v) acc[r][v] = broadcast<VecI32>(start[r]);
+  for (index_t j = 0; j < columns; j += 4 * some, quads += 4 * some * head_group) {
+    VecI32 x[head_rows][some];
 #pragma GCC unroll 8
-    for (int r = 0; r < head_rows; ++r) {
-      std::int32_t quad;
-      __builtin_memcpy(&quad, rows.head[r] + j, sizeof quad);
-      const VecI32 x = broadcast<VecI32>(quad);
+    for (int r = 0; r < head_rows; ++r)
+#pragma GCC unroll 2
+      for (int q = 0; q < some; ++q) {
+        std::int32_t quad;
+        __builtin_memcpy(&quad, rows[r] + j + 4 * q, sizeof quad);
+        x[r][q] = broadcast<VecI32>(quad);
+      }
 #pragma GCC unroll 4
-      for (int v = 0; v < group_vectors; ++v) add_products_of_bytes(acc[r][v], of_group[v], x);
+    for (int v = 0; v < group_vectors; ++v) {
+      VecI32 of_group[some];
+#pragma GCC unroll 2
+      for (int q = 0; q < some; ++q) of_group[q] = load<VecI32>(quads + 4 * q * head_group + 4 * n * v);
+#pragma GCC unroll 8
+      for (int r = 0; r < head_rows; ++r) add_products_of_bytes(acc[r][v], of_group, x[r]);
     }
   }
+}
+
+/// Which of them may be nearest.
+template <bool lowers_limits>
+TS_INLINE void list_group(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
+  constexpr int n = lanes<float>;
+  GroupSums acc;
+  meet_group(c.quads, rows.head, rows.start, columns, acc);
   VecI32 number;
   for (int l = 0; l < n; ++l) number[l] = c.first + l;
   const VecF beyond = broadcast<VecF>(__builtin_inff());
@@ -157,9 +183,9 @@ TS_INLINE void meet_group(const GroupOfHeads& c, const BatchOfHeads& rows, index
   }
 }
 void survivors(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
-  meet_group<false>(c, rows, columns);
+  list_group<false>(c, rows, columns);
 }
-void nearest(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) { meet_group<true>(c, rows, columns); }
+void nearest(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) { list_group<true>(c, rows, columns); }
 
 /// Bounds of a piece of rows move towards 0; bit r of the result: row r has upper[r] >= its bound.
 std::uint64_t move_bounds(std::uint16_t* bounds, float moved, const float* upper) {
@@ -188,28 +214,43 @@ void put_bounds(const BatchOfHeads& rows, int count, std::uint16_t* bounds) {
   for (int r = 0; r < count; ++r) bounds[rows.place[r]] = halves[r];
 }
 
-/// products[q] = sum of x_j c_mj for `some` numbers m of a list.
-template <int some>
-TS_INLINE void few_products(const std::int8_t* x, index_t columns, const std::uint8_t* centroids,
-                            const std::int32_t* list, std::int32_t* products) {
-  constexpr int n = vector_bytes;
-  const std::uint8_t* c[some];
-  for (int m = 0; m < some; ++m) c[m] = centroids + list[m] * columns;
+/// products[q] = sum of x_j c_qj for `some` vectors of unsigned bytes; `swapped`: x is unsigned, the others signed.
+template <int some, bool swapped>
+TS_INLINE void few_products(const void* x, index_t columns, const void* const* others, std::int32_t* products) {
+  constexpr int n = vector_bytes, of_each = quads_at_once;
+  const auto vectors = [](const void* from, index_t j, VecI32* to) {
+#pragma GCC unroll 2
+    for (int q = 0; q < of_each; ++q) to[q] = load<VecI32>(static_cast<const std::uint8_t*>(from) + j + q * n);
+  };
   VecI32 acc[some] = {};
-  for (index_t j = 0; j < columns; j += n) {
-    const VecI32 v = load<VecI32>(x + j);
-#pragma GCC unroll 4
-    for (int m = 0; m < some; ++m) add_products_of_bytes(acc[m], load<VecI32>(c[m] + j), v);
+  for (index_t j = 0; j < columns; j += of_each * n) {
+    VecI32 v[of_each], of_other[of_each];
+    vectors(x, j, v);
+#pragma GCC unroll 8
+    for (int m = 0; m < some; ++m) {
+      vectors(others[m], j, of_other);
+      if constexpr (swapped)
+        add_products_of_bytes(acc[m], v, of_other);
+      else
+        add_products_of_bytes(acc[m], of_other, v);
+    }
   }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int m = 0; m < some; ++m) products[m] = sum_of(acc[m]);
 }
 
 void listed_products(const std::int8_t* x, index_t columns, const std::uint8_t* centroids, const std::int32_t* list,
                      index_t count, std::int32_t* products) {
+  const void* c[4];
   index_t q = 0;
-  for (; q + 4 <= count; q += 4) few_products<4>(x, columns, centroids, list + q, products + q);
-  for (; q < count; ++q) few_products<1>(x, columns, centroids, list + q, products + q);
+  for (; q + 4 <= count; q += 4) {
+    for (int m = 0; m < 4; ++m) c[m] = centroids + list[q + m] * columns;
+    few_products<4, false>(x, columns, c, products + q);
+  }
+  for (; q < count; ++q) {
+    *c = centroids + list[q] * columns;
+    few_products<1, false>(x, columns, c, products + q);
+  }
 }
 
 /// scores[q] = half_norms[m] + x^T (-c_m) for `some` numbers m of a list, by as many sums for each.

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/scores/bytes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -8,6 +9,12 @@ namespace ts::inline v0::assign_detail {
 
 float float_above(double x) noexcept {
   return static_cast<float>(x * (1 + 0x1p-22)) + std::numeric_limits<float>::min();
+}
+
+std::uint16_t half_below(float x) noexcept {
+  if (!(x >= 0x1p-14F)) return 0;
+  if (x >= 65504) return 0x7bff;
+  return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(x) - 0x38000000U) >> 13);
 }
 
 double weight_for(double a, double t, double b, double s) noexcept {

@@ -7,6 +7,8 @@
 
 namespace ts::inline v0::assign_detail {
 
+inline constexpr index_t most_columns_of_bytes = 1 << 16;  ///< of sums of products in 32 bits
+
 /// A vector x as bytes q: x is about q / factor.
 struct Bytes {
   double unit;  ///< 1 / factor, or 0
@@ -22,6 +24,9 @@ Bytes round_to_bytes(const assign_cpu::PruningKernels& kernels, const float* x, 
 
 /// A little more than x.
 [[nodiscard]] float float_above(double x) noexcept;
+
+/// A number that is not negative as float16, rounded towards 0.
+[[nodiscard]] std::uint16_t half_below(float x) noexcept;
 
 /// Centroids in groups of assign_cpu::head_group, as kernels meet them.
 struct GroupsOfBytes {

@@ -1,189 +1,21 @@
-#include <array>
+#include "tallskinny/gemm/assign/scores/bytes_pass.hpp"
 
-#include "tallskinny/gemm/assign/scores/bytes.hpp"
-#include "tallskinny/gemm/assign/scores/listed_pass.hpp"
 #include "tallskinny/gemm/assign/sums/team.hpp"
 
 namespace ts::inline v0::assign_detail {
 
 namespace {
 
-using assign_cpu::BatchOfHeads, assign_cpu::head_group, assign_cpu::head_piece;
-
-constexpr index_t most_for_bytes = 1 << 16;  ///< columns, of a sum of products in 32 bits
 constexpr index_t least_centroids = 64, trial_pieces = 8, least_pieces_for_trial = 64;
 
 }  // namespace
 
-/// Every row meets every centroid in all columns in 8 bits,
-///   | x c - h_x h_c |  <=  |h_x| |e_c| + |e_x| |c|  <=  r_x r_c   with x = h_x + e_x,
-/// as in Pruning without tails. The least of all greatest scores so far is the limit that a centroid's least score must
-/// not exceed; what is listed so is met in float32.
-class BytesPass : public ListedPass {
- public:
-  BytesPass(const Context& ctx, const assign_cpu::AssignKernels& kernels, const AssignArguments& of)
-      : ListedPass(kernels, of.x, of.moments, of.centroids, Scores::float32),
-        columns_((centroids_.d + 63) / 64 * 64),
-        groups_(kernels.pruning, centroids_.k, columns_),
-        longest_(std::max<index_t>(1024, groups_.groups() * head_group / 8)),
-        step_(longest_ + 3 * head_group) {
-    const index_t k = centroids_.k, d = centroids_.d;
-    std::vector<double> norm(static_cast<std::size_t>(k)), error(norm.size());
-    parallel_ranges(ctx.thread_count(), k, [&](index_t begin, index_t end) {
-      std::vector<float> x(static_cast<std::size_t>(columns_));
-      std::vector<std::int8_t> bytes(x.size());
-      for (index_t m = begin; m < end; ++m) {
-        const auto at = static_cast<std::size_t>(m);
-        double square = 0;
-        for (index_t j = 0; j < d; ++j) {
-          const float value = -centroids_.negated[static_cast<std::size_t>(m * d + j)];
-          x[static_cast<std::size_t>(j)] = value, square += static_cast<double>(value) * static_cast<double>(value);
-        }
-        norm[at] = std::sqrt(square) * (1 + 0x1p-20);
-        const Bytes all = round_to_bytes(kernels.pruning, x.data(), columns_, norm[at], bytes.data());
-        groups_.put(kernels.pruning, m, bytes.data(), all.unit);
-        error[at] = all.error + 0x1p-23 * norm[at];
-        groups_.half_norms[at] = centroids_.half_norms[at];
-      }
-    });
-    double typical_norm = 0, typical_error = 0;
-    for (std::size_t m = 0; m < norm.size(); ++m) typical_norm += norm[m], typical_error += error[m];
-    // Rows are about as long, and rounded as much.
-    weight_ = weight_for(typical_norm, typical_error, typical_error, typical_norm);
-    for (std::size_t m = 0; m < norm.size(); ++m) {
-      groups_.radius[m] = float_above(std::sqrt(error[m] * error[m] / weight_ + norm[m] * norm[m]) * (1 + 0x1p-20));
-      largest_radius_ = std::max(largest_radius_, static_cast<double>(groups_.radius[m]));
-    }
-  }
-
-  struct Scratch : ListedPass::Scratch {
-    Matrix<float> x;  ///< rows of a piece, shifted and scaled
-    std::vector<std::int8_t> bytes;
-    std::vector<std::int32_t> lists, ids;
-    std::vector<float> lowers;
-    std::array<float, head_piece> scale, radius, limit, floor;
-    std::array<double, head_piece> norm;
-    std::array<std::int32_t, head_piece> start;
-    std::array<std::int32_t*, head_piece> end;
-  };
-  [[nodiscard]] Scratch scratch() const {
-    Scratch s;
-    static_cast<ListedPass::Scratch&>(s) = ListedPass::scratch();
-    s.x = Matrix<float>(head_piece, columns_);
-    std::fill_n(s.x.data(), s.x.rows() * s.x.cols(), 0.0F);
-    s.bytes.resize(static_cast<std::size_t>(head_piece * columns_));
-    s.lists.resize(static_cast<std::size_t>((head_piece + 1) * step_)), s.lowers.resize(s.lists.size());
-    s.ids.resize(static_cast<std::size_t>(step_));
-    s.scores.resize(std::max(s.scores.size(), static_cast<std::size_t>(step_)));
-    return s;
-  }
-
-  void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s) const {
-    const index_t i0 = p * head_piece;
-    const auto count = static_cast<int>(std::min<index_t>(head_piece, x_.rows() - i0));
-    for (int r = 0; r < count; ++r) prepare(i0 + r, r, s);
-    const std::uint64_t overflown = meet(count, s);
-    const std::uint64_t there = count == head_piece ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-    for_each_bit(there & ~overflown, [&](int r) { settle(i0 + r, r, to, sums, s); });
-    for_each_bit(overflown, [&](int r) { relabel(i0 + r, resolve(i0 + r, s), to, sums, s); });
-  }
-
-  /// Whether lists are so short that this costs less than 16 bits would.
-  [[nodiscard]] bool pays(const Scratch& s, index_t rows) const {
-    const double met = static_cast<double>(s.stats.met) / static_cast<double>(rows),
-                 d = static_cast<double>(centroids_.d);
-    return met * (d / 8 + 60) < 0.7 * static_cast<double>(centroids_.k) * d / 64;
-  }
-
- private:
-  void prepare(index_t i, int r, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
-    const double square = kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), &s.x(r, 0));
-    const double norm = std::sqrt(square) * (1 + 0x1p-20);
-    const Bytes all = round_to_bytes(kernels_.pruning, &s.x(r, 0), columns_, norm, s.bytes.data() + r * columns_);
-    const double error = all.error + 0x1p-23 * norm, radius = std::sqrt(weight_ * all.norm * all.norm + error * error);
-    s.norm[at] = norm, s.scale[at] = static_cast<float>(all.unit), s.start[at] = -all.sum * kernels_.pruning.offset;
-    s.radius[at] = float_above(radius * (1 + 0x1p-20));
-    // What rounding to float32 takes from a least score, and adds to a greatest one.
-    const double largest = centroids_.largest_norm;
-    s.floor[at] = float_above(2 * 0x1p-20 * (largest * (largest + norm) + radius * largest_radius_));
-    s.limit[at] = std::numeric_limits<float>::max();
-    s.end[at] = list(r, s);
-  }
-  [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
-
-  /// Lists what may be nearest; returns the rows of which more may be than a list holds.
-  std::uint64_t meet(int count, Scratch& s) const {
-    constexpr int most_rows = 8;
-    const int at_once = kernels_.pruning.rows;
-    std::uint64_t overflown = 0;
-    for (index_t g = 0; g < groups_.groups(); ++g)
-      for (int r0 = 0; r0 < count; r0 += at_once) {
-        const std::int8_t* head[most_rows];
-        std::int32_t start[most_rows];
-        float scale[most_rows], radius[most_rows], limit[most_rows], floor[most_rows];
-        std::int32_t* end[most_rows];
-        for (int q = 0; q < at_once; ++q) {
-          const int r = std::min(r0 + q, count - 1);
-          const auto at = static_cast<std::size_t>(r);
-          head[q] = s.bytes.data() + static_cast<index_t>(at) * columns_, start[q] = s.start[at];
-          scale[q] = s.scale[at], radius[q] = s.radius[at], limit[q] = s.limit[at], floor[q] = s.floor[at];
-          end[q] = r0 + q < count ? s.end[at] : list(head_piece, s);
-        }
-        const BatchOfHeads batch{
-            head,    start, scale, radius,  floor,
-            nullptr, limit, end,   nullptr, reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data()};
-        kernels_.pruning.nearest(groups_.group(g), batch, columns_);
-        for (int r = r0; r < std::min(r0 + at_once, count); ++r) {
-          const auto at = static_cast<std::size_t>(r);
-          s.end[at] = end[r - r0], s.limit[at] = limit[r - r0];
-          if (s.end[at] - list(r, s) <= longest_) continue;
-          shorten(r, s);
-          if (s.end[at] - list(r, s) <= longest_ / 2) continue;
-          overflown |= std::uint64_t{1} << r;
-          s.end[at] = list(r, s);
-        }
-      }
-    return overflown;
-  }
-  /// Takes what the limit of now excludes from a list.
-  void shorten(int r, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
-    float* const lowers = s.lowers.data() + r * step_;
-    std::int32_t* const numbers = list(r, s);
-    const index_t count = s.end[at] - numbers;
-    index_t kept = 0;
-    for (index_t q = 0; q < count; ++q)
-      if (lowers[q] <= s.limit[at]) lowers[kept] = lowers[q], numbers[kept] = numbers[q], ++kept;
-    s.end[at] = numbers + kept;
-  }
-
-  void settle(index_t i, int r, const Pass& to, ClusterSums* sums, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
-    shorten(r, s);
-    const std::int32_t* const numbers = list(r, s);
-    const index_t count = s.end[at] - numbers;
-    std::int32_t nearest = numbers[0];
-    if (count > 1) {
-      s.stats.met += count;
-      kernels_.pruning.listed_scores(&s.x(r, 0), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
-                                     numbers, count, s.scores.data());
-      nearest = decide_listed(i, numbers, count, margin_of(s.norm[at]), to, s);
-    }
-    relabel(i, nearest, to, sums, s);
-  }
-
-  index_t columns_;
-  GroupsOfBytes groups_;
-  index_t longest_, step_;
-  double weight_ = 1, largest_radius_ = 0;
-};
-
 std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArguments& of) {
   const assign_cpu::AssignKernels& kernels = assign_cpu::select(ctx.simd);
   const index_t d = of.x.cols(), pieces = (of.x.rows() + head_piece - 1) / head_piece;
-  if (of.scores != Scores::int8 || kernels.pruning.rows == 0 || d < least_columns_of_int8 || d > most_for_bytes ||
-      of.centroids.rows() < least_centroids || (of.bounds.all != nullptr && of.bounds.all->hold()))
+  if (of.scores != Scores::int8 || kernels.pruning.rows == 0 || d < least_columns_of_int8 ||
+      d > most_columns_of_bytes || of.centroids.rows() < least_centroids ||
+      (of.bounds.all != nullptr && of.bounds.all->hold()))
     return std::nullopt;
   const BytesPass pass(ctx, kernels, of);
   const Pass to(of);

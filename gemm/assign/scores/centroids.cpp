@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <unordered_map>
 
+#include "tallskinny/gemm/assign/scores/bytes.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::inline v0::assign_detail {
 
@@ -37,6 +39,30 @@ double reach_of(HostView<const double> centroids, const ColumnMoments& moments) 
 
 double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments) {
   return inverse_power_of_two(reach_of(centroids, moments));
+}
+
+Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments,
+                                double scale) {
+  Matrix<double> scaled(centroids.rows(), centroids.cols());
+  parallel_for(ctx.thread_count(), scaled.rows(), [&](index_t m) {
+    for (index_t j = 0; j < scaled.cols(); ++j)
+      scaled(m, j) = (centroids(m, j) - moments.shift[static_cast<std::size_t>(j)]) * scale;
+  });
+  return scaled;
+}
+
+std::vector<float> steps_between(const Context& ctx, HostView<const double> before, HostView<const double> now) {
+  const index_t d = now.cols();
+  // Coordinates are at most 1 and rounded twice; the sum of d squares is rounded d + 2 times.
+  const double slack = 1 + static_cast<double>(d + 8) * 0x1p-52, rounding = std::sqrt(static_cast<double>(d)) * 0x1p-50;
+  const auto squared_difference = assign_cpu::select(ctx.simd).squared_difference;
+  std::vector<float> moved(static_cast<std::size_t>(now.rows()));
+  parallel_for(ctx.thread_count(), now.rows(), [&](index_t m) {
+    if (std::equal(&now(m, 0), &now(m, 0) + d, &before(m, 0))) return;
+    moved[static_cast<std::size_t>(m)] =
+        float_above(std::sqrt(squared_difference(&now(m, 0), &before(m, 0), d)) * slack + rounding);
+  });
+  return moved;
 }
 
 template <class S>

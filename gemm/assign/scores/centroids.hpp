@@ -6,6 +6,8 @@
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::inline v0::assign_detail {
 
@@ -33,6 +35,12 @@ std::vector<bool> copies(HostView<const double> centroids);
 double reach_of(HostView<const double> centroids, const ColumnMoments& moments);
 /// The power of two that brings it to at most 1.
 double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments);
+
+/// (c - shift) scale.
+Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments,
+                                double scale);
+/// How far each of such centroids moved, at most; 0 where all bits are the same.
+std::vector<float> steps_between(const Context& ctx, HostView<const double> before, HostView<const double> now);
 
 /// What packing needs, in memory of its own.
 template <class S>

@@ -1,4 +1,5 @@
 #include "tallskinny/gemm/assign/scores/dense_pass.hpp"
+#include "tallskinny/gemm/assign/scores/pairs.hpp"
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
 #include "tallskinny/gemm/assign/sums/team.hpp"
 
@@ -8,6 +9,8 @@ template <class S>
 AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
   if constexpr (std::is_same_v<S, float>)
     if (of.pruning.all != nullptr && of.pruning.all->serves()) return assign_pruned(ctx, of);
+  if constexpr (std::is_same_v<S, float>)
+    if (of.pruning.pairs != nullptr && of.pruning.pairs->serves()) return assign_pairs(ctx, of);
   if constexpr (std::is_same_v<S, float>)
     if (const auto stats = assign_bytes(ctx, of)) return *stats;
   const DensePass<S> pass(assign_cpu::select(ctx.simd), of.x, of.moments, of.centroids, of.scores);

@@ -46,6 +46,8 @@ AssignStats assign_dense(const Context& ctx, const AssignArguments& of);
 std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArguments& of);
 /// Those that Pruning leaves, of rows that all of it knows.
 AssignStats assign_pruned(const Context& ctx, const AssignArguments& of);
+/// The same of PairBounds.
+AssignStats assign_pairs(const Context& ctx, const AssignArguments& of);
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const AssignArguments& of);
 /// Every row against every centroid in long double: slow, plain, and what the others are tested against.

@@ -1,5 +1,4 @@
 #include <array>
-#include <bit>
 
 #include "tallskinny/gemm/assign/scores/listed_pass.hpp"
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
@@ -17,14 +16,7 @@ constexpr int most_rows = 8;  ///< PruningKernels::rows
 constexpr double a_little_less = 1 - 0x1p-20;
 constexpr float above = 1 + 0x1p-22F;
 
-/// A number that is not negative as float16, rounded towards 0.
-std::uint16_t half_below(float x) {
-  if (!(x >= 0x1p-14F)) return 0;
-  if (x >= 65504) return 0x7bff;
-  return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(x) - 0x38000000U) >> 13);
-}
-
-using assign_detail::for_each_bit;
+using assign_detail::for_each_bit, assign_detail::half_below;
 
 }  // namespace
 

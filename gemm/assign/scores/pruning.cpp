@@ -183,27 +183,18 @@ void Pruning::begin_pass(const Context& ctx, HostView<const double> centroids) {
   serves_ = assign_detail::scoring_scale(centroids, moments_) == scale_;
   if (!serves_) return scaled_ = {}, forget();
 
-  Matrix<double> scaled(k_, d_);
+  Matrix<double> scaled = assign_detail::scaled_centroids(ctx, centroids, moments_, scale_);
   Matrix<float> narrow(k_, d_), heads(k_, columns_);
   std::vector<double> square(at(k_));
   parallel_for(ctx.thread_count(), k_, [&](index_t m) {
-    for (index_t j = 0; j < d_; ++j) {
-      const double value = (centroids(m, j) - moments_.shift[at(j)]) * scale_;
-      scaled(m, j) = value, narrow(m, j) = static_cast<float>(value);
-      square[at(m)] += value * value;
-    }
+    for (index_t j = 0; j < d_; ++j)
+      narrow(m, j) = static_cast<float>(scaled(m, j)), square[at(m)] += scaled(m, j) * scaled(m, j);
   });
   tsmm(ctx, Op::none, 1.0F, narrow.cview(), axes_.cview(), 0.0F, heads.view());
   if (!ordered_) order_centroids(heads);
   moved_.assign(at(k_), 0), group_moved_.assign(at(groups_), 0);
   if (held) {
-    const double slack = 1 + static_cast<double>(d_ + 8) * 0x1p-52,
-                 rounding = std::sqrt(static_cast<double>(d_)) * 0x1p-50;
-    parallel_for(ctx.thread_count(), k_, [&](index_t m) {
-      if (std::equal(&scaled(m, 0), &scaled(m, 0) + d_, &scaled_(m, 0))) return;
-      moved_[at(m)] =
-          float_above(std::sqrt(kernels.squared_difference(&scaled(m, 0), &scaled_(m, 0), d_)) * slack + rounding);
-    });
+    moved_ = assign_detail::steps_between(ctx, scaled_.cview(), scaled.cview());
     for (index_t m = 0; m < k_; ++m) {
       float& of_group = group_moved_[at(place_[at(m)] / head_group)];
       of_group = std::max(of_group, moved_[at(m)]);

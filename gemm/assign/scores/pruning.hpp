@@ -93,10 +93,13 @@ class Pruning {
   bool serves_ = false, copies_ = false, ordered_ = false;
 };
 
-/// The rows of one call of assign(), from row `first` of all on.
+class PairBounds;
+
+/// The rows of one call of assign(), from row `first` of all on: one of the two, or neither.
 struct PruningOfRows {
   Pruning* all = nullptr;
   index_t first = 0;
+  PairBounds* pairs = nullptr;
 };
 
 }  // namespace ts::inline v0
