@@ -37,6 +37,14 @@ function(ts_write_wgmma file)
         : ${sums} : \"l\"(left), \"l\"(right), \"r\"(add), \"n\"(ByLines));
   }\n")
     endforeach()
+    math(EXPR odd "${blocks} % 2")
+    if(blocks LESS_EQUAL 4 OR NOT odd)
+      string(REPLACE "+f" "+r" whole_sums "${sums}")
+      string(APPEND text "  ${head} multiply_s8(int (&c)[4 * ${blocks}], uint64 left, uint64 right, int add) {
+    ${adds} %${x2}, ${wgmma}k32.s32.s8.s8 {${registers}}, %${x0}, %${x1}, p; }\"
+        : ${whole_sums} : \"l\"(left), \"l\"(right), \"r\"(add));
+  }\n")
+    endif()
     string(APPEND text "};\n")
   endforeach()
   file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)

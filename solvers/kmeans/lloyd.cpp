@@ -169,10 +169,11 @@ void Lloyd::use_heads() {
       control_.max_iter - run_.n_iter < least_passes_with_heads)
     return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
-    const index_t most = block.rows() == p_.rows() ? clusters_.heads_columns(block) : 0;
-    if (most == 0) return;
-    const Matrix<double> axes = leading_axes(p_, most);
-    if (axes.cols() == most) clusters_.use_heads(block, axes.cview());  // kernels take whole stages of columns
+    const HeadsForm form = block.rows() == p_.rows() ? clusters_.heads_form(block) : HeadsForm{};
+    if (form.columns == 0) return;
+    const Matrix<double> axes = leading_axes(p_, form.columns);
+    // Kernels take whole stages of columns.
+    if (axes.cols() == form.columns) clusters_.use_heads(block, axes.cview(), form.numbers);
   });
 }
 

@@ -50,12 +50,12 @@ AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> 
   return there_->assign(x, scores, labels, weights, move, settled, bounded);
 }
 
-index_t Clusters::heads_columns(const Rows& x) const { return there_ ? there_->heads_columns(x) : 0; }
+HeadsForm Clusters::heads_form(const Rows& x) const { return there_ ? there_->heads_form(x) : HeadsForm{}; }
 
-void Clusters::use_heads(const Rows& x, HostView<const double> axes) {
+void Clusters::use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers) {
   expects(there_ != nullptr && axes.rows() == x.cols(),
           "clusters: heads serve rows on a device, and have their columns");
-  there_->use_heads(x, axes);
+  there_->use_heads(x, axes, numbers);
 }
 
 void Clusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/scores/assign.hpp"
+#include "tallskinny/gemm/assign/scores/heads_arguments.hpp"
 #include "tallskinny/gemm/assign/sums/means.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
@@ -43,11 +44,12 @@ class Clusters {
   /// stay.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
                      BoundsOfRows bounds = {}, bool settled = false, PruningOfRows pruning = {});
-  /// How many axes use_heads() should be given for these rows on a device; 0: heads do not pay there, or do not fit.
-  [[nodiscard]] index_t heads_columns(const Rows& x) const;
+  /// What use_heads() should be given for these rows on a device; no columns: heads do not pay there, or do not fit.
+  [[nodiscard]] HeadsForm heads_form(const Rows& x) const;
   /// Passes over these rows, all of which have labels, may find by their heads along `axes` which centroids may be
-  /// nearest (scores/heads.hpp); the results are the same. @param axes d x heads_columns(), orthonormal.
-  void use_heads(const Rows& x, HostView<const double> axes);
+  /// nearest (scores/heads.hpp); the results are the same. @param axes d x heads_form().columns,
+  /// orthonormal. @param numbers of heads along so many axes: heads_form() tells those that should pay.
+  void use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers = HeadNumbers::float16);
   /// What passes over these rows may start on a device, for a Context that rehearses. @param heads also those that
   /// choose centroids by heads, where that pays.
   void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, bool heads);

@@ -89,15 +89,16 @@ AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int
   return stats;
 }
 
-index_t DeviceClusters::heads_columns(const Rows& x) const {
-  const index_t m =
-      cuda::heads_columns({.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)},
-                          ctx_.stream.device());
-  return m > 0 && 2 * Heads::bytes(x.rows(), d_, m, k_) <= cuda::free_memory(ctx_.stream) ? m : 0;
+HeadsForm DeviceClusters::heads_form(const Rows& x) const {
+  const HeadsForm form =
+      cuda::heads_form({.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)},
+                       ctx_.stream.device());
+  const bool fits = 2 * Heads::bytes(x.rows(), d_, form, k_) <= cuda::free_memory(ctx_.stream);
+  return fits ? form : HeadsForm{};
 }
 
-void DeviceClusters::use_heads(const Rows& x, HostView<const double> axes) {
-  heads_.emplace(ctx_, x, moments_, axes, k_, spread_.scale);
+void DeviceClusters::use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers) {
+  heads_.emplace(ctx_, x, moments_, Heads::Along{axes, numbers}, k_, spread_.scale);
 }
 
 void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
@@ -110,9 +111,9 @@ void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t>
       if (pass == Pass::active_rows && scores == Scores::fast) continue;
       pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass, &active});
     }
-  const index_t m = heads && scores != Scores::fast ? heads_columns(x) : 0;
-  if (m == 0) return;
-  use_heads(x, Matrix<double>::zeros(d_, m).cview());
+  const HeadsForm form = heads && scores != Scores::fast ? heads_form(x) : HeadsForm{};
+  if (form.columns == 0) return;
+  use_heads(x, Matrix<double>::zeros(d_, form.columns).cview(), form.numbers);
   pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, Pass::every_row, &active, &*heads_});
   heads_.reset();
 }

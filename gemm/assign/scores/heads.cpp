@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/assign/sums/plan.hpp"
+#include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 
 namespace ts::inline v0::assign_device {
@@ -35,21 +37,44 @@ void turn_rows(const Context& ctx, const Rows& x, const DeviceMatrix<float>& axe
        axes.cview(), 0.0F, DeviceView<float>::unchecked(to, x.rows(), axes.cols(), axes.cols()));
 }
 
+/// The same space along axes in which all coordinates vary about alike, so that one scale serves all columns of a row:
+/// the discrete Hartley transform of axes with random signs, each taken times cos + sin of 2 pi j a / m.
+Matrix<double> mixed(HostView<const double> axes) {
+  const index_t m = axes.cols();
+  std::vector<double> wave(static_cast<std::size_t>(m));
+  for (index_t j = 0; j < m; ++j) {
+    const double angle = 2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(m);
+    wave[static_cast<std::size_t>(j)] = (std::cos(angle) + std::sin(angle)) / std::sqrt(static_cast<double>(m));
+  }
+  Matrix<double> found(axes.rows(), m);
+  for (index_t i = 0; i < axes.rows(); ++i) {
+    for (index_t a = 0; a < m; ++a) found(i, a) = 0;
+    for (index_t j = 0; j < m; ++j) {
+      const bool minus = Philox{0, 0}.bits(static_cast<std::uint64_t>(j)) % 2 == 1;
+      const double x = minus ? -axes(i, j) : axes(i, j);
+      for (index_t a = 0, at = 0; a < m; ++a, at = at + j < m ? at + j : at + j - m)
+        found(i, a) += x * wave[static_cast<std::size_t>(at)];
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
-Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> axes, index_t k,
+Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Along& along, index_t k,
              double scale)
     : x_(x),
       n_(x.rows()),
       d_(x.cols()),
       k_(k),
-      m_(axes.cols()),
+      m_(along.axes.cols()),
       padded_(padded(k)),
+      form_{m_, along.numbers},
       scale_(scale),
       axes_(ctx.stream, d_, m_),
       shift_(ctx.stream, 1, m_),
       turned_(ctx.stream, k, m_),
-      heads_(array<std::uint16_t>(ctx, n_ * m_)),
+      heads_(array<std::uint8_t>(ctx, n_ * form_.bytes())),
       norms_(array<cuda::HeadNorms>(ctx, n_)),
       places_(array<std::uint32_t>(ctx, k + 1)),
       order_(array<std::uint32_t>(ctx, n_)),
@@ -58,7 +83,9 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, Ho
       signs_(array<std::uint32_t>(ctx, ceil_div(n_, cuda::heads_rows) * padded_ / 32)),
       by_rows_(array<std::uint16_t>(ctx, (k + 1) * row_columns(d_))),
       origins_(array<float>(ctx, k + 1)),
-      chunks_(array<std::uint16_t>(ctx, padded_ * (m_ + cuda::limit_columns))) {
+      chunks_(array<std::uint8_t>(ctx, padded_ * (form_.bytes() + 2 * cuda::limit_columns))) {
+  const Matrix<double> axes =
+      form_.numbers == HeadNumbers::int8 ? mixed(along.axes) : Matrix<double>::copy_of(along.axes);
   const index_t at_once = std::min(n_, index_t{1} << 18);
   Matrix<double> turned_shift(1, m_);
   Matrix<float> narrow(d_, m_);
@@ -72,9 +99,8 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, Ho
   }
   Matrix<float> moved(1, m_);
   for (index_t j = 0; j < m_; ++j) moved(0, j) = static_cast<float>(turned_shift(0, j) * scale);
-  const auto whole = Matrix<double>::copy_of(axes);
   DeviceMatrix<float> narrow_there(ctx.stream, d_, m_), moved_there(ctx.stream, 1, m_);
-  copy(ctx.stream, axes_.view(), whole.cview()), copy(ctx.stream, shift_.view(), turned_shift.cview());
+  copy(ctx.stream, axes_.view(), axes.cview()), copy(ctx.stream, shift_.view(), turned_shift.cview());
   copy(ctx.stream, narrow_there.view(), narrow.cview()), copy(ctx.stream, moved_there.view(), moved.cview());
   Upload upload(ctx, d_);
   const double* const shift_there = upload.next();
@@ -90,16 +116,18 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, Ho
     else
       turn_rows<float>(ctx, block, narrow_there, as<float>(turned));
     cuda::launch_with<cuda::HeadsRowsPolicy>(
-        ctx, cuda::heads_rows_plan(x.type(), block.rows(), ctx.stream.device()),
+        ctx, cuda::heads_rows_plan(x.type(), form_.numbers, block.rows(), ctx.stream.device()),
         {argument_of(block), as<float>(turned), shift_there, moved_there.data(), scale, error,
          static_cast<float>(std::sqrt(shift_norm) * scale * 1.0001), static_cast<int>(d_), static_cast<int>(m_),
-         as<std::uint16_t>(heads_) + i * m_, as<cuda::HeadNorms>(norms_) + i});
+         as<std::uint8_t>(heads_) + i * form_.bytes(), as<cuda::HeadNorms>(norms_) + i});
   }
   ctx.stream.synchronize();
 }
 
-std::uint64_t Heads::bytes(index_t n, index_t d, index_t m, index_t k) noexcept {
-  const index_t of_rows = 2 * m + 16 + 4 + 8 + 2 * cuda::limit_columns;
+std::uint64_t Heads::bytes(index_t n, index_t d, const HeadsForm& form, index_t k) noexcept {
+  const index_t m = form.columns;
+  const index_t of_rows =
+      form.bytes() + static_cast<index_t>(sizeof(cuda::HeadNorms)) + 4 + 8 + 2 * cuda::limit_columns;
   const index_t of_pairs = padded(k) / (8 * cuda::heads_rows) + padded(k) * 4 / cuda::group_rows;
   const index_t of_centroids = 2 * row_columns(d) + 10 * m + 64;
   return static_cast<std::uint64_t>(n * (of_rows + of_pairs) + k * of_centroids +
@@ -151,17 +179,17 @@ ChosenCentroids Heads::choose(const Context& ctx, const HeadsPass& pass) {
   cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(k_), {k, places, places + k_});
   sort(true);
   cuda::launch_with<cuda::HeadsCentroidsPolicy>(
-      ctx, cuda::heads_centroids_plan(k_),
+      ctx, cuda::heads_centroids_plan(form_.numbers, k_),
       {pass.centroids, turned_.data(), pass.shift, shift_.data(), pass.half_norms, pass.origins, scale_, k,
        static_cast<int>(d_), m, steps, static_cast<int>(padded_), pass.beyond, by_rows_.data(), as<float>(origins_),
        chunks_.data()});
   auto* const list = as<index_t>(list_);
   cuda::launch_with<cuda::HeadsLimitsPolicy>(
-      ctx, cuda::heads_limits_plan(cuda::rows_form(x_), m_, steps, device),
+      ctx, cuda::heads_limits_plan(cuda::rows_form(x_), form_, steps, device),
       {argument_of(x_), order, pass.labels.data, by_rows_.data(), pass.half_norms, pass.largest, pass.shift, scale_,
        as<cuda::HeadNorms>(norms_), limits_.data(), list + 1, reinterpret_cast<cuda::word64*>(list)});
   cuda::launch_with<cuda::HeadsTilesPolicy>(
-      ctx, cuda::heads_tiles_plan(n_, m_, false, device),
+      ctx, cuda::heads_tiles_plan(n_, form_, false, device),
       {heads_.data(), limits_.data(), chunks_.data(), order, n_, chunk_count, as<std::uint32_t>(signs_)});
   cuda::launch_with<cuda::HeadsListsPolicy>(ctx, cuda::heads_lists_plan(ceil_div(n_, tile_), device),
                                             {as<std::uint32_t>(signs_), ceil_div(n_, cuda::heads_rows), chunk_count,

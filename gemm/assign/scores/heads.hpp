@@ -34,19 +34,22 @@ struct ChosenCentroids {
 };
 
 /// Rows and centroids, shifted and scaled, are turned into m orthonormal axes, best those along which rows differ
-/// most. Heads, what is along the axes, are rounded to float16; norms bound all else, so that products of heads tell
+/// most. Heads, what is along the axes, are rounded; norms bound all else, so that products of heads tell
 /// for most centroids that they are farther than the one of the row's label. Rows are taken in the order of their
 /// labels, and a tile of rows is scored with the centroids that may be nearest for one of them. Labels are those of a
 /// pass over all centroids, and their proof, too. Source: the bounds of partial distances (Cheng et al. 1984), with
 /// the rest by Cauchy and Schwarz. Memory: bytes().
 class Heads {
  public:
-  /// @param axes d x m, orthonormal to rounding; m = heads_columns(). @param scale of scores, in all passes.
-  /// x, of k clusters, stays where it is. @throws Error(out_of_memory).
-  Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> axes, index_t k,
-        double scale);
+  /// What heads are made of: axes, d x m, orthonormal to rounding, for numbers of which kernels take as many.
+  struct Along {
+    HostView<const double> axes;
+    HeadNumbers numbers = HeadNumbers::float16;
+  };
+  /// @param scale of scores, in all passes. x, of k clusters, stays where it is. @throws Error(out_of_memory).
+  Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Along& along, index_t k, double scale);
   static constexpr double cost = 0.4;  ///< of a pass, about, in those of passes over all centroids
-  [[nodiscard]] static std::uint64_t bytes(index_t n, index_t d, index_t m, index_t k) noexcept;
+  [[nodiscard]] static std::uint64_t bytes(index_t n, index_t d, const HeadsForm& form, index_t k) noexcept;
 
   /// Whether a pass over these rows, all of which have labels, should choose centroids.
   [[nodiscard]] bool serve(const Rows& x, double scale) noexcept;
@@ -62,6 +65,7 @@ class Heads {
  private:
   Rows x_;
   index_t n_, d_, k_, m_, padded_;
+  HeadsForm form_;
   double scale_;
   DeviceMatrix<double> axes_, shift_, turned_;  ///< d x m; shift Q; centroids Q
   cuda::Memory heads_, norms_;                  ///< of rows

@@ -9,7 +9,14 @@
 
 namespace ts::inline v0::cuda {
 
-index_t heads_columns(const AssignProblem& p, const DeviceInfo& device) {
+namespace {
+
+/// Of 32 bytes of a row, with one of limits.
+int head_steps(const HeadsForm& heads) { return static_cast<int>(heads.bytes() / HeadsTilesPolicy::step_bytes) + 1; }
+
+}  // namespace
+
+HeadsForm heads_form(const AssignProblem& p, const DeviceInfo& device) {
   // Products of a pass below which heads are not worth their kernels, and columns below which they are no shorter.
   constexpr double least_products = 0x1p38;
   constexpr index_t least_columns = 96, least_of_row = index_t{1} << 20, most_rows = index_t{1} << 27;
@@ -17,30 +24,30 @@ index_t heads_columns(const AssignProblem& p, const DeviceInfo& device) {
   if (device.capability() != 90 || !p.rows.plain || !halves || p.wide || p.fast || p.rows.d < least_columns ||
       p.k * p.rows.d < least_of_row || p.rows.n > most_rows ||
       static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d) < least_products)
-    return 0;
-  if (!assign_chosen_plan(p, assign_plans(p, device), device)) return 0;
+    return {};
+  if (!assign_chosen_plan(p, assign_plans(p, device), device)) return {};
   // With one step more, whole stages.
-  return p.rows.d <= 192 ? 48 : 112;
+  return {p.rows.d <= 192 ? 48 : 112, HeadNumbers::float16};
 }
 
 index_t tile_rows(const ScorePlan& chosen) { return group_rows * policy_of<GroupsPolicy>(chosen.kernel).groups; }
 
-KernelPlan heads_rows_plan(DType type, index_t rows, const DeviceInfo& device) {
-  KernelPlan plan = warps_plan("heads_rows", HeadsRowsPolicy{type}, rows, device);
+KernelPlan heads_rows_plan(DType type, HeadNumbers numbers, index_t rows, const DeviceInfo& device) {
+  KernelPlan plan = warps_plan("heads_rows", HeadsRowsPolicy{type, numbers}, rows, device);
   plan.budget = {64, 0};
   return plan;
 }
 
-KernelPlan heads_centroids_plan(index_t k) {
+KernelPlan heads_centroids_plan(HeadNumbers numbers, index_t k) {
   const index_t padded = ceil_div(k, heads_chunk) * heads_chunk;
-  return threads_plan("heads_centroids", HeadsCentroidsPolicy{}, 32 * std::max(padded, k + 1));
+  return threads_plan("heads_centroids", HeadsCentroidsPolicy{numbers}, 32 * std::max(padded, k + 1));
 }
 
-KernelPlan heads_limits_plan(const RowsForm& rows, index_t axes, index_t steps, const DeviceInfo& device) {
+KernelPlan heads_limits_plan(const RowsForm& rows, const HeadsForm& heads, index_t steps, const DeviceInfo& device) {
   const auto size = static_cast<int>(size_of(rows.type));
   const Piece piece = widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, rows.alignment}, rows.d);
   HeadsLimitsPolicy policy{rows.type, static_cast<int>(rows.d), static_cast<int>(steps),
-                           static_cast<int>(axes / 16 + 1)};
+                           heads.numbers == HeadNumbers::int8 ? 1 : head_steps(heads)};
   policy.vector = std::min(piece.count, 16 / size);
   policy.alignment = std::min(piece.alignment, policy.vector * size);
   KernelPlan plan = warps_plan("heads_limits", policy, ceil_div(rows.n, 32), device);
@@ -48,11 +55,11 @@ KernelPlan heads_limits_plan(const RowsForm& rows, index_t axes, index_t steps, 
   return plan;
 }
 
-KernelPlan heads_tiles_plan(index_t rows, index_t axes, bool each_row, const DeviceInfo& device) {
+KernelPlan heads_tiles_plan(index_t rows, const HeadsForm& heads, bool each_row, const DeviceInfo& device) {
   constexpr int least_stages = 3, most_groups = 3;
   HeadsTilesPolicy policy;
-  policy.each_row = each_row;
-  policy.steps = static_cast<int>(axes / 16 + 1);
+  policy.each_row = each_row, policy.numbers = heads.numbers;
+  policy.steps = head_steps(heads);
   policy.stage_steps = policy.steps % 4 == 0 ? 4 : 3;
   for (policy.groups = most_groups; policy.groups > 0; --policy.groups) {
     policy.stages = 0;

@@ -3,23 +3,26 @@
 
 #include <optional>
 
+#include "tallskinny/gemm/assign/scores/heads_arguments.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
 
 namespace ts::inline v0::cuda {
 
-/// How many axes heads should have for k centroids of d columns; 0 where heads do not pay, or no kernel can take them.
-[[nodiscard]] index_t heads_columns(const AssignProblem& problem, const DeviceInfo& device);
+/// What heads should be like for k centroids of d columns; none where heads do not pay, or no kernel can take them.
+[[nodiscard]] HeadsForm heads_form(const AssignProblem& problem, const DeviceInfo& device);
 /// What scores the centroids that heads leave; none where no kernel can. `plans` are those of the pass without.
 [[nodiscard]] std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& problem, const AssignPlans& plans,
                                                           const DeviceInfo& device);
 /// Rows of a tile of that kernel.
 [[nodiscard]] index_t tile_rows(const ScorePlan& chosen);
 
-[[nodiscard]] KernelPlan heads_rows_plan(DType type, index_t rows, const DeviceInfo& device);
-[[nodiscard]] KernelPlan heads_centroids_plan(index_t k);
-[[nodiscard]] KernelPlan heads_limits_plan(const RowsForm& rows, index_t axes, index_t steps, const DeviceInfo& device);
-/// @param axes 16 (steps - 1) for a number of steps that 3 or 4 divides.
-[[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, index_t axes, bool each_row, const DeviceInfo& device);
+[[nodiscard]] KernelPlan heads_rows_plan(DType type, HeadNumbers numbers, index_t rows, const DeviceInfo& device);
+[[nodiscard]] KernelPlan heads_centroids_plan(HeadNumbers numbers, index_t k);
+[[nodiscard]] KernelPlan heads_limits_plan(const RowsForm& rows, const HeadsForm& heads, index_t steps,
+                                           const DeviceInfo& device);
+/// @param heads 32 (steps - 1) bytes a row for a number of steps that 3 or 4 divides.
+[[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, const HeadsForm& heads, bool each_row,
+                                          const DeviceInfo& device);
 [[nodiscard]] KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device);
 
 }  // namespace ts::inline v0::cuda

@@ -1,6 +1,7 @@
 // What specialises the kernels that find which centroids may be nearest by the heads of rows, and their arguments.
 #pragma once
 
+#include "tallskinny/gemm/assign/scores/heads_arguments.hpp"
 #include "tallskinny/gemm/assign/scores/policy.hpp"
 
 namespace ts::inline v0::cuda {
@@ -8,11 +9,15 @@ namespace ts::inline v0::cuda {
 /// Centroids of a chunk; rows whose signs are put together; columns of the step that holds limits.
 inline constexpr int heads_chunk = 128, heads_rows = 16, limit_columns = 16;
 
-/// Norms of a row, shifted and scaled, rounded up: of its head in float16, of what rounding leaves of the head, of
-/// what is orthogonal to the axes, and of all of it.
+/// Norms of a row, shifted and scaled, rounded up: of its head as it is kept, of what rounding leaves of the head, and
+/// of what is orthogonal to the axes, all three `per` times what they are, as numbers of the head; and of all of it.
 struct alignas(16) HeadNorms {
   float head, rest, tail, all;
+  float per;  ///< a number of float16, at least 1; of heads in float16 it is 1
 };
+/// (Float16, which holds all numbers of the last step.) `per` is at most 127 over the largest coordinate, and 2^10,
+/// 2^14 over the norm, 2^15 over its square.
+inline constexpr float most_int8 = 127, most_per = 1024, most_norm = 16384, most_squared = 32768;
 
 struct HeadsRowsArguments {
   RowsArgument x;
@@ -23,7 +28,7 @@ struct HeadsRowsArguments {
   float error;       ///< of an element of `turned`, at most so much of the norms of the row and the shift
   float shift_norm;  ///< ||shift|| scale
   int d, m;
-  void* heads;  ///< rows x m in float16
+  void* heads;  ///< rows x m
   HeadNorms* norms;
 };
 
@@ -34,10 +39,11 @@ struct HeadsRowsPolicy {
   using Arguments = HeadsRowsArguments;
 
   DType type = DType::float32;
+  HeadNumbers numbers = HeadNumbers::float16;
 
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type); }
+  static constexpr void members(auto& p, auto each) { each("type", p.type), each("numbers", p.numbers); }
   friend bool operator==(const HeadsRowsPolicy&, const HeadsRowsPolicy&) = default;
 };
 
@@ -50,7 +56,7 @@ struct HeadsCentroidsArguments {
   float beyond;                    ///< the origin of what must not be chosen
   void* by_rows;                   ///< -c in float16, count + 1 rows, of which the last are zeros
   float* own_origins;              ///< count + 1
-  void* chunks;                    ///< -h and the columns of limits in float16, chunk by chunk
+  void* chunks;                    ///< -h and the columns of limits, which are in float16, chunk by chunk
 };
 
 /// scores/kernels/heads_centroids.cuh, a warp a centroid
@@ -59,10 +65,12 @@ struct HeadsCentroidsPolicy {
   static constexpr char name[] = "ts::cuda::HeadsCentroidsPolicy";
   using Arguments = HeadsCentroidsArguments;
 
+  HeadNumbers numbers = HeadNumbers::float16;
+
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto&, auto) {}
+  static constexpr void members(auto& p, auto each) { each("numbers", p.numbers); }
   friend bool operator==(const HeadsCentroidsPolicy&, const HeadsCentroidsPolicy&) = default;
 };
 
@@ -88,18 +96,18 @@ struct HeadsLimitsPolicy {
   using Arguments = HeadsLimitsArguments;
 
   DType type = DType::float32;
-  int d = 1;          ///< columns
-  int steps = 1;      ///< of 16 columns of a row in `by_rows`
-  int all_steps = 1;  ///< of heads and limits
-  int vector = 1;     ///< elements of one load
-  int alignment = 4;  ///< of it
+  int d = 1;            ///< columns
+  int steps = 1;        ///< of 16 columns of a row in `by_rows`
+  int float_steps = 1;  ///< instructions that add float16 products for a sign
+  int vector = 1;       ///< elements of one load
+  int alignment = 4;    ///< of it
 
   static constexpr int threads = 256, blocks_at_once = 4;
   static constexpr bool wide = false, margin = false;
   static constexpr int parts = 1;
 
   static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("d", p.d), each("steps", p.steps), each("all_steps", p.all_steps),
+    each("type", p.type), each("d", p.d), each("steps", p.steps), each("float_steps", p.float_steps),
         each("vector", p.vector), each("alignment", p.alignment);
   }
   friend bool operator==(const HeadsLimitsPolicy&, const HeadsLimitsPolicy&) = default;
@@ -119,11 +127,12 @@ struct HeadsTilesPolicy {
   static constexpr char name[] = "ts::cuda::HeadsTilesPolicy";
   using Arguments = HeadsTilesArguments;
 
-  int steps = 4;          ///< of 16 columns: of heads, and one of limits; whole stages
+  int steps = 4;          ///< of 32 bytes: of heads, and one of limits; whole stages
   int stage_steps = 4;    ///< of a stage
   int groups = 3;         ///< warpgroups that multiply
   int stages = 3;         ///< of the ring
   bool each_row = false;  ///< a sign for each row; or for heads_rows of them
+  HeadNumbers numbers = HeadNumbers::float16;
 
   static constexpr DType type = DType::float16;
   static constexpr int blocks_at_once = 1, group_rows = 64, step_bytes = 32, most_stages = 8;
@@ -137,7 +146,7 @@ struct HeadsTilesPolicy {
 
   static constexpr void members(auto& p, auto each) {
     each("steps", p.steps), each("stage_steps", p.stage_steps), each("groups", p.groups), each("stages", p.stages),
-        each("each_row", p.each_row);
+        each("each_row", p.each_row), each("numbers", p.numbers);
   }
   friend bool operator==(const HeadsTilesPolicy&, const HeadsTilesPolicy&) = default;
 };

@@ -134,23 +134,25 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
   const int size = static_cast<int>(size_of(type));
   for (const auto& [d, k] : {std::pair<index_t, index_t>{128, 8192}, {768, 4096}, {1024, 16384}, {201, 6000}}) {
     const cuda::AssignProblem p{{type, 1 << 21, d, true, std::min(16, cuda::common_power(d * size, 16))}, k};
-    const index_t axes = cuda::heads_columns(p, device);
+    const HeadsForm form = cuda::heads_form(p, device);
     if (device.capability() != 90) {
-      CHECK(axes == 0);
+      CHECK(form.columns == 0);
       continue;
     }
-    CHECK(axes % 64 == 48);
+    CHECK((form.bytes() / 32 + 1) % (form.bytes() % 128 == 96 ? 4 : 3) == 0);
     const cuda::AssignPlans found = cuda::assign_plans(p, device);
     const auto chosen = cuda::assign_chosen_plan(p, found, device);
     plans.push_back(chosen->kernel);
-    plans.push_back(cuda::heads_limits_plan(p.rows, axes, found.steps, device));
-    plans.push_back(cuda::heads_tiles_plan(p.rows.n, axes, false, device));
+    for (const HeadsForm& heads : {form, HeadsForm{d < 256 ? 96 : 256, HeadNumbers::int8}}) {
+      plans.push_back(cuda::heads_limits_plan(p.rows, heads, found.steps, device));
+      plans.push_back(cuda::heads_tiles_plan(p.rows.n, heads, false, device));
+      plans.push_back(cuda::heads_rows_plan(type, heads.numbers, p.rows.n, device));
+      plans.push_back(cuda::heads_centroids_plan(heads.numbers, k));
+    }
     plans.push_back(cuda::heads_lists_plan(p.rows.n / cuda::tile_rows(*chosen), device));
-    plans.push_back(cuda::heads_rows_plan(type, p.rows.n, device));
-    plans.push_back(cuda::heads_centroids_plan(k));
   }
   for (const auto& [d, k] : {std::pair<index_t, index_t>{512, 1000}, {64, 100000}})
-    CHECK(cuda::heads_columns({{type, 1 << 21, d}, k}, device) == 0);
+    CHECK(cuda::heads_form({{type, 1 << 21, d}, k}, device).columns == 0);
 }
 
 /// What a type needs once: decisions, moments, distances, seeding.
@@ -223,6 +225,14 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
 TEST_CASE("some kernels of assign compile within their budget", "[assign][nvrtc]") {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100"})
     test::compile_plans(arch, test::some_of(assign_plans(cuda::typical_device(arch)), 8));
+}
+
+TEST_CASE("the kernels of heads compile within their budget", "[.full][heads][nvrtc]") {
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100"}) {
+    std::vector<cuda::KernelPlan> plans;
+    for (const DType type : {DType::float32, DType::float16}) add_heads(plans, type, cuda::typical_device(arch));
+    test::compile_plans(arch, plans);
+  }
 }
 
 TEST_CASE("the kernels of seeding compile within their budget", "[.full][seeding][nvrtc]") {

@@ -1,14 +1,15 @@
 // The columns by which heads_tiles.cuh decides about rows, in an order in which those of a cluster lie together:
-//   1 1 1 t1 t2 t3 a b c   (float16 parts of the limit, and norms rounded up)
+//   1 1 1 t1 t2 t3 a b c   (float16 parts of the limit, and norms rounded up; all of it times `per`)
 // A warp takes 32 rows: all lanes a row, whose own score is computed from all its columns; then each lane its own.
 //
-// Of a row v = Q h + Q e + t and a centroid c = Q k + Q f + u (heads h, k in float16, what rounding leaves of them, and
-// tails orthogonal to Q):
+// Of a row v = Q h + Q e + t and a centroid c = Q k + Q f + u (heads h, k as they are kept, what rounding leaves of
+// them, and tails orthogonal to Q):
 //   |v c - h k| = |h f + e (k + f) + t u| <= ||h|| ||f|| + ||e|| (||k|| + ||f||) + ||t|| ||u||
 // so that ||c||^2 / 2 - h k - (that), which is what tensor instructions compute, is at most the score of c. No score
 // below the limit is missed: the limit is beyond the own score by all that is lost. The own score is summed in 32
 // chains of multiply-adds of float32 and of centroids in float16, whose loss bound_of_parts() tells more than once; an
-// instruction truncates 17 terms and their sum (assign_bounds.cuh), none larger than 4 (||v|| + C) C.
+// instruction truncates 17 terms and their sum (assign_bounds.cuh), none larger than 4 (||v|| + C) C. Where the limit
+// is too large for float16, signs are made negative for all centroids: by b = 2 ||h||, for B >= ||k||, and no origin.
 #include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
@@ -23,7 +24,7 @@ using Halves = Vector<Half, vector, (vector * 2 < 16 ? vector * 2 : 16)>;
 __device__ __forceinline__ void add_products(float (&sum)[at_once], const Element* const (&from)[at_once],
                                              const Half* const (&with)[at_once], const float* shifts, float scale) {
   const int lane = threadIdx.x % 32;
-#pragma unroll 2
+#pragma unroll(vector > 4 ? 1 : 2)
   for (int j = lane * vector; j < policy.d; j += 32 * vector) {
     Piece x[at_once];
     Halves c[at_once];
@@ -76,14 +77,17 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if (!real) continue;
     const ts::cuda::HeadNorms norms = a.norms[row];
     const float error =
-        __fmaf_rn(static_cast<float>(80 * (policy.all_steps + 1)) * 0x1p-23f * most, norms.all + most, 0x1p-22f);
+        __fmaf_rn(static_cast<float>(80 * (policy.float_steps + 1)) * 0x1p-23f * most, norms.all + most, 0x1p-22f);
     const float score = a.half_norms[label] + own, open = __fmaf_rn(bound.by_norm, norms.all, bound.constant);
-    const float beyond = score + (open + 3 * error), limit = beyond < 60000 ? beyond : 65504.0f;
-    const uint32 upper = halves(1, limit), middle = halves(limit - upper_half(upper), 0);
+    const float beyond = (score + (open + 3 * error)) * norms.per;
+    const bool tells = beyond < 60000;
+    const float limit = tells ? beyond : 65504.0f, one = tells ? norms.per : 0;
+    const uint32 upper = halves(one, limit), middle = halves(limit - upper_half(upper), 0);
     const uint32 lower = halves(limit - upper_half(upper) - lower_half(middle), 0);
     auto* const to = static_cast<uint4*>(a.limits) + 2 * position;
-    to[0] = {0x3c003c00u, upper, (middle & 0xffff) | lower << 16,
-             static_cast<uint32>(half_up(norms.head)) | static_cast<uint32>(half_up(norms.rest)) << 16};
+    const float rest = tells ? norms.rest : 2 * norms.head;
+    to[0] = {halves(one, one), upper, (middle & 0xffff) | lower << 16,
+             static_cast<uint32>(half_up(norms.head)) | static_cast<uint32>(half_up(rest)) << 16};
     to[1] = {static_cast<uint32>(half_up(norms.tail)), 0, 0, 0};
     a.list[position] = row;
   }

@@ -1,6 +1,7 @@
 // Which centroids may be nearest for some of 16 rows, or for each: products of heads by tensor instructions of
 // warpgroups (sm_90a), whose last step adds and takes away what heads_limits.cuh and heads_centroids.cuh (or
-// seed_limits.cuh and seed_candidates.cuh) say, so that signs tell. A group has 64 rows, which it copies itself, and
+// seed_limits.cuh and seed_candidates.cuh) say, so that signs tell. Heads are float16, or integers of 8 bits, whose
+// sums are exact; they become float32 before the last step, which is float16. A group has 64 rows, which it copies, and
 // takes chunks of 128 centroids from a ring that one more warp fills. Operands lie as wgmma.cuh says. A lane has rows g
 // and g + 8 of its warp's 16, and columns 2t, 2t + 1 of each eight: bit 2b + e of word t stands for column 8b + 2t + e
 // of the chunk.
@@ -10,7 +11,10 @@ constexpr unsigned everyone = 0xffffffffu;
 constexpr int chunk = ts::cuda::heads_chunk, blocks_of_8 = chunk / 8, stage_steps = policy.stage_steps;
 constexpr int stages_of_chunk = policy.steps / stage_steps, groups = policy.groups, group_rows = policy.group_rows;
 constexpr int left_step = policy.step_bytes * group_rows, right_step = policy.step_bytes * chunk;
+constexpr int head_bytes = policy.step_bytes * (policy.steps - 1);
+constexpr bool int8 = policy.numbers == ts::HeadNumbers::int8;
 static_assert(policy.steps % stage_steps == 0);
+static_assert(!int8 || head_bytes * 127 * 127 < 1 << 24, "sums are exact in float32");
 
 struct Shared {
   unsigned char* memory;
@@ -39,34 +43,46 @@ __device__ __forceinline__ void fill_ring(const ts::cuda::HeadsTilesArguments& a
 
 /// A warp's 16 rows from position `first` on, four eights of eight rows at a time; zeros behind the last.
 __device__ __forceinline__ void load_rows(const ts::cuda::HeadsTilesArguments& a, unsigned char* left, int64 first) {
-  constexpr int m = 16 * (policy.steps - 1);
+  constexpr int head_pieces = head_bytes / 16, limit_bytes = 2 * ts::cuda::limit_columns;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int64 position = first + 8 * half + lane / 4;
     const int valid = position < a.count ? 16 : 0;
     const int64 real = position < a.count ? position : 0;
-    const auto* const head = static_cast<const unsigned short*>(a.heads) +
-                             (a.order == nullptr ? real : static_cast<int64>(a.order[real])) * m;
-    const auto* const limit = static_cast<const unsigned short*>(a.limits) + real * ts::cuda::limit_columns;
+    const auto* const head = static_cast<const unsigned char*>(a.heads) +
+                             (a.order == nullptr ? real : static_cast<int64>(a.order[real])) * head_bytes;
+    const auto* const limit = static_cast<const unsigned char*>(a.limits) + real * limit_bytes;
     unsigned char* const to = left + (16 * warp + 8 * half + lane / 4) * 16;
 #pragma unroll 8
     for (int begin = 0; begin < 2 * policy.steps; begin += 4) {
       const int piece = begin + lane % 4;
       if (piece >= 2 * policy.steps) continue;
-      copy_async<16>(to + piece * (16 * group_rows), piece < m / 8 ? head + 8 * piece : limit + 8 * (piece - m / 8),
-                     valid);
+      copy_async<16>(to + piece * (16 * group_rows),
+                     piece < head_pieces ? head + 16 * piece : limit + 16 * (piece - head_pieces), valid);
     }
   }
 }
 
-/// product = the group's rows times the next chunk in the ring.
-__device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8], uint64 lefts, const Shared& shared,
-                                               RingPosition<policy.stages>& at) {
+__device__ __forceinline__ void multiply_step(float (&sum)[4 * blocks_of_8], uint64 left, uint64 right, int add) {
+  Wgmma<blocks_of_8>::template multiply_f16<0>(sum, left, right, add);
+}
+__device__ __forceinline__ void multiply_step(int (&sum)[4 * blocks_of_8], uint64 left, uint64 right, int add) {
+  Wgmma<blocks_of_8>::multiply_s8(sum, left, right, add);
+}
+/// What registers hold is what the instructions that were waited for have left.
+__device__ __forceinline__ void settle(float& x) { asm volatile("" : "+f"(x)::"memory"); }
+__device__ __forceinline__ void settle(int& x) { asm volatile("" : "+r"(x)::"memory"); }
+
+/// product = the group's rows times the next chunk in the ring, of integers without the last step: its stage stays
+/// full, and its position is returned.
+template <class T>
+__device__ __forceinline__ int multiply_chunk(T (&product)[4 * blocks_of_8], uint64 lefts, const Shared& shared,
+                                              RingPosition<policy.stages>& at) {
   const int lane = threadIdx.x % 32;
   const uint64 rights = wgmma_descriptor(shared.memory, chunk);  // bytes add to it in sixteens
   int previous = 0;
-#pragma unroll 1
+#pragma unroll(int8 ? stages_of_chunk : 1)
   for (int stage = 0; stage < stages_of_chunk; ++stage, at.advance()) {
     barrier_wait(shared.full(at.stage), at.parity);
     const uint64 right = rights + at.stage * (policy.stage_bytes() / 16);
@@ -74,8 +90,8 @@ __device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8]
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < stage_steps; ++step)
-      Wgmma<blocks_of_8>::template multiply_f16<0>(product, left + step * (left_step / 16),
-                                                   right + step * (right_step / 16), stage + step);
+      if (!int8 || stage * stage_steps + step + 1 < policy.steps)
+        multiply_step(product, left + step * (left_step / 16), right + step * (right_step / 16), stage + step);
     wgmma_commit();
     if (stage > 0) {
       asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
@@ -84,9 +100,28 @@ __device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8]
     previous = at.stage;
   }
   wgmma_wait();
-  if (arrives_for_warp(lane)) barrier_arrive(shared.empty(previous));
+  if (!int8 && arrives_for_warp(lane)) barrier_arrive(shared.empty(previous));
 #pragma unroll
-  for (int i = 0; i < 4 * blocks_of_8; ++i) asm volatile("" : "+f"(product[i])::"memory");
+  for (int i = 0; i < 4 * blocks_of_8; ++i) settle(product[i]);
+  return previous;
+}
+
+/// The same with integers in float32, and the last step.
+__device__ __forceinline__ void multiply_integers(float (&product)[4 * blocks_of_8], uint64 lefts, const Shared& shared,
+                                                  RingPosition<policy.stages>& at) {
+  constexpr int last = policy.steps - 1;
+  int sum[4 * blocks_of_8];
+  const int stage = multiply_chunk(sum, lefts, shared, at);
+#pragma unroll
+  for (int i = 0; i < 4 * blocks_of_8; ++i) product[i] = static_cast<float>(sum[i]), settle(product[i]);
+  wgmma_fence();
+  const int right = stage * policy.stage_bytes() + last % stage_steps * right_step;
+  multiply_step(product, lefts + last * (left_step / 16), wgmma_descriptor(shared.memory, chunk) + right / 16, 1);
+  wgmma_commit();
+  wgmma_wait();
+  if (arrives_for_warp(threadIdx.x % 32)) barrier_arrive(shared.empty(stage));
+#pragma unroll
+  for (int i = 0; i < 4 * blocks_of_8; ++i) settle(product[i]);
 }
 
 /// The signs of both rows of a lane.
@@ -144,7 +179,10 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), 1) heads_tiles(ts
 #pragma unroll 1
     for (int c = 0; c < a.chunk_count; ++c) {
       float product[4 * blocks_of_8];
-      multiply_chunk(product, lefts, shared, at);
+      if constexpr (int8)
+        multiply_integers(product, lefts, shared, at);
+      else
+        (void)multiply_chunk(product, lefts, shared, at);
       leave(a, signs_of(product), first, c);
     }
     // All warps of the group have multiplied the rows before they are written over.

@@ -14,7 +14,8 @@ using namespace ts;
 namespace {
 
 struct Case {
-  index_t n, d, k, m = 48;
+  index_t n, d, k;
+  HeadsForm form = {48};
   double offset = 0, factor = 1;
   int levels = 0;       ///< different values of an element: few of them make ties; 0: any
   bool copies = false;  ///< every fifth row is a copy of the one before, and so is a first centroid
@@ -56,9 +57,10 @@ Matrix<T> rows_of(const Case& c) {
 
 /// The axes of such rows, or coordinates.
 Matrix<double> axes_of(const Case& c) {
-  Matrix<double> axes(c.d, c.m);
+  Matrix<double> axes(c.d, c.form.columns);
   for (index_t i = 0; i < c.d; ++i)
-    for (index_t j = 0; j < c.m; ++j) axes(i, j) = (i == j ? 1 : 0) - (c.turned ? 2.0 / static_cast<double>(c.d) : 0);
+    for (index_t j = 0; j < c.form.columns; ++j)
+      axes(i, j) = (i == j ? 1 : 0) - (c.turned ? 2.0 / static_cast<double>(c.d) : 0);
   return axes;
 }
 
@@ -78,8 +80,9 @@ std::vector<double> numbers_of(const Clusters& clusters) {
 
 template <class T>
 void check(const Case& c) {
-  INFO("n " << c.n << " d " << c.d << " k " << c.k << " m " << c.m << " type " << static_cast<int>(dtype_of<T>)
-            << " offset " << c.offset << " levels " << c.levels << " outlying " << c.outlying);
+  INFO("n " << c.n << " d " << c.d << " k " << c.k << " m " << c.form.columns << " numbers "
+            << static_cast<int>(c.form.numbers) << " type " << static_cast<int>(dtype_of<T>) << " offset " << c.offset
+            << " levels " << c.levels << " outlying " << c.outlying);
   const Matrix<T> here = rows_of<T>(c);
   Context ctx;
   ctx.stream = test::device_stream();
@@ -113,7 +116,7 @@ void check(const Case& c) {
     chosen_passes += few.met > 0 ? 1 : 0;
     left = few.met;
     CHECK(choosing.move_to_means().squared_shift == plain.move_to_means().squared_shift);
-    if (step == 0) choosing.use_heads(x, axes_of(c).cview());
+    if (step == 0) choosing.use_heads(x, axes_of(c).cview(), c.form.numbers);
   }
   CHECK(chosen_passes >= 2);
   if (c.most_left >= 0) CHECK(static_cast<double>(left) < c.most_left * static_cast<double>(c.n * c.k));
@@ -123,17 +126,35 @@ void check(const Case& c) {
 
 TEMPLATE_TEST_CASE("centroids chosen by heads give the labels and sums of all", "[assign][heads][sanitize][gpu]", float,
                    float16) {
-  check<TestType>({5000, 256, 300, 48, 0, 1, 0, false, false, 0, false, 0, true, 0.9});
-  check<TestType>({777, 512, 129, 112});
-  check<TestType>({1000, 136, 700, 48, 0, 1, 0, false, true});
+  check<TestType>({5000, 256, 300, {48}, 0, 1, 0, false, false, 0, false, 0, true, 0.9});
+  check<TestType>({777, 512, 129, {112}});
+  check<TestType>({1000, 136, 700, {48}, 0, 1, 0, false, true});
 }
 
 TEMPLATE_TEST_CASE("heads of rows that repeat, vanish, weigh, are far or lie apart", "[assign][heads][gpu]", float,
                    float16) {
-  check<TestType>({3001, 201, 257, 48, 0, 1, 6, true, true});
-  check<TestType>({3001, 201, 257, 112, 0.5, 1, 0, true, true, 0, true, 3});
-  check<TestType>({2000, 264, 300, 48, 0, 1, 0, true, false, 30});
-  check<TestType>({2000, 264, 300, 48, 0, 100, 8, false, false, 0, false, 0, false});
-  check<TestType>({4099, 768, 260, 240});
-  check<TestType>({4099, 1024, 200, 176, 3, 0.01});
+  check<TestType>({3001, 201, 257, {48}, 0, 1, 6, true, true});
+  check<TestType>({3001, 201, 257, {112}, 0.5, 1, 0, true, true, 0, true, 3});
+  check<TestType>({2000, 264, 300, {48}, 0, 1, 0, true, false, 30});
+  check<TestType>({2000, 264, 300, {48}, 0, 100, 8, false, false, 0, false, 0, false});
+  check<TestType>({4099, 768, 260, {240}});
+  check<TestType>({4099, 1024, 200, {176}, 3, 0.01});
+}
+
+TEMPLATE_TEST_CASE("heads in 8 bits give the labels and sums of all", "[assign][heads][int8][sanitize][gpu]", float,
+                   float16) {
+  check<TestType>({5000, 256, 300, {64, HeadNumbers::int8}, 0, 1, 0, false, false, 0, false, 0, true, 0.9});
+  check<TestType>({777, 512, 129, {256, HeadNumbers::int8}});
+  check<TestType>({1000, 136, 700, {96, HeadNumbers::int8}, 0, 1, 0, false, true});
+}
+
+TEMPLATE_TEST_CASE("heads in 8 bits of rows that repeat, vanish, weigh, are far or lie apart",
+                   "[assign][heads][int8][gpu]", float, float16) {
+  check<TestType>({3001, 201, 257, {64, HeadNumbers::int8}, 0, 1, 6, true, true});
+  check<TestType>({3001, 201, 257, {160, HeadNumbers::int8}, 0.5, 1, 0, true, true, 0, true, 3});
+  check<TestType>({2000, 264, 300, {96, HeadNumbers::int8}, 0, 1, 0, true, false, 30});
+  check<TestType>({2000, 264, 300, {224, HeadNumbers::int8}, 0, 100, 8, false, false, 0, false, 0, false});
+  check<TestType>({2000, 264, 300, {96, HeadNumbers::int8}, 0, 1, 0, false, false, 1000, true});
+  check<TestType>({4099, 768, 260, {352, HeadNumbers::int8}, 0, 1, 0, false, false, 0, false, 0, true, 0.7});
+  check<TestType>({4099, 1024, 200, {480, HeadNumbers::int8}, 3, 0.01});
 }
