@@ -15,9 +15,9 @@ struct alignas(16) HeadNorms {
   float head, rest, tail, all;
   float per;  ///< a number of float16, at least 1; of heads in float16 it is 1
 };
-/// (Float16, which holds all numbers of the last step.) `per` is at most 127 over the largest coordinate, and 2^10,
+/// (Float16, which holds all numbers of the last step.) `per` is at most 127 over the largest coordinate, and 2^14,
 /// 2^14 over the norm, 2^15 over its square.
-inline constexpr float most_int8 = 127, most_per = 1024, most_norm = 16384, most_squared = 32768;
+inline constexpr float most_int8 = 127, most_per = 16384, most_norm = 16384, most_squared = 32768;
 
 struct HeadsRowsArguments {
   RowsArgument x;
