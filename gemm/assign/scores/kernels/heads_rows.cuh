@@ -1,5 +1,5 @@
-// The heads of rows: h = Q^T (x - shift) scale in float16, of which float32 numbers are there, or in integers of 8 bits,
-// `per` times as large, and norms that bound what heads leave of rows. A warp takes a row.
+// The heads of rows: h = Q^T (x - shift) scale in float16, of which float32 numbers are there, or in integers of 8
+// bits, `per` times as large, and norms that bound what heads leave of rows. A warp takes a row.
 //
 // With v = (x - shift) scale, and y = Q^T v as the numbers tell it, every element of which is wrong by at most
 // e = error (||x|| + ||shift||) scale: ||Q^T v - h|| <= ||y - h|| + sqrt(m) e, and the tail v - Q Q^T v has
