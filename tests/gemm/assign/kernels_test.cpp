@@ -151,6 +151,9 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
     }
     plans.push_back(cuda::heads_lists_plan(p.rows.n / cuda::tile_rows(*chosen), device));
   }
+  if (device.capability() == 90)
+    for (const index_t columns : {64, 160, 224, 352, 480})
+      plans.push_back(cuda::heads_tiles_plan(1 << 20, {columns, HeadNumbers::int8}, false, device));
   for (const auto& [d, k] : {std::pair<index_t, index_t>{512, 1000}, {64, 100000}})
     CHECK(cuda::heads_form({{type, 1 << 21, d}, k}, device).columns == 0);
 }
