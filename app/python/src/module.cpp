@@ -22,6 +22,8 @@ Operand operand_of_handle(void* data, const In& a, const char* name) {
   o.data = data;
   o.rows = static_cast<index_t>(a.shape(0)), o.cols = static_cast<index_t>(a.shape(1));
   o.row_stride = a.stride(0), o.col_stride = a.stride(1);
+  if (o.cols == 1) o.col_stride = 1;  // of one line libraries say anything
+  if (o.rows == 1) o.row_stride = o.col_stride == 1 ? o.cols : 1;
   const nb::dlpack::dtype t = a.dtype();
   const auto code = static_cast<nb::dlpack::dtype_code>(t.code);
   using Code = nb::dlpack::dtype_code;

@@ -75,7 +75,10 @@ def _has_lines(a):
         s0, s1 = (s // a.itemsize for s in a.strides)
     else:
         return True
-    return (s1 == 1 and s0 >= a.shape[1]) or (s0 == 1 and s1 >= a.shape[0]) or 1 in a.shape
+    rows, columns = a.shape
+    if 1 in a.shape:
+        return (rows == 1 or s0 > 0) and (columns == 1 or s1 > 0)
+    return (s1 == 1 and s0 >= columns) or (s0 == 1 and s1 >= rows)
 
 
 def empty(like, shape, dtype=None):

@@ -107,7 +107,7 @@ class Matrix:
         dtype = np.dtype(self.result_type if dtype is None else dtype)
         if isinstance(found, np.ndarray):
             return self.back(found[:, order].astype(dtype, copy=False))
-        module = module_of(getattr(self.source, "values", self.source))
+        module = module_of(self.source.values if isinstance(self.source, ForeignCsr) else self.source)
         there = module.from_dlpack(found)
         v = columns_of(there, np.arange(there.shape[1])[order])
         v = v.to(getattr(module, dtype.name)) if hasattr(v, "to") else v.astype(dtype, copy=False)
