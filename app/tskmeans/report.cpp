@@ -179,8 +179,6 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   else if (out.violations > 0)
     std::cout << app::grouped(out.violations) << " of " << app::grouped(out.verified)
               << " labels are not the nearest centre\n";
-  for (const std::string& file : {o.common.output, o.centers_out, o.labels_out})
-    if (!file.empty()) std::cout << "written to " << file << '\n';
 }
 
 }  // namespace ts::tskmeans

@@ -10,6 +10,19 @@ io::Location at(const std::string& where) { return io::parse_location(where); }
 
 }  // namespace
 
+TEST_CASE("each file that was written is named once, on standard error", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string all = folder / "all.h5", centers = folder / "c.npy", labels = folder / "l.npy";
+  const auto r = tskmeans(
+      {blobs_file(folder) + ":/features", "-k", "4", "-o", all, "--centers-out", centers, "--labels-out", labels});
+  INFO(r.out << r.err);
+  CHECK(r.code == 0);
+  for (const std::string& file : {all, centers, labels}) {
+    CHECK(mentions(r.err, "wrote " + file + ": "));
+    CHECK_FALSE(mentions(r.out, file));
+  }
+}
+
 TEST_CASE("centres and labels in the types and files of NumPy belong together", "[tskmeans]") {
   const TemporaryFolder folder;
   const std::string points = blobs_file(folder) + ":/features";
