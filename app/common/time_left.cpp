@@ -1,6 +1,7 @@
 #include "tallskinny/app/common/time_left.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -28,66 +29,65 @@ Trend trend_of(std::span<const Point> points, double usual = 0, double weight = 
   return trend;
 }
 
+// By least squares from runs of tskmeans (tests/bench/meter_fit.py): what tells how many iterations are to come.
+constexpr std::size_t least_iterations = 8;
+constexpr double usual_shift = -1.5, usual_changed = -1, weight_of_usual = 0.05;
+/// Its logarithm is a sum of logarithms, each times one of these.
+struct Law {
+  double one, number, multiple, changed, clusters, columns;
+};
+constexpr double few_labels = 2;  ///< where none may change the last ones do in no time
+constexpr Law by_shift = {4.99, 0.62, -0.25, 0.99, 0.58, 0.59}, by_labels = {0.26, 0.79, 0.67, 0, 0, 0};
+constexpr double usual_cost = -0.2;  ///< later iterations cost this power of how much later they are
+
 /// Between two numbers, by their logarithms: at share 0 the first.
 double between_logs(double a, double b, double share) {
   return std::exp((1 - share) * std::log(a) + share * std::log(b));
 }
 
-// From 34 runs of tskmeans on 50,000 to 4,000,000 points, uniform ones and groups that overlap; twice or half of each
-// changes little. What moves falls about like the inverse square of the iteration, what changes like its inverse, time
-// like the inverse root; groups that lie apart end sooner, and then the fall is geometric.
-constexpr std::size_t least_iterations = 5;
-constexpr double usual_shift = -2, usual_changed = -1, usual_time = -0.5;
-constexpr double weight_of_usual = 0.03, weight_of_usual_time = 0.5;
-constexpr double usual_squares = 0.01;  ///< that neither fall should be believed to be without
-constexpr double window = 3;            ///< the iterations from a third of the last one on are looked at
-constexpr double usual_length = 80, weight_of_length = 4;  ///< iterations
-
-/// The logarithms of the numbers of the last iterations, from `first` on, and of what they have.
+/// What `of` the last iteration is, as a logarithm: by the trend of the later half of them without the first, which
+/// gives every row a label.
 template <class Of>
-std::vector<Point> last_points(std::span<const IterationSeen> seen, double first, const Of& of) {
+double logarithm_now(std::span<const IterationSeen> seen, double usual, const Of& of) {
   std::vector<Point> points;
   points.reserve(seen.size());
   for (const IterationSeen& i : seen)
-    if (i.number >= std::max(first, seen.back().number / window) || &i == &seen.back())
+    if (i.number >= std::max(2.0, seen.back().number / 2))
       points.push_back({std::log(i.number), std::log(std::max(of(i), 1e-9))});
-  return points;
+  return trend_of(points, usual, weight_of_usual).now;
 }
 
-/// The number of the iteration at which something has fallen to 1: like a power of the number or geometrically, the one
-/// that fits better having more of a say.
-double last_iteration(std::span<const Point> points, double usual) {
-  const double at = std::exp(points.back().x);
-  std::vector<Point> by_number(points.begin(), points.end());
-  for (Point& p : by_number) p.x = std::exp(p.x) / at;
-  const Trend power = trend_of(points, usual, weight_of_usual), geometric = trend_of(by_number, usual, weight_of_usual);
-  const auto logarithm_of_ratio = [usual](const Trend& trend) {
-    constexpr double least = 0.01, slowest = 0.3;
-    return std::max(trend.now, least) / std::max(-trend.slope, -slowest * usual);
-  };
-  const double like_power = at * std::exp(std::min(logarithm_of_ratio(power), 30.0));
-  const double geometrically = at * (1 + logarithm_of_ratio(geometric));
-  const double found =
-      between_logs(geometrically, like_power,
-                   (geometric.squares + usual_squares) / (geometric.squares + power.squares + 2 * usual_squares));
-  return between_logs(found, at + usual_length, weight_of_length / (at + weight_of_length));
+double iterations_left(std::span<const IterationSeen> seen, const Clustering& what) {
+  const double changed = logarithm_now(seen, usual_changed, [](const auto& i) { return i.changed; });
+  const bool moves = seen.back().shift > 0;
+  const double multiple = moves ? logarithm_now(seen, usual_shift, [](const auto& i) { return i.shift; })
+                                : changed - std::log(std::max(what.enough_changed, few_labels));
+  const Law& law = moves ? by_shift : by_labels;
+  return std::exp(law.one + law.number * std::log(seen.back().number) + law.multiple * multiple +
+                  law.changed * (changed - std::log(what.rows)) + law.clusters * std::log(what.clusters) +
+                  law.columns * std::log(what.columns));
+}
+
+/// Of the last ones: one of them may have waited for the machine.
+double usual_seconds(std::span<const IterationSeen> seen) {
+  std::array<double, 5> last{};
+  std::transform(seen.end() - std::ssize(last), seen.end(), last.begin(), [](const auto& i) { return i.seconds; });
+  std::nth_element(last.begin(), last.begin() + 2, last.end());
+  return last[2];
 }
 
 }  // namespace
 
-std::optional<double> seconds_left(std::span<const IterationSeen> seen, double most) {
-  if (seen.size() < least_iterations) return std::nullopt;
-  const double at = seen.back().number;
-  // The first iteration gives every row a label, and looks at all rows.
-  double last = last_iteration(last_points(seen, 2, [](const auto& i) { return i.changed; }), usual_changed);
-  if (seen.back().shift > 0)
-    last = std::min(last, last_iteration(last_points(seen, 1, [](const auto& i) { return i.shift; }), usual_shift));
-  last = std::min(std::max(last, at + 1), std::max(most, at));
-  const Trend time =
-      trend_of(last_points(seen, 2, [](const auto& i) { return i.seconds; }), usual_time, weight_of_usual_time);
-  // The integral of seconds (i / at)^slope.
-  const double power = 1 + std::clamp(time.slope, -0.95, 0.0);
-  return std::exp(time.now) * at / power * (std::pow(last / at, power) - 1);
+std::optional<double> seconds_left(std::span<const IterationSeen> seen, const Clustering& what) {
+  if (seen.empty()) return std::nullopt;
+  const double at = seen.back().number, most = std::max(0.0, what.most - at);
+  const double afterwards = what.passes_after * seen[std::min<std::size_t>(1, seen.size() - 1)].seconds;
+  if (seen.size() < least_iterations) {
+    if (most > static_cast<double>(seen.size())) return std::nullopt;
+    return most * seen.back().seconds + afterwards;
+  }
+  const double left = std::min(std::max(1.0, iterations_left(seen, what)), most);
+  return usual_seconds(seen) * left * std::pow(1 + left / at, usual_cost) + afterwards;
 }
 
 std::optional<double> seconds_left(std::span<const ResidualsSeen> seen, double most) {

@@ -25,31 +25,40 @@ using solvers::KMeansStop;
 class RunMeter {
  public:
   /// @param counts numbers of clusters, one after the other
-  RunMeter(app::Console& console, const ProgramOptions& o, std::vector<index_t> counts)
-      : console_(console), o_(o), counts_(std::move(counts)) {}
+  RunMeter(const Job& job, std::vector<index_t> counts) : console_(job.console), counts_(std::move(counts)) {
+    const ProgramOptions& o = job.o;
+    const bool two_level = o.kmeans.algorithm == solvers::KMeansAlgorithm::two_level;
+    what_.rows = static_cast<double>(all_rows(job.ctx, job.points->here().rows()));
+    what_.columns = static_cast<double>(job.points->here().cols());
+    what_.most = two_level ? o.kmeans.refine : o.kmeans.max_iter;
+    what_.passes_after = 1 + (o.verify ? 1 : 0) + (o.measures ? 1 : 0);
+  }
 
   void show(const KMeansProgress& p) {
     if (p.run != run_ || p.clusters != clusters_ || p.iteration == 0) seen_.clear();
     run_ = p.run, clusters_ = p.clusters;
     std::string text = p.runs > 1 ? "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", " : "";
     if (counts_.size() > 1) text = app::grouped(p.clusters) + " clusters, " + text;
-    if (p.iteration == 0)
-      return console_.progress(text + "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters));
-    add(p);
-    text += "iteration " + std::to_string(p.iteration) + ", " + app::grouped(p.changed) + " labels changed";
+    if (p.iteration == 0) {
+      text += "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters);
+    } else {
+      seen_.push_back({static_cast<double>(p.iteration), p.seconds,
+                       p.enough_shift > 0 ? p.squared_shift / p.enough_shift : 0, static_cast<double>(p.changed)});
+      text += "iteration " + std::to_string(p.iteration);
+      if (p.enough_changed >= 0) text += ", " + app::grouped(p.changed) + " labels changed";
+    }
     console_.progress(text, console_.draws() ? left(p) : std::nullopt);
   }
 
  private:
-  void add(const KMeansProgress& p) {
-    if (p.enough_changed < 0) return;  // what ends the run is not told
-    constexpr double few = 2;          // labels: where none may change the last ones do in no time
-    const auto changed = static_cast<double>(p.changed), enough = static_cast<double>(p.enough_changed);
-    seen_.push_back({static_cast<double>(p.iteration), p.seconds,
-                     p.enough_shift > 0 ? p.squared_shift / p.enough_shift : 0, changed / std::max(few, enough)});
-  }
-  [[nodiscard]] std::optional<double> left(const KMeansProgress& p) const {
-    const auto here = app::seconds_left(seen_, o_.kmeans.max_iter);
+  [[nodiscard]] std::optional<double> left(const KMeansProgress& p) {
+    std::optional<double> here;
+    if (p.seconds_ahead >= 0)
+      here = p.seconds_ahead;
+    else if (p.iteration > 0 && p.enough_changed >= 0) {
+      what_.clusters = static_cast<double>(p.clusters), what_.enough_changed = static_cast<double>(p.enough_changed);
+      here = app::seconds_left(seen_, what_);
+    }
     if (!here) return here;
     double begun = 0, ahead = 0;
     bool later = false;
@@ -63,8 +72,8 @@ class RunMeter {
   }
 
   app::Console& console_;
-  const ProgramOptions& o_;
   std::vector<index_t> counts_;
+  app::Clustering what_;
   std::vector<app::IterationSeen> seen_;  ///< of this start
   int run_ = 0;
   index_t clusters_ = 0;
@@ -166,7 +175,7 @@ void cluster(const Job& job, Outcome& out) {
                 [&console](const std::string& line) { console.warn(line); });
   });
   const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
-  RunMeter meter(console, o, counts);
+  RunMeter meter(job, counts);
   // With a checkpoint a run ends after an iteration whose state is kept, not between the two.
   bool kept_for_good = false;
   options.on_progress = [&](const KMeansProgress& p) {

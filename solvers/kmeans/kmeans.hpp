@@ -101,7 +101,7 @@ struct KMeansProgress {
   int run = 0, runs = 1;     ///< of n_init
   index_t clusters = 0;      ///< that are looked for
   int iteration = 0;         ///< 0 while centres are chosen
-  index_t chosen = 0;        ///< centres chosen so far, while iteration is 0
+  index_t chosen = 0;        ///< centres chosen so far, while iteration is 0, and by bisecting
   index_t changed = 0;       ///< labels that changed in this iteration
   double squared_shift = 0;  ///< sum_j ||new c_j - c_j||^2
   double inertia = 0;        ///< of the labels of this iteration about the new centres, from the sums
@@ -115,6 +115,7 @@ struct KMeansProgress {
   /// What ends the run once squared_shift or changed is no larger; negative: that does not.
   double enough_shift = -1;
   index_t enough_changed = -1;
+  double seconds_ahead = -1;  ///< of this start, where the algorithm itself can tell; negative: it cannot
 };
 
 /// What a run needs to go on as if it had not stopped: the state after an iteration.

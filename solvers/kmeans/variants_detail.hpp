@@ -48,8 +48,9 @@ LloydRun bisecting(const KMeansProblem& problem, const KMeansOptions& options, c
 LloydRun balanced(const KMeansProblem& problem, const KMeansOptions& options, const FirstCenters& first,
                   const LloydControl& control);
 
-/// The centres with which KMeansAlgorithm::two_level begins to refine; told how many are found.
+/// The centres with which KMeansAlgorithm::two_level begins to refine. `tell` is told how many are found, and how many
+/// seconds the run still takes (negative: that cannot be told yet).
 Matrix<double> two_level_centers(const KMeansProblem& problem, const KMeansOptions& options, std::uint64_t stream,
-                                 const std::function<void(index_t)>& chosen);
+                                 const std::function<void(index_t, double)>& tell);
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

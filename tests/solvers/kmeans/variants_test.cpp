@@ -1,6 +1,7 @@
 // Mini-batch, bisecting and balanced clusterings, measures, rows that come in blocks, and runs that are
 // resumed.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -275,4 +276,29 @@ TEST_CASE("the inertia told in every iteration falls to that of the result", "[k
   REQUIRE(std::ssize(told) == r.n_iter);
   CHECK(std::is_sorted(told.rbegin(), told.rend()));
   CHECK(told.back() == Approx(r.inertia).epsilon(test::allowed::ten_digits));
+}
+
+TEST_CASE("algorithms whose end can be told tell how many seconds are ahead", "[kmeans][variants]") {
+  const auto algorithm = GENERATE(KMeansAlgorithm::lloyd, KMeansAlgorithm::mini_batch, KMeansAlgorithm::bisecting,
+                                  KMeansAlgorithm::two_level);
+  CAPTURE(static_cast<int>(algorithm));
+  const auto x = generators::uniform<double>(20000, 4, 3);
+  KMeansOptions o;
+  o.algorithm = algorithm, o.clusters = 64, o.batch = 256;
+  std::vector<double> told;
+  o.on_progress = [&told](const KMeansProgress& p) {
+    if (p.seconds_ahead >= 0) told.push_back(p.seconds_ahead);
+    return true;
+  };
+  const auto began = std::chrono::steady_clock::now();
+  (void)solvers::kmeans({}, Rows(x.view()), o);
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (algorithm == KMeansAlgorithm::lloyd) {
+    CHECK(told.empty());
+    return;
+  }
+  REQUIRE(told.size() > 10);
+  std::nth_element(told.begin(), told.begin() + std::ssize(told) / 2, told.end());
+  CHECK(told[told.size() / 2] > 0.01 * took);
+  CHECK(told[told.size() / 2] < 20 * took);
 }
