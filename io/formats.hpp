@@ -38,7 +38,7 @@ using ReadRows = std::function<void(RowRange rows, bool finite, void* out)>;
 [[nodiscard]] MatrixFile read_npz(const Location& where, const ReadOptions& options);
 [[nodiscard]] std::vector<Description> list_npz(const Location& where, const ReadOptions& options);
 
-/// MATLAB's files of version 5, of which an object is a variable, or a field of a struct.
+/// MATLAB's files of versions 4 and 5, of which an object is a variable, or a field of a struct.
 [[nodiscard]] Description describe_mat(const Location& where, const ReadOptions& options);
 [[nodiscard]] MatrixFile read_mat(const Location& where, const ReadOptions& options);
 [[nodiscard]] std::vector<Description> list_mat(const Location& where, const ReadOptions& options);

@@ -1,5 +1,6 @@
-// MATLAB's files of version 5, also as "-v7" writes them, by libmatio.
+// MATLAB's files of versions 4 and 5, also as "-v7" writes them, by libmatio.
 #include <algorithm>
+#include <fstream>
 
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/lines.hpp"
@@ -42,6 +43,12 @@ MatVariable chosen_variable(const Location& where, const ReadOptions& options) {
   return {};
 }
 
+std::string convention_of(const std::filesystem::path& file) {
+  std::string start(10, '\0');
+  std::ifstream(file, std::ios::binary).read(start.data(), std::ssize(start));
+  return start == "MATLAB 5.0" ? "MATLAB 5" : "MATLAB 4";
+}
+
 NpyHeader dense_header(const MatVariable& v) {
   NpyHeader h;
   h.kind = v.complex ? 'c' : 'f', h.bytes = (v.single ? 4 : 8) * (v.complex ? 2 : 1), h.by_columns = true;
@@ -55,7 +62,7 @@ Description description_of(const MatVariable& v, const Location& where, const Re
   if (!v.problem.empty()) throw Error(Errc::bad_input, at.text() + " " + v.problem);
   Description d = describe_array(dense_header(v), at, options);
   if (v.sparse) set_lines(d, v.rows, v.cols, v.entries, options);
-  d.convention = "MATLAB 5";
+  d.convention = convention_of(where.file);
   d.peak_bytes = sum({d.peak_bytes, d.bytes, d.bytes});  // what libmatio has, and what it hands over
   return d;
 }
@@ -107,7 +114,8 @@ std::vector<Description> list_mat(const Location& where, const ReadOptions& opti
       continue;
     }
     Description unreadable;
-    unreadable.where = {where.file, v.path}, unreadable.convention = "MATLAB 5", unreadable.problem = v.problem;
+    unreadable.where = {where.file, v.path}, unreadable.convention = convention_of(where.file),
+    unreadable.problem = v.problem;
     found.push_back(std::move(unreadable));
   }
   return found;

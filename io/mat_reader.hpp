@@ -1,4 +1,4 @@
-// Variables of a MATLAB file of version 5 through libmatio: what the process that reads them does.
+// Variables of a MATLAB file of version 4 or 5 through libmatio: what the process that reads them does.
 #pragma once
 
 #include <dlfcn.h>

@@ -35,7 +35,7 @@ using matlab5::MatReader;
 const Matio& matio(const std::filesystem::path& file) {
   static const Matio library;
   if (!library.loaded)
-    refuse(file, std::string("is a MATLAB file of version 5, and the library that reads those, ") + TS_MATIO +
+    refuse(file, std::string("is a MATLAB file of version 4 or 5, and the library that reads those, ") + TS_MATIO +
                      ", was not found: install it (Debian: libmatio-dev), or save the file with '-v7.3'");
   return library;
 }
@@ -113,7 +113,7 @@ std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std:
                      ? "is damaged: libmatio came to no end with it"
                      : "is damaged: libmatio crashed on it (signal " + std::to_string(WTERMSIG(status)) + ")");
   if (WEXITSTATUS(status) == not_opened)
-    refuse(file, "is a MATLAB file of version 5 that libmatio cannot open: save it with '-v7.3'");
+    refuse(file, "is a MATLAB file of version 4 or 5 that libmatio cannot open: save it with '-v7.3'");
   if (WEXITSTATUS(status) == no_memory) refuse(file, "asks for more memory than --memory or a file of its size allows");
   std::string text(told.size(), '\0');
   const auto got = io::read_at(told.descriptor, 0, std::as_writable_bytes(std::span(text)));
@@ -154,7 +154,7 @@ MatContent read_mat(const std::filesystem::path& file, const std::string& path, 
 namespace {
 [[noreturn]] void refuse_without(const std::filesystem::path& file) {
   refuse(file,
-         "is a MATLAB file of version 5, and this program was built without the library that reads those: install "
+         "is a MATLAB file of version 4 or 5, and this program was built without the library that reads those: install "
          "libmatio-dev and build it again, or save the file with '-v7.3'");
 }
 }  // namespace

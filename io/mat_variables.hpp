@@ -1,4 +1,4 @@
-// Variables in MATLAB files of version 5, which libmatio reads in a process without rights.
+// Variables in MATLAB files of versions 4 and 5, which libmatio reads in a process without rights.
 #pragma once
 
 #include <tuple>

@@ -10,6 +10,7 @@
 #include "tallskinny/io/choose.hpp"
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/missing.hpp"
 #include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/columns.hpp"
@@ -34,6 +35,23 @@ bool has_ending(const std::string& name, std::initializer_list<const char*> endi
                      [&](const char* e) { return name.ends_with(e) || name.ends_with(std::string(e) + ".gz"); });
 }
 
+/// The header of a matrix in MATLAB's version 4, which has no signature: byte order, type and kind in one number, rows,
+/// columns, and whether there is an imaginary part.
+bool begins_matlab_4(std::string_view start) {
+  for (const bool big : {false, true}) {
+    const auto number = [&](std::size_t which) {
+      std::uint32_t value = 0;
+      for (std::size_t byte = 0; byte < 4; ++byte)
+        value = value << 8 | static_cast<unsigned char>(start[4 * which + (big ? byte : 3 - byte)]);
+      return value;
+    };
+    const std::uint32_t type = number(0);
+    if (type / 1000 == (big ? 1 : 0) && type / 100 % 10 == 0 && type / 10 % 10 <= 5 && type % 10 <= 2 && number(3) <= 1)
+      return true;
+  }
+  return false;
+}
+
 constexpr std::array formats = {
     Format{"mtx",
            [](const std::string& name, std::string_view start) {
@@ -44,7 +62,10 @@ constexpr std::array formats = {
            describe_npy, read_npy},
     Format{"npz", [](const std::string&, std::string_view start) { return start.starts_with("PK\x03\x04"); },
            describe_npz, read_npz, list_npz},
-    Format{"mat", [](const std::string&, std::string_view start) { return start.starts_with("MATLAB 5.0"); },
+    Format{"mat",
+           [](const std::string& name, std::string_view start) {
+             return start.starts_with("MATLAB 5.0") || (name.ends_with(".mat") && begins_matlab_4(start));
+           },
            describe_mat, read_mat, list_mat},
     Format{"petsc",
            [](const std::string&, std::string_view start) {
@@ -190,6 +211,7 @@ Description describe(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     const Format* format = check_format(where, options);
     if (format != nullptr && format->has_columns) return format->describe(where, options);
+    if (options.table.missing != Missing::refuse) return describe_without_missing(where, options);
     Description d = format != nullptr ? format->describe(where, options) : describe_hdf5(where, options);
     choose_columns(d, options.table);
     return d;
@@ -234,6 +256,7 @@ MatrixFile read_matrix(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     const Format* format = check_format(where, options);
     if (format != nullptr && format->has_columns) return format->read(where, options);
+    if (options.table.missing != Missing::refuse) return read_without_missing(where, options);
     MatrixFile file = format != nullptr ? format->read(where, options) : read_hdf5(where, options);
     choose_columns(file, options.table);
     return file;

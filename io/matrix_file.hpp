@@ -35,7 +35,8 @@ enum class Structure { general, symmetric, hermitian, skew_symmetric };
 /// Compressed rows or compressed columns, for files that do not say which.
 enum class SparseLayout { csr, csc };
 
-/// What becomes of rows of a text table that lack a value: an empty field, NA, NaN, null and the like.
+/// What becomes of rows of a table or dense matrix that lack a value: NaN; in text an empty field, NA, null and the
+/// like, too.
 enum class Missing { refuse, drop, mean };
 
 /// Which columns of a table are read, and how. A column is a name of the first line or a number from 0, from -1 at the
@@ -94,7 +95,7 @@ struct Description {
   std::uint64_t peak_bytes = 0;           ///< memory needed while reading it, the matrix included
   index_t chunk_rows = 0;                 ///< rows of a chunk of a dense HDF5 dataset stored by rows; 0: not in chunks
   std::vector<std::string> column_names;  ///< of the columns that are read, where a text table has them
-  index_t rows_dropped = 0, values_filled = 0;  ///< in all of a text table, by TableOptions::missing
+  index_t rows_dropped = 0, values_filled = 0;  ///< in all of a file, by TableOptions::missing
   std::string note;     ///< what a reader should know, or empty: "flattened from 60000 x 28 x 28"
   std::string problem;  ///< in list_objects: why this object cannot be read as it is, or empty
 };

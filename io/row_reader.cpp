@@ -1,7 +1,10 @@
 #include "tallskinny/io/row_reader.hpp"
 
+#include "tallskinny/gemm/core/by_type.hpp"
+#include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/choose.hpp"
 #include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/missing.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
 namespace ts::inline v0::io {
@@ -10,6 +13,7 @@ struct RowReader::State {
   Description description;
   RowRange range;
   ReadRows read;
+  std::optional<MissingValues> missing = {};
 };
 
 bool RowReader::reads(const Description& matrix, const ReadOptions& options) {
@@ -34,13 +38,18 @@ RowReader::RowReader(const Location& where, const ReadOptions& options) {
       read_dense_rows(parts, type, rows, name, finite, out);
     };
   } else {
-    d = describe(where, options);
+    d = describe(where, with_missing(options));
     expect_readable();
     read = npy_rows(where);
   }
+  std::optional<MissingValues> missing;
+  if (options.table.missing != Missing::refuse) {
+    missing.emplace(d, options.table.missing, [&](RowRange rows, void* out) { read(rows, false, out); });
+    missing->describe(d);
+  }
   const RowRange range = row_range(d.rows, options);
   d.rows = range.count();
-  state_ = std::make_unique<State>(State{std::move(d), range, std::move(read)});
+  state_ = std::make_unique<State>(State{std::move(d), range, std::move(read), std::move(missing)});
 }
 
 RowReader::~RowReader() = default;
@@ -50,7 +59,14 @@ const Description& RowReader::description() const noexcept { return state_->desc
 void RowReader::read(index_t first, index_t count, bool finite, void* out) const {
   const index_t begin = state_->range.begin + first;
   expects(first >= 0 && count >= 0 && begin + count <= state_->range.end, "rows outside of the matrix");
-  state_->read({begin, begin + count}, finite, out);
+  const auto& [d, range, read, missing] = *state_;
+  if (!missing) return read({begin, begin + count}, finite, out);
+  missing->read(
+      {begin, begin + count}, [&read = read](RowRange rows, void* to) { read(rows, false, to); }, out);
+  if (!finite) return;
+  by_real_type(d.type, [&, &where = d.where, cols = d.cols]<class T>(std::type_identity<T>) {
+    check_finite(HostView<const T>::unchecked(static_cast<const T*>(out), count, cols, cols), begin, where.text());
+  });
 }
 
 }  // namespace ts::inline v0::io

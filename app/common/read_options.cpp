@@ -81,8 +81,8 @@ void add_table_options(Options& options, io::ReadOptions& target) {
               "names or numbers of columns between commas", list(table.drop))
       .choice(
           "missing", table.missing,
-          "what becomes of a row of a csv file in which a value is missing (empty, NA, NaN, null): an error; the row "
-          "is left out; or the mean of the column in all of the file is taken",
+          "what becomes of a row of a table or dense matrix in which a value is missing (NaN; in text also an empty "
+          "field, NA, null): an error; the row is left out; or the mean of the column in all of the file is taken",
           {{"refuse", io::Missing::refuse}, {"drop", io::Missing::drop}, {"mean", io::Missing::mean}})
       .choice("decimal", table.decimal_comma,
               "how a csv file writes 1.5; with comma its columns are separated by semicolons, tabs or blanks",

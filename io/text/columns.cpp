@@ -53,8 +53,8 @@ Matrix<T> of_columns(const Matrix<T>& a, const std::vector<char>& chosen) {
 
 std::vector<char> chosen_of(const Description& d, const TableOptions& options) {
   const std::string name = d.where.text();
-  if (options.missing != Missing::refuse || options.decimal_comma)
-    throw Error(Errc::invalid_argument, "--missing and --decimal are for csv files, and " + name + " is none");
+  if (options.decimal_comma)
+    throw Error(Errc::invalid_argument, "--decimal is for csv files, and " + name + " is none");
   if (!options.selects()) return {};
   if (d.sparse)
     throw Error(Errc::invalid_argument,

@@ -1,4 +1,8 @@
 // MATLAB's files of version 5, as libmatio writes them (fixtures/make_matlab.c).
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
@@ -95,4 +99,57 @@ TEST_CASE("mat: damaged bytes do no harm") {
       }
     }
   }
+}
+
+namespace {
+
+/// A matrix in version 4. @param type a thousand for the highest byte first, tens for the type of elements, 2: sparse
+template <class T>
+std::string matrix_4(std::int32_t type, std::int32_t rows, std::int32_t cols, const std::string& name,
+                     const std::vector<T>& real, const std::vector<T>& imaginary = {}) {
+  std::string bytes;
+  const auto put = [&bytes, big = type >= 1000](auto value) {
+    std::array<char, sizeof(value)> own{};
+    std::memcpy(own.data(), &value, sizeof(value));
+    if (big) std::reverse(own.begin(), own.end());
+    bytes.append(own.data(), own.size());
+  };
+  for (const std::int32_t field :
+       {type, rows, cols, imaginary.empty() ? 0 : 1, static_cast<std::int32_t>(name.size() + 1)})
+    put(field);
+  bytes += name + '\0';
+  for (const auto& list : {real, imaginary})
+    for (const T value : list) put(value);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("mat: version 4, in both orders of bytes") {
+  if (!reads_mat()) return;
+  const TemporaryFolder folder;
+  const std::vector<double> columns = {1, 3, 5, 2, 4, 6};
+  const Table expected(3, 2, {1, 2, 3, 4, 5, 6});
+  for (const std::int32_t order : {0, 1000}) {
+    CAPTURE(order);
+    const auto file = file_in(folder, "old" + std::to_string(order) + ".mat",
+                              matrix_4(order, 3, 2, "D", columns) +
+                                  matrix_4<std::int16_t>(order + 30, 3, 2, "K", {1, 3, 5, 2, 4, 6}) +
+                                  matrix_4(order, 3, 2, "Z", columns, columns) +
+                                  // Rows and columns from 1, then the shape.
+                                  matrix_4<double>(order + 2, 4, 3, "S", {1, 3, 2, 3, 1, 2, 2, 2, 1.5, -2, 7, 0}));
+    const auto table = [&](const char* name) { return table_of(io::read_matrix({file.file, name})); };
+    CHECK(table("D") == expected);
+    CHECK(table("K") == expected);
+    CHECK(table("Z") == expected.times({1, 1}));
+    CHECK(table("S") == Table(3, 2, {1.5, 0, 0, 7, 0, -2}));
+    CHECK(io::describe({file.file, "D"}).convention == "MATLAB 4");
+    CHECK(io::describe({file.file, "S"}).sparse);
+    CHECK(io::list_objects(file.file).size() == 4);
+  }
+  const auto short_one = file_in(folder, "short.mat", matrix_4(0, 3, 2, "D", columns).substr(0, 30));
+  CHECK_FALSE(refusal_of([&] { (void)io::read_matrix(short_one); }).sentence.empty());
+  // A name alone makes no matrix of it.
+  CHECK(
+      refusal_of([&] { (void)io::read_matrix(file_in(folder, "text.mat", "hello, hello, hello")); }).says("--format"));
 }

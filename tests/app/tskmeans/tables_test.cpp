@@ -73,6 +73,44 @@ TEST_CASE("columns of features in HDF5 are chosen by number, also out of memory'
   const ProcessResult refused = tskmeans({points, "-k", "4", "--columns", "height"});
   CHECK(refused.code == 2);
   CHECK(mentions(refused.err, "--columns: " + points + " has no column 'height'; it has columns 0 to 4"));
-  CHECK(tskmeans({points, "--missing", "drop"}).code == 2);
+  CHECK(tskmeans({points, "--decimal", "comma"}).code == 2);
   CHECK(mentions(tskmeans({points, "--columns", "0,,1"}).err, "between commas"));
+}
+
+TEST_CASE("points of HDF5 and npy that lack values are left out or filled in, as those of tables", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const generators::Blobs set(300, 5, 4, 0.5, 10, 0, 3);
+  Matrix<double> x = generators::blobs<double>(set), whole(298, 5);
+  x(7, 2) = nan, x(299, 0) = nan;
+  for (index_t i = 0, to = 0; i < 300; ++i)
+    if (i != 7 && i != 299) std::copy_n(x.data() + 5 * i, 5, whole.data() + 5 * to++);
+  const std::string file = folder / "holes.h5", npy = folder / "holes.npy", csv = folder / "holes.csv";
+  io::OutputFile out(file);
+  out.write("holes", x);
+  out.write("whole", whole);
+  out.commit();
+  REQUIRE(test::run_process(TS_TSDATA, {"convert", file + ":/holes", npy, "--missing", "mean"}).code == 0);
+  const auto of = [&](const std::string& points, std::vector<std::string> more) {
+    more.insert(more.begin(), {points, "-k", "4", "--json"});
+    return json_of(tskmeans(more));
+  };
+  CHECK(mentions(tskmeans({file + ":/holes", "-k", "4"}).err, "has NaN at row 7, column 2"));
+  const auto expected = of(file + ":/whole", {});
+  const std::string labels = folder / "labels.npy", expected_labels = folder / "expected.npy";
+  CHECK(of(file + ":/whole", {"--labels-out", expected_labels})["rows"] == 298);
+  // In memory; in blocks from the file, too.
+  for (const char* memory : {"4G", "1M"}) {
+    CAPTURE(memory);
+    const auto dropped = of(file + ":/holes", {"--missing", "drop", "--labels-out", labels, "--memory", memory});
+    CHECK(dropped["rows"] == 298);
+    CHECK(dropped["rows_dropped"] == 2);
+    CHECK(dropped["inertia"] == expected["inertia"]);
+    CHECK(io::read_vector({labels, ""}) == io::read_vector({expected_labels, ""}));
+  }
+  const auto filled = of(file + ":/holes", {"--missing", "mean"});
+  CHECK(filled["values_filled"] == 2);
+  CHECK(filled["inertia"] == of(npy, {})["inertia"]);
+  CHECK(
+      mentions(tskmeans({file + ":/holes", "-k", "4", "--missing", "drop"}).out, "2 rows that lack a value left out"));
 }

@@ -159,6 +159,5 @@ TEST_CASE("columns of dense matrices that are no text have numbers") {
   CHECK(table_in("c_order.npy", with_table({.drop = {"1"}})) == some);
   CHECK(refusal_of("c_order.npy", with_table({.columns = {"x"}})).says("has no column 'x'; it has columns 0 to 2"));
   CHECK(refusal_of("sparse_csr.npz", with_table({.columns = {"0"}})).says("is sparse"));
-  CHECK(refusal_of("c_order.npy", with_table({.missing = io::Missing::drop}))
-            .says("--missing and --decimal are for csv"));
+  CHECK(refusal_of("c_order.npy", with_table({.decimal_comma = true})).says("--decimal is for csv files"));
 }
