@@ -1,4 +1,4 @@
-// Values that dense matrices lack, which are NaN there: of files that are no text, for which text/csv.cpp does the same.
+// Values that dense matrices lack, which are NaN there: of files that are no text (of text: csv.cpp).
 #pragma once
 
 #include <functional>
@@ -37,8 +37,8 @@ class MissingValues {
   index_t filled_ = 0;
 };
 
-/// io::describe and io::read_matrix with TableOptions::missing, for a dense matrix in a file that is no text. Where rows can
-/// be read again and again they are, so that no more memory is taken.
+/// io::describe and io::read_matrix with TableOptions::missing, for a dense matrix in a file that is no text. Rows that
+/// can be read again and again are, so that no more memory is taken.
 [[nodiscard]] Description describe_without_missing(const Location& where, const ReadOptions& options);
 [[nodiscard]] MatrixFile read_without_missing(const Location& where, const ReadOptions& options);
 
