@@ -165,11 +165,12 @@ void Lloyd::end_pass() {
 
 void Lloyd::use_heads() {
   asked_for_heads_ = true;
+  const index_t passes = passes_with_heads(control_.max_iter - run_.n_iter);
   if (p_.source.space() != Space::device || !p_.source.in_memory() || p_.distributed() || control_.spherical ||
-      control_.max_iter - run_.n_iter < least_passes_with_heads)
+      passes == 0)
     return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
-    const HeadsForm form = block.rows() == p_.rows() ? clusters_.heads_form(block) : HeadsForm{};
+    const HeadsForm form = block.rows() == p_.rows() ? clusters_.heads_form(block, passes) : HeadsForm{};
     if (form.columns == 0) return;
     const Matrix<double> axes = leading_axes(p_, form.columns);
     // Kernels take whole stages of columns.

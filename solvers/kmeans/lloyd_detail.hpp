@@ -15,6 +15,8 @@ namespace ts::inline v0::solvers::kmeans_detail {
 /// Iterations before heads, and the least left for them: means of rows have shorter tails than first centres, which are
 /// rows; and axes cost as much as some passes.
 constexpr int heads_from = 2, least_passes_with_heads = 8;
+/// Of so many that are left; 0: too few.
+constexpr index_t passes_with_heads(int left) noexcept { return left < least_passes_with_heads ? 0 : left; }
 
 struct LloydControl {
   int max_iter = 300;

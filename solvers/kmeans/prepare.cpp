@@ -42,7 +42,7 @@ void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptio
   Clusters clusters(p.ctx, Space::device, p.moments, unit_of(p), Matrix<double>::zeros(p.k, p.cols()));
   PerRowArray<std::int32_t> labels(p.ctx, Space::device, p.rows(), no_label);
   clusters.rehearse(rows, scores_of(options.precision), labels.view(), p.weights_of(0, p.rows()),
-                    options.metric != KMeansMetric::cosine && options.max_iter >= heads_from + least_passes_with_heads);
+                    options.metric == KMeansMetric::cosine ? 0 : passes_with_heads(options.max_iter - heads_from));
   clusters.add_rows(rows, labels.view(), p.weights_of(0, p.rows()));
   (void)clusters.move_to_means();
   (void)clusters.inertia_terms();

@@ -50,7 +50,9 @@ AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> 
   return there_->assign(x, scores, labels, weights, move, settled, bounded);
 }
 
-HeadsForm Clusters::heads_form(const Rows& x) const { return there_ ? there_->heads_form(x) : HeadsForm{}; }
+HeadsForm Clusters::heads_form(const Rows& x, index_t passes) const {
+  return there_ ? there_->heads_form(x, passes) : HeadsForm{};
+}
 
 void Clusters::use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers) {
   expects(there_ != nullptr && axes.rows() == x.cols(),
@@ -59,9 +61,9 @@ void Clusters::use_heads(const Rows& x, HostView<const double> axes, HeadNumbers
 }
 
 void Clusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                        bool heads) {
+                        index_t passes_with_heads) {
   expects(there_ != nullptr, "clusters: only passes on a device are rehearsed");
-  there_->rehearse(x, scores, labels, weights, heads);
+  there_->rehearse(x, scores, labels, weights, passes_with_heads);
 }
 
 void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {

@@ -44,15 +44,17 @@ class Clusters {
   /// stay.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
                      BoundsOfRows bounds = {}, bool settled = false, PruningOfRows pruning = {});
-  /// What use_heads() should be given for these rows on a device; no columns: heads do not pay there, or do not fit.
-  [[nodiscard]] HeadsForm heads_form(const Rows& x) const;
+  /// What use_heads() should be given for so many passes over these rows on a device; no columns: heads do not pay
+  /// there, or do not fit.
+  [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes) const;
   /// Passes over these rows, all of which have labels, may find by their heads along `axes` which centroids may be
   /// nearest (scores/heads.hpp); the results are the same. @param axes d x heads_form().columns,
   /// orthonormal. @param numbers of heads along so many axes: heads_form() tells those that should pay.
   void use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers = HeadNumbers::float16);
-  /// What passes over these rows may start on a device, for a Context that rehearses. @param heads also those that
-  /// choose centroids by heads, where that pays.
-  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, bool heads);
+  /// What passes over these rows may start on a device, for a Context that rehearses. Also those that
+  /// choose centroids by heads, where there will be so many of them and that pays.
+  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                index_t passes_with_heads);
   /// add_rows() to these sums.
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// bounds.begin_pass() for these centroids; on a device nothing, since the bounds are here (ActiveSet).

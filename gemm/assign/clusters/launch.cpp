@@ -89,10 +89,10 @@ AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int
   return stats;
 }
 
-HeadsForm DeviceClusters::heads_form(const Rows& x) const {
+HeadsForm DeviceClusters::heads_form(const Rows& x, index_t passes) const {
   const HeadsForm form =
       cuda::heads_form({.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)},
-                       ctx_.stream.device());
+                       passes, ctx_.stream.device());
   const bool fits = 2 * Heads::bytes(x.rows(), d_, form, k_) <= cuda::free_memory(ctx_.stream);
   return fits ? form : HeadsForm{};
 }
@@ -102,7 +102,7 @@ void DeviceClusters::use_heads(const Rows& x, HostView<const double> axes, HeadN
 }
 
 void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                              bool heads) {
+                              index_t passes_with_heads) {
   using Pass = ActiveSet::Pass;
   ActiveSet active;
   const PlacedCentroids centroids = placed(true);
@@ -111,7 +111,8 @@ void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t>
       if (pass == Pass::active_rows && scores == Scores::fast) continue;
       pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass, &active});
     }
-  const HeadsForm form = heads && scores != Scores::fast ? heads_form(x) : HeadsForm{};
+  const bool chooses = passes_with_heads > 0 && scores != Scores::fast;
+  const HeadsForm form = chooses ? heads_form(x, passes_with_heads) : HeadsForm{};
   if (form.columns == 0) return;
   use_heads(x, Matrix<double>::zeros(d_, form.columns).cview(), form.numbers);
   pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, Pass::every_row, &active, &*heads_});

@@ -25,11 +25,12 @@ class DeviceClusters {
   /// @param bounded the rows are those of every such pass before, with labels as these left them.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
                      bool move_sums, bool settled, bool bounded);
-  [[nodiscard]] HeadsForm heads_form(const Rows& x) const;
+  [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes) const;
   /// Passes over these rows, all of which get labels by the first of them, may choose centroids by heads.
   void use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers);
   /// One pass of every kind, for a Context that rehearses.
-  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, bool heads);
+  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                index_t passes_with_heads);
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// Returns the squared shift; centroids stay where `weightless` gets any number.
   double move_to_means(std::vector<index_t>& weightless);

@@ -39,23 +39,20 @@ void turn_rows(const Context& ctx, const Rows& x, const DeviceMatrix<float>& axe
 
 /// The same space along axes in which all coordinates vary about alike, so that one scale serves all columns of a row:
 /// the discrete Hartley transform of axes with random signs, each taken times cos + sin of 2 pi j a / m.
-Matrix<double> mixed(HostView<const double> axes) {
+Matrix<double> mixed(Context here, HostView<const double> axes) {
+  here.stream = {};
   const index_t m = axes.cols();
   std::vector<double> wave(static_cast<std::size_t>(m));
   for (index_t j = 0; j < m; ++j) {
     const double angle = 2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(m);
     wave[static_cast<std::size_t>(j)] = (std::cos(angle) + std::sin(angle)) / std::sqrt(static_cast<double>(m));
   }
-  Matrix<double> found(axes.rows(), m);
-  for (index_t i = 0; i < axes.rows(); ++i) {
-    for (index_t a = 0; a < m; ++a) found(i, a) = 0;
-    for (index_t j = 0; j < m; ++j) {
-      const bool minus = Philox{0, 0}.bits(static_cast<std::uint64_t>(j)) % 2 == 1;
-      const double x = minus ? -axes(i, j) : axes(i, j);
-      for (index_t a = 0, at = 0; a < m; ++a, at = at + j < m ? at + j : at + j - m)
-        found(i, a) += x * wave[static_cast<std::size_t>(at)];
-    }
+  Matrix<double> mix(m, m), found(axes.rows(), m);
+  for (index_t j = 0; j < m; ++j) {
+    const double sign = Philox{0, 0}.bits(static_cast<std::uint64_t>(j)) % 2 == 1 ? -1 : 1;
+    for (index_t a = 0; a < m; ++a) mix(j, a) = sign * wave[static_cast<std::size_t>(j * a % m)];
   }
+  tsmm(here, Op::none, 1.0, axes, mix.cview(), 0.0, found.view());
   return found;
 }
 
@@ -85,7 +82,7 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, co
       origins_(array<float>(ctx, k + 1)),
       chunks_(array<std::uint8_t>(ctx, padded_ * (form_.bytes() + 2 * cuda::limit_columns))) {
   const Matrix<double> axes =
-      form_.numbers == HeadNumbers::int8 ? mixed(along.axes) : Matrix<double>::copy_of(along.axes);
+      form_.numbers == HeadNumbers::int8 ? mixed(ctx, along.axes) : Matrix<double>::copy_of(along.axes);
   const index_t at_once = std::min(n_, index_t{1} << 18);
   Matrix<double> turned_shift(1, m_);
   Matrix<float> narrow(d_, m_);

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/scores/heads_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/scores/heads_policy.hpp"
@@ -14,9 +15,25 @@ namespace {
 /// Of 32 bytes of a row, with one of limits.
 int head_steps(const HeadsForm& heads) { return static_cast<int>(heads.bytes() / HeadsTilesPolicy::step_bytes) + 1; }
 
+/// Milliseconds of a pass with heads, as far as these decide (H100). Of each pair of a row and a centroid products of
+/// heads take a step of tensor instructions each, and integers a conversion. Scores of what is left take 2.7 times what
+/// they take for whole chunks of all centroids; how much is left falls with what heads leave of rows, here of
+/// embeddings, whose variances fall like 1 / j, and integers round away 1.5 % of it. Axes take the host a while.
+double cost_of(const AssignProblem& p, index_t passes, const HeadsForm& heads) {
+  constexpr double making = 0.4 / 768, most_passes = 50, per_product = 2 / 655e9, slowness = 2.7;
+  const bool int8 = heads.numbers == HeadNumbers::int8;
+  const auto d = static_cast<double>(p.rows.d), k = static_cast<double>(p.k), m = static_cast<double>(heads.columns);
+  const double pairs = static_cast<double>(p.rows.n) * k, steps = head_steps(heads);
+  const double of_heads = 0x1p-32 * (int8 ? 0.63 + 0.12 * steps : 0.06 + 0.178 * steps);
+  const double lost = std::log(d / m) / std::log(d) + (int8 ? 0.015 : 0.0);
+  const double left = std::min(1.0, (32 * std::exp(9.5 * lost) + 64) / k);
+  return pairs * (of_heads + slowness * left * d * per_product) +
+         m * d * making / std::min(static_cast<double>(passes), most_passes);
+}
+
 }  // namespace
 
-HeadsForm heads_form(const AssignProblem& p, const DeviceInfo& device) {
+HeadsForm heads_form(const AssignProblem& p, index_t passes, const DeviceInfo& device) {
   // Products of a pass below which heads are not worth their kernels, and columns below which they are no shorter.
   constexpr double least_products = 0x1p38;
   constexpr index_t least_columns = 96, least_of_row = index_t{1} << 20, most_rows = index_t{1} << 27;
@@ -26,8 +43,11 @@ HeadsForm heads_form(const AssignProblem& p, const DeviceInfo& device) {
       static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d) < least_products)
     return {};
   if (!assign_chosen_plan(p, assign_plans(p, device), device)) return {};
-  // With one step more, whole stages.
-  return {p.rows.d <= 192 ? 48 : 112, HeadNumbers::float16};
+  HeadsForm best;
+  for (const HeadsForm& form : {HeadsForm{48}, {112}, {160, HeadNumbers::int8}, {224, HeadNumbers::int8}})
+    if (3 * form.columns <= 2 * p.rows.d && (best.columns == 0 || cost_of(p, passes, form) < cost_of(p, passes, best)))
+      best = form;
+  return best;
 }
 
 index_t tile_rows(const ScorePlan& chosen) { return group_rows * policy_of<GroupsPolicy>(chosen.kernel).groups; }

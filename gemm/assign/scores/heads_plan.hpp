@@ -8,8 +8,9 @@
 
 namespace ts::inline v0::cuda {
 
-/// What heads should be like for k centroids of d columns; none where heads do not pay, or no kernel can take them.
-[[nodiscard]] HeadsForm heads_form(const AssignProblem& problem, const DeviceInfo& device);
+/// What heads should be like for k centroids of d columns and so many passes, at most; none where heads do not pay, or
+/// no kernel can take them.
+[[nodiscard]] HeadsForm heads_form(const AssignProblem& problem, index_t passes, const DeviceInfo& device);
 /// What scores the centroids that heads leave; none where no kernel can. `plans` are those of the pass without.
 [[nodiscard]] std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& problem, const AssignPlans& plans,
                                                           const DeviceInfo& device);

@@ -134,7 +134,7 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
   const int size = static_cast<int>(size_of(type));
   for (const auto& [d, k] : {std::pair<index_t, index_t>{128, 8192}, {768, 4096}, {1024, 16384}, {201, 6000}}) {
     const cuda::AssignProblem p{{type, 1 << 21, d, true, std::min(16, cuda::common_power(d * size, 16))}, k};
-    const HeadsForm form = cuda::heads_form(p, device);
+    const HeadsForm form = cuda::heads_form(p, 50, device);
     if (device.capability() != 90) {
       CHECK(form.columns == 0);
       continue;
@@ -155,7 +155,7 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
     for (const index_t columns : {64, 160, 224, 352, 480})
       plans.push_back(cuda::heads_tiles_plan(1 << 20, {columns, HeadNumbers::int8}, false, device));
   for (const auto& [d, k] : {std::pair<index_t, index_t>{512, 1000}, {64, 100000}})
-    CHECK(cuda::heads_form({{type, 1 << 21, d}, k}, device).columns == 0);
+    CHECK(cuda::heads_form({{type, 1 << 21, d}, k}, 50, device).columns == 0);
 }
 
 /// What a type needs once: decisions, moments, distances, seeding.
@@ -228,6 +228,21 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
 TEST_CASE("some kernels of assign compile within their budget", "[assign][nvrtc]") {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100"})
     test::compile_plans(arch, test::some_of(assign_plans(cuda::typical_device(arch)), 8));
+}
+
+TEST_CASE("heads are 8-bit integers where many axes pay", "[assign][heads]") {
+  const auto form = [](index_t n, index_t d, index_t k, index_t passes, const char* arch = "sm_90a") {
+    return cuda::heads_form({{DType::float16, n, d, true, 16}, k}, passes, cuda::typical_device(arch));
+  };
+  CHECK(form(1 << 20, 768, 4096, 50).numbers == HeadNumbers::int8);
+  CHECK(form(1 << 20, 768, 4096, 50).columns == 224);
+  CHECK(form(1 << 19, 1024, 16384, 50).columns == 160);
+  CHECK(form(1 << 21, 128, 8192, 50).numbers == HeadNumbers::float16);  // conversions would bind
+  CHECK(form(1 << 21, 128, 8192, 50).columns == 48);
+  CHECK(form(1 << 17, 768, 4096, 50).numbers == HeadNumbers::float16);  // axes would take longer than they save
+  CHECK(form(1 << 20, 768, 4096, 8).numbers == HeadNumbers::float16);
+  CHECK(form(1 << 20, 512, 1000, 50).columns == 0);
+  CHECK(form(1 << 20, 768, 4096, 50, "sm_100").columns == 0);
 }
 
 TEST_CASE("the kernels of heads compile within their budget", "[.full][heads][nvrtc]") {
