@@ -63,7 +63,8 @@ class RunMeter {
     double begun = 0, ahead = 0;
     bool later = false;
     for (const index_t k : counts_) {
-      const auto size = static_cast<double>(k);
+      constexpr double longer = 1.58;  // more clusters take more iterations, too (time_left.cpp)
+      const double size = std::pow(static_cast<double>(k), longer);
       const int runs = later ? 0 : k == p.clusters ? p.run + 1 : p.runs;
       begun += size * runs, ahead += size * (p.runs - runs);
       later = later || k == p.clusters;

@@ -81,7 +81,7 @@ class Hermitian {
   }
 
   Hermitian(Run& run, AnyMatrix<T>& matrix, std::optional<CsrMatrix<T>> mass)
-      : run_(run), matrix_(matrix), mass_(std::move(mass)), narrow_(is_narrow(run.settings, run.plan.eigen)) {
+      : run_(run), matrix_(matrix), mass_(std::move(mass)), narrow_(search_of(run).narrow) {
     run.facts.type = is_complex<T> ? "complex128" : "float64";
   }
 
@@ -172,14 +172,13 @@ class Hermitian {
 
   void assemble(solvers::EigenOptions& options) {
     const Settings& settings = run_.settings;
-    target_ = target_of(settings);
+    target_ = target_of(wish_of(settings, run_.facts.input));
     if (target_) target_ = std::ldexp(*target_, -exponent_);
-    solvers::Factorise factorise = solvers::Factorise::cheap;
-    if (needs_factors(run_))
-      factorise = solvers::Factorise::needed;
-    else if (run_.plan.eigen.method == solvers::Method::dense || !run_.ctx.slabs.empty() ||
-             (run_.ctx.determinism == Determinism::gpu_to_gpu && run_.who.together))
-      factorise = solvers::Factorise::nothing;  // what is cheap for one rank is not for several, with the same bits
+    solvers::Factorise factorise = search_of(run_).factorise;
+    // What is cheap for one rank is not for several, with the same bits.
+    const bool ranks =
+        !run_.ctx.slabs.empty() || (run_.ctx.determinism == Determinism::gpu_to_gpu && run_.who.together);
+    if (factorise == solvers::Factorise::cheap && ranks) factorise = solvers::Factorise::nothing;
     if (mass_) run_.console.note("factorising the mass matrix");
     const auto before = [this](const solvers::FactorEstimate& factors) {
       const std::string what = mass_ ? "A - sigma M" : "A - sigma I";

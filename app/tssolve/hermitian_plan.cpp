@@ -17,19 +17,19 @@
 
 namespace ts::app::tssolve {
 
-std::optional<double> target_of(const Settings& settings) {
-  if (settings.sigma) return settings.sigma;
-  if (settings.eigen.which == solvers::Which::SM) return 0.0;
-  return std::nullopt;
-}
-
 namespace {
 bool is_dense(const io::Description& input) { return input.nonzeros == input.rows * input.cols; }
+
+bool needs_factors(const Run& run) { return search_of(run).factorise == solvers::Factorise::needed; }
 }  // namespace
 
-bool seeks_through_factors(const Settings& settings, const io::Description& input) {
-  if (!target_of(settings) && is_dense(input)) return false;
-  return target_of(settings) || (settings.interval && settings.eigen.method == solvers::Method::automatic);
+solvers::HermitianWish wish_of(const Settings& settings, const io::Description& input) {
+  const solvers::EigenOptions& o = settings.eigen;
+  return {settings.sigma, settings.interval.has_value(), is_dense(input), o.which, o.method, o.precision};
+}
+
+solvers::HermitianSearch search_of(const Run& run) {
+  return solvers::search_of(wish_of(run.settings, run.facts.input), run.plan.eigen);
 }
 
 RanksPlan who_works(const Settings& settings, const io::Description& input, const Device& device) {
@@ -39,9 +39,10 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
   if (settings.general) return not_distributed("matrices that are not Hermitian are");
   if (settings.interval && std::isinf(settings.interval->low) && std::isinf(settings.interval->high))
     return alone("the matrix is decomposed as a whole");
-  if (target_of(settings) && is_dense(input)) return not_distributed("factorisations of dense matrices are");
-  if (settings.reorder != solvers::Reordering::none &&
-      (!settings.mass.empty() || seeks_through_factors(settings, input)))
+  const solvers::HermitianWish wish = wish_of(settings, input);
+  const bool through_factors = seeks_through_factors(wish);
+  if (target_of(wish) && is_dense(input)) return not_distributed("factorisations of dense matrices are");
+  if (settings.reorder != solvers::Reordering::none && (!settings.mass.empty() || through_factors))
     return not_distributed("--reorder beside factorisations is");
   if (settings.read.row_begin != 0 || settings.read.row_end >= 0) return not_distributed("a choice of rows is");
   const std::string& by = settings.preconditioner;
@@ -55,37 +56,13 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
     return alone("the matrix is decomposed as a whole");
   if (device.kind == Device::Kind::cuda) {
     if (is_dense(input)) return not_distributed("dense matrices on GPUs are");
-    if (seeks_through_factors(settings, input)) return not_distributed("factorisations beside GPUs are");
+    if (through_factors) return not_distributed("factorisations beside GPUs are");
     if (!settings.mass.empty()) return not_distributed("pencils on GPUs are");
   }
   return {};
 }
 
-bool is_narrow(const Settings& settings, const solvers::EigenPlan& plan) {
-  return settings.eigen.precision != solvers::Precision::float64 && plan.method == solvers::Method::lanczos;
-}
-
 namespace {
-
-const char* method_text(const Settings& settings, const solvers::EigenPlan& plan) {
-  if (plan.method == solvers::Method::dense) return "dense";
-  if (plan.method == solvers::Method::lobpcg) return "LOBPCG";
-  if (plan.method == solvers::Method::davidson) return "block Davidson";
-  if (settings.interval)
-    return settings.eigen.method == solvers::Method::automatic ? "spectrum slicing by shift-invert block Lanczos"
-                                                               : "block Lanczos until the interval is covered";
-  const bool target = target_of(settings).has_value();
-  return target ? "block Lanczos, shift-invert" : "block Lanczos";
-}
-
-/// Why that one, as half a sentence; empty where it is the one that was asked for.
-std::string reason_of(const Settings& settings, const solvers::EigenPlan& plan) {
-  if (settings.eigen.method == solvers::Method::automatic && plan.method == solvers::Method::lanczos) {
-    if (settings.interval) return "factorisations at the ends of slices count what is in them";
-    if (target_of(settings)) return "the inverse makes what is near the target converge first";
-  }
-  return std::string(plan.why);
-}
 
 /// Who decomposes the matrix as a whole, as half a sentence; empty where nobody does.
 std::string by_whom(const Run& run) {
@@ -131,8 +108,9 @@ void show_json(Run& run) {
   const auto on_device = run.plan.memory.uses_of(true);
   JsonObject json = JsonObject::of_schema("tssolve");
   json.add("matrix", input.where.text()).add("dry_run", true).add("rows", input.rows).add("nonzeros", input.nonzeros);
-  json.add("method", method_text(settings, plan) + by_whom(run))
-      .add("method_reason", reason_of(settings, plan))
+  const solvers::HermitianSearch search = search_of(run);
+  json.add("method", std::string(search.method) + by_whom(run))
+      .add("method_reason", std::string(search.why))
       .add("precision", name_of(settings.eigen.precision))
       .add("nev", plan.nev)
       .add("block_size", plan.block_size);
@@ -225,7 +203,7 @@ void plan_hermitian(Run& run) {
     take_device(
         run, "",
         weighed ? solvers::work_of_search(plan, input.rows, needs.element_bytes, input.bytes) : solvers::RunWork());
-  const bool narrow = is_narrow(settings, plan);
+  const bool narrow = search_of(run).narrow;
   if (settings.eigen.precision == solvers::Precision::float32 && narrow) needs.element_bytes /= 2;
   if (narrow) needs.matrix_bytes += needs.matrix_bytes / 2;  // the numbers again, half as long
   needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
@@ -239,10 +217,6 @@ void plan_hermitian(Run& run) {
         grouped(settings.eigen.nev) + " eigenvalues were asked for, but the matrix has only " + grouped(input.rows);
 }
 
-bool needs_factors(const Run& run) {
-  return run.plan.eigen.method != solvers::Method::dense && seeks_through_factors(run.settings, run.facts.input);
-}
-
 void show_hermitian(Run& run) {
   const std::string factors = needs_factors(run) ? factors_of(run) : "";
   const bool reorders = run.settings.reorder != solvers::Reordering::none;
@@ -251,7 +225,8 @@ void show_hermitian(Run& run) {
   if (run.settings.common.json) return show_json(run);
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
   const auto in_host = run.plan.memory.uses_of(false), on_device = run.plan.memory.uses_of(true);
-  const std::string method = method_text(settings, plan) + by_whom(run), reason = reason_of(settings, plan);
+  const solvers::HermitianSearch search = search_of(run);
+  const std::string method = std::string(search.method) + by_whom(run), reason(search.why);
   std::cout << input.where.text() << ": " << grouped(input.rows) << " x " << grouped(input.cols) << ", "
             << grouped(input.nonzeros) << " entries, " << input.convention << '\n'
             << "method: " << method << (reason.empty() ? "" : ", since " + reason) << '\n';
@@ -269,7 +244,6 @@ void show_hermitian(Run& run) {
 }
 
 Loaded read_planned(Run& run) {
-  const Settings& settings = run.settings;
   RunFacts& facts = run.facts;
   const auto& plan = run.plan.eigen;
   run.settings.eigen.spills = run.plan.memory.spills;
@@ -295,7 +269,8 @@ Loaded read_planned(Run& run) {
   loaded.other = read_mass(run, loaded.matrix);
   facts.note = loaded.matrix.note;
   if (!facts.note.empty()) run.console.note(facts.note);
-  facts.method = method_text(settings, plan) + by_whom(run), facts.method_reason = reason_of(settings, plan);
+  const solvers::HermitianSearch search = search_of(run);
+  facts.method = std::string(search.method) + by_whom(run), facts.method_reason = search.why;
   if (loaded.other) facts.method += ", for the pencil with the mass matrix " + loaded.other->description.where.text();
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;
   run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " + grouped(facts.input.cols) +

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tallskinny/solvers/driver/hermitian_search.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
@@ -47,10 +48,11 @@ EigenOptions solver_options(const EigshOptions<T>& o, index_t k, int exponent) {
 }
 
 template <class T>
-std::optional<double> target_of(const EigshOptions<T>& o, int exponent) {
-  if (o.sigma) return std::ldexp(*o.sigma, -exponent);
-  if (o.which == Which::SM && !o.interval) return 0.0;
-  return std::nullopt;
+HermitianWish wish_of(const EigshOptions<T>& o, int exponent, bool dense) {
+  HermitianWish wish{.sigma = o.sigma, .interval = o.interval.has_value(), .dense = dense, .which = o.which};
+  wish.method = o.method, wish.precision = o.precision;
+  if (wish.sigma) wish.sigma = std::ldexp(*wish.sigma, -exponent);
+  return wish;
 }
 
 /// The pairs of an assembled problem, of the pencil where there is a mass matrix, in the caller's units.
@@ -112,21 +114,16 @@ EigshResult<T> driver::eigsh(const Context& ctx, const Borrowed<T>& borrowed, in
                        {"", "; eigs() takes matrices that are not Hermitian"});
   EigenOptions options = solver_options(o, k, 0);
   const EigenPlan plan = plan_eigen(a.rows(), sizeof(T), options, o.initial.cols());
-  const bool narrow = o.precision != Precision::float64 && plan.method == Method::lanczos;
+  const bool narrow = search_of(wish_of(o, 0, a.sparse() == nullptr), plan).narrow;
   AnyMatrix<T> scaled_a, scaled_mass;
   AnyView<T> mass(o.mass);
   int exponent = take_exponent<T>(ctx, a, scaled_a, narrow);
   if (o.mass.rows > 0) exponent -= take_exponent<T>(ctx, mass, scaled_mass);
   options = solver_options(o, k, exponent);
   options.spills = spills<T>(ctx, a, plan);
-  const auto target = target_of(o, exponent);
-  const bool through_factors = (target && plan.method != Method::dense) ||
-                               (o.interval && o.method == Method::automatic && (a.sparse() != nullptr || target));
-  Factorise factorise = Factorise::cheap;
-  if (through_factors)
-    factorise = Factorise::needed;
-  else if (plan.method == Method::dense)
-    factorise = Factorise::nothing;
+  const HermitianWish wish = wish_of(o, exponent, a.sparse() == nullptr);
+  const auto target = target_of(wish);
+  const Factorise factorise = search_of(wish, plan).factorise;
   DeviceCopy<T> there;
   if (ctx.stream) there = copy_to<T>(ctx.stream, a);
   std::optional<CsrView<T>> of_mass;
@@ -147,7 +144,7 @@ EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
                      const std::type_identity_t<EigshOptions<T>>& o) {
   const UseHostMemory use(ctx.host_memory);
   check_options(ctx, o, a.rows(), a.rows());
-  const auto target = target_of(o, 0);
+  const auto target = target_of(wish_of(o, 0, false));
   expects(!target || o.inverse, "eigsh() of an Operator near `sigma`, or for `which` SM, needs its `inverse`");
   expects(!o.made || *o.made == Preconditioner::chebyshev,
           "of an Operator, which has no entries, only Preconditioner::chebyshev is made");

@@ -5,6 +5,7 @@
 #include "tallskinny/solvers/driver/cluster.hpp"
 #include "tallskinny/solvers/driver/eigs.hpp"
 #include "tallskinny/solvers/driver/eigsh.hpp"
+#include "tallskinny/solvers/driver/hermitian_search.hpp"
 #include "tallskinny/solvers/driver/svds.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -228,4 +229,28 @@ TEST_CASE("eigsh on a device has the values of the host", "[gpu]") {
   Context ctx;
   ctx.stream = cuda::Stream(0);
   expect_smallest_of_line(eigsh(ctx, line<double>(), 3, smallest()), allowed::default_run);
+}
+
+TEST_CASE("what is factorised follows from what is sought and from the plan") {
+  using solvers::Factorise, solvers::HermitianWish, solvers::Method, solvers::Precision;
+  solvers::EigenPlan lanczos, dense;
+  lanczos.why = "of the plan", dense.method = Method::dense;
+  const auto factorise = [&](const HermitianWish& wish) { return search_of(wish, lanczos).factorise; };
+  CHECK(factorise({}) == Factorise::cheap);
+  CHECK(search_of({}, lanczos).why == "of the plan");
+  HermitianWish near{.sigma = 2.5}, zero{.which = Which::SM}, range{.interval = true};
+  CHECK((factorise(near) == Factorise::needed && target_of(near) == 2.5));
+  CHECK((factorise(zero) == Factorise::needed && target_of(zero) == 0.0));
+  CHECK((factorise(range) == Factorise::needed && !target_of(range)));
+  CHECK(search_of(range, lanczos).method == "spectrum slicing by shift-invert block Lanczos");
+  // An interval is covered without factors where Lanczos is asked for by name, and in a dense matrix.
+  range.method = Method::lanczos;
+  CHECK(factorise(range) == Factorise::cheap);
+  CHECK(factorise({.interval = true, .dense = true}) == Factorise::cheap);
+  zero.interval = true;  // which says more than SM
+  CHECK_FALSE(target_of(zero));
+  // What is decomposed as a whole needs none.
+  for (const HermitianWish& wish : {near, zero, range}) CHECK(search_of(wish, dense).factorise == Factorise::nothing);
+  CHECK((search_of({.precision = Precision::float32}, lanczos).narrow && !search_of({}, lanczos).narrow));
+  CHECK_FALSE(search_of({.precision = Precision::float32}, dense).narrow);
 }
