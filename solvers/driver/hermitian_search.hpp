@@ -11,7 +11,7 @@ namespace ts::inline v0::solvers {
 
 /// What is asked for, as far as that decides.
 struct HermitianWish {
-  std::optional<double> sigma;
+  std::optional<double> sigma = {};
   bool interval = false;  ///< all eigenvalues in one
   bool dense = false;     ///< the matrix
   Which which = Which::LA;
