@@ -55,7 +55,7 @@ std::vector<std::int32_t> nearest_of(const Context& ctx, const Rows& x, const Co
   std::vector<std::int32_t> labels(static_cast<std::size_t>(x.rows()), -1);
   const PerRow<std::int32_t> all(labels);
   index_t first = 0;
-  for (const Scores scores : {Scores::int16, Scores::float32, Scores::float64}) {
+  for (const Scores scores : {Scores::int8, Scores::float32, Scores::float64}) {
     const auto assign_next = [&](index_t count) {
       const index_t from = first;
       first += count;
