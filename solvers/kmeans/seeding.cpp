@@ -62,16 +62,16 @@ index_t choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, co
   const index_t trials = seeding_trials(centers.rows());
   Matrix<double> candidates(trials, p.cols());
   std::vector<double> uniforms(at(trials));
-  constexpr index_t at_once = 512;  // choices between two looks at whether to stop, and more on a device
   const bool together = sampled || p.source.space() == Space::device;
-  while (together && have < until && potential.total() > std::max(enough, 0.0)) {
-    chosen(have);
-    const index_t soon = p.source.space() == Space::device ? std::max<index_t>(at_once / 2, have) : at_once;
-    const auto rows = potential.choose({trials, std::min(soon, until - have), std::max(enough, 0.0), random.philox(),
-                                        static_cast<std::uint64_t>(have * trials)});
-    if (!rows) break;
-    p.load_rows(*rows, centers.view().rows(have, std::ssize(*rows)));
-    have += std::ssize(*rows);
+  chosen(have);
+  if (together && have < until && potential.total() > std::max(enough, 0.0)) {
+    const auto rows = potential.choose({trials, until - have, std::max(enough, 0.0), random.philox(),
+                                        static_cast<std::uint64_t>(have * trials),
+                                        [&, have = have](index_t more) { chosen(have + more); }});
+    if (rows) {
+      p.load_rows(*rows, centers.view().rows(have, std::ssize(*rows)));
+      have += std::ssize(*rows);
+    }
   }
   for (; have < until && potential.total() > enough; ++have) {
     chosen(have);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "tallskinny/gemm/assign/seeding/choose.hpp"
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
 #include "tallskinny/gemm/assign/seeding/nearer_launch.hpp"
@@ -36,7 +38,7 @@ ChosenRows choose_one_by_one(const Context& ctx, const RowsInUnit<S>& rows, PerR
   return chosen;
 }
 
-/// Many candidates at a time; fewer choices where that serves them no longer.
+/// Many candidates at a time; ends early where that serves no longer.
 ChosenRows choose_in_batches(const Context& ctx, cuda::NearerPlans plans, const RowsInUnit<float>& rows,
                              PerRow<float> squared, PerRow<const double> weights, const Choosing& how) {
   const std::size_t bytes = static_cast<std::size_t>(rows.n) * sizeof(float);
@@ -44,7 +46,7 @@ ChosenRows choose_in_batches(const Context& ctx, cuda::NearerPlans plans, const 
   std::vector<double> weights_here(static_cast<std::size_t>(weights.size));
   if (!weights.empty()) fetch_numbers<double>(ctx, weights_here, weights.data);
   fetch_numbers<float>(ctx, here, squared.data);
-  DeviceNearerRowSearch search(ctx, std::move(plans), rows.data(), rows.n, rows.ld, rows.d);
+  DeviceNearerRowSearch search(ctx, std::move(plans), rows.data(), rows.n, rows.ld, rows.d, weights.data);
   ChosenRows chosen = assign_detail::choose_rows<float>(ctx, search, here, weights_here, how);
   cuda::copy_bytes(ctx.stream, squared.data, here.data(), bytes);
   ctx.stream.synchronize();
@@ -57,24 +59,35 @@ template <class S>
 ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
                        PerRow<const double> weights, const Choosing& how) {
   if (x.rows() == 0 || x.cols() == 0 || how.most == 0) return {};
+  constexpr index_t least_at_once = 256;  // choices of a launch, between two calls of how.chosen
   const RowsInUnit<S> rows(ctx, x, unit);
-  if constexpr (!is_wide<S>) {
-    const cuda::DeviceInfo& device = ctx.stream.device();
-    const auto centers = static_cast<index_t>(how.first_number) / how.trials;
-    auto plans = cuda::nearer_plans(rows.n, rows.d, device);
-    if (plans && cuda::batches_pay(rows.n, rows.d, how.trials, centers)) {
-      ChosenRows chosen = choose_in_batches(ctx, *std::move(plans), rows, squared, weights, how);
-      const index_t have = std::ssize(chosen.rows);
-      if (have == how.most || !(chosen.left > how.enough) || !(chosen.left > 0)) return chosen;
-      Choosing others = how;
-      others.most -= have, others.first_number += static_cast<std::uint64_t>(have * how.trials);
-      const ChosenRows rest = choose_one_by_one<S>(ctx, rows, squared, weights, others);
-      chosen.rows.insert(chosen.rows.end(), rest.rows.begin(), rest.rows.end());
-      chosen.left = rest.left;
-      return chosen;
-    }
+  ChosenRows chosen;
+  Choosing next = how;
+  const auto go_on = [&](const ChosenRows& more) {
+    const index_t count = std::ssize(more.rows);
+    chosen.rows.insert(chosen.rows.end(), more.rows.begin(), more.rows.end());
+    chosen.left = more.left;
+    next.most -= count, next.first_number += static_cast<std::uint64_t>(count * how.trials);
+    if (how.chosen) how.chosen(std::ssize(chosen.rows));
+    return next.most > 0 && chosen.left > how.enough && chosen.left > 0;
+  };
+  const auto centers = [&] { return static_cast<index_t>(next.first_number) / how.trials; };
+  auto plans = is_wide<S> ? std::nullopt : cuda::nearer_plans(rows.n, rows.d, ctx.stream.device());
+  for (bool some = true; some;) {
+    if constexpr (!is_wide<S>)
+      if (plans && cuda::batches_pay(rows.n, rows.d, how.trials, centers())) {
+        next.chosen = [&, before = std::ssize(chosen.rows)](index_t count) {
+          if (how.chosen) how.chosen(before + count);
+        };
+        some = go_on(choose_in_batches(ctx, *std::exchange(plans, std::nullopt), rows, squared, weights, next));
+        continue;
+      }
+    Choosing together = next;
+    together.most = std::min(next.most, std::max(least_at_once, centers()));
+    const ChosenRows more = choose_one_by_one<S>(ctx, rows, squared, weights, together);
+    some = go_on(more) && std::ssize(more.rows) == together.most;
   }
-  return choose_one_by_one<S>(ctx, rows, squared, weights, how);
+  return chosen;
 }
 
 template decltype(choose_rows<float>) choose_rows<float>;

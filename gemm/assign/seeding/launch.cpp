@@ -26,7 +26,7 @@ cuda::Coordinates coordinates_of(const Rows& x, const SeedingUnit& unit) {
 template <class S, class Launch>
 void with_candidates(const Context& ctx, const PotentialArguments<S>& of, const Launch& launch) {
   const index_t count = of.candidates.rows(), d = of.candidates.cols();
-  const Matrix<double> scaled = of.unit.of(of.candidates);
+  const Matrix<double> scaled = of.unit.of(ctx, of.candidates);
   Upload upload(ctx, count * d + d);
   upload.add(scaled.cview());
   upload.add(of.unit.moments.shift);
@@ -114,7 +114,7 @@ void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
     memory = cuda::Memory(ctx.stream, static_cast<std::size_t>(n) * sizeof(std::int32_t));
     labels = {static_cast<std::int32_t*>(memory.data()), n, Space::device};
   }
-  const Matrix<double> padded = with_copies(of.candidates, Space::device);
+  const Matrix<double> padded = with_copies(ctx, of.candidates, Space::device);
   cuda::fill_bytes(ctx.stream, labels.data, 0xff, static_cast<std::size_t>(n) * sizeof(std::int32_t));
   (void)assign_rows(ctx, {of.x, of.unit.moments, padded.cview(), Scores::float32, labels});
   launch_labelled<S>(ctx, of, labels.data);

@@ -77,6 +77,9 @@ struct SeedCandidatesPolicy {
   friend bool operator==(const SeedCandidatesPolicy&, const SeedCandidatesPolicy&) = default;
 };
 
+/// Room for all rounding of sums of positive numbers.
+constexpr double above_sums = 1 + 0x1p-20;
+
 /// A row that a candidate may be nearer to; then its squared distance takes the candidate's place.
 struct SeedPair {
   int row;
@@ -85,9 +88,10 @@ struct SeedPair {
     float squared;
   };
 };
-/// Where the pairs of a candidate lie.
+/// Where the pairs of a candidate lie, and at least what sum_i w_i D_i^2 falls by with it.
 struct SeedStretch {
   index_t begin, count;
+  double most_gain;
 };
 struct SeedPairsArguments {
   const unsigned* signs;  ///< chunks x 4 x rows
@@ -133,6 +137,29 @@ struct SeedMeasurePolicy {
 
   static constexpr void members(auto&, auto) {}
   friend bool operator==(const SeedMeasurePolicy&, const SeedMeasurePolicy&) = default;
+};
+
+struct SeedGainsArguments {
+  const SeedPair* pairs;
+  const word64* total;
+  index_t most;
+  const float* squared;   ///< of each row
+  const double* weights;  ///< of each row; none: 1
+  int count;              ///< candidates
+  SeedStretch* stretch;   ///< of each
+};
+
+/// seeding/kernels/seed_gains.cuh, a warp a candidate
+struct SeedGainsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedGainsPolicy";
+  using Arguments = SeedGainsArguments;
+
+  static constexpr DType type = DType::float32;
+  static constexpr int threads = 256, blocks_at_once = 4;
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const SeedGainsPolicy&, const SeedGainsPolicy&) = default;
 };
 
 struct SeedChainsArguments {

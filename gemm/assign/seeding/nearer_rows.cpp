@@ -35,14 +35,14 @@ class Search {
     index_t measured = 0;
   };
 
-  Search(const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
-         std::span<const S> squared, Scores scores)
+  Search(const Context& ctx, const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit,
+         HostView<const double> candidates, std::span<const S> squared, Scores scores)
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<K>(kernels)),
         x_(x),
         unit_(unit),
         squared_(squared),
-        candidates_(unit.of(candidates)),
+        candidates_(unit.of(ctx, candidates)),
         grouped_(kernels, candidates, unit.moments, scores, Copies::like_others),
         shift_(unit.moments, grouped_.centroids.scale, score_.lanes),
         to_scores_(grouped_.centroids.scale / unit.scale) {}
@@ -145,7 +145,7 @@ template <class K, class S>
 Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
                  std::span<const S> squared, Scores scores) {
   using Of = Search<K, S>;
-  const Of search(assign_cpu::select(ctx.simd), x, unit, candidates, squared, scores);
+  const Of search(ctx, assign_cpu::select(ctx.simd), x, unit, candidates, squared, scores);
   const index_t pieces = (search.tiles() + tiles_of_piece - 1) / tiles_of_piece;
   const double products = static_cast<double>(tiles_of_piece * search.tile_rows() * x.cols() * candidates.rows());
   const int team = team_size(ctx, pieces, products);
@@ -164,11 +164,11 @@ Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, Hos
   for (const auto& part : parts)
     for (const auto& found : part) ++rows.stretches[static_cast<std::size_t>(found.candidate)].count;
   index_t all = 0;
-  for (auto& [begin, count] : rows.stretches) begin = std::exchange(all, all + std::exchange(count, 0));
+  for (auto& [begin, count, gain] : rows.stretches) begin = std::exchange(all, all + std::exchange(count, 0));
   rows.all.resize(static_cast<std::size_t>(all));
   for (const auto& part : parts)
     for (const auto& found : part) {
-      auto& [begin, count] = rows.stretches[static_cast<std::size_t>(found.candidate)];
+      auto& [begin, count, gain] = rows.stretches[static_cast<std::size_t>(found.candidate)];
       rows.all[static_cast<std::size_t>(begin + count++)] = found.nearer;
     }
   return rows;
@@ -177,8 +177,7 @@ Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, Hos
 }  // namespace
 
 template <class S>
-std::optional<NearerRows<S>> HostNearerRowSearch<S>::find(std::span<const index_t> numbers,
-                                                          std::span<const S> squared) {
+void HostNearerRowSearch<S>::begin(std::span<const index_t> numbers, std::span<const S> squared) {
   constexpr index_t share = 16;  // of all pairs that may be measured for nothing, a unit
   Matrix<double> candidates(std::ssize(numbers), x_.cols());
   gather_rows(ctx_, x_, numbers, candidates.view());
@@ -188,7 +187,11 @@ std::optional<NearerRows<S>> HostNearerRowSearch<S>::find(std::span<const index_
   if (measured - std::ssize(all) > x_.rows() * candidates.rows() / share)
     scores_ = scores_ == Scores::int16 ? Scores::float32 : Scores::float64;
   all_ = std::move(all), stretches_ = std::move(stretches);
-  return NearerRows<S>{all_, stretches_};
+  const NearerRows<S> found{all_, stretches_};
+  const auto each = static_cast<double>(std::ssize(all_) / std::max<index_t>(1, std::ssize(numbers)) + 1);
+  parallel_for(team_size(ctx_, std::ssize(numbers), 8 * each), std::ssize(numbers), [&](index_t q) {
+    stretches_[static_cast<std::size_t>(q)].most_gain = gain_of<S>(found.of(q), squared, weights_) * cuda::above_sums;
+  });
 }
 
 template class HostNearerRowSearch<float>;

@@ -75,6 +75,12 @@ KernelPlan seed_candidates_plan(index_t padded) {
   return plan;
 }
 
+KernelPlan seed_gains_plan(index_t candidates) {
+  KernelPlan plan = threads_plan("seed_gains", SeedGainsPolicy{}, 32 * candidates);
+  plan.budget = {64, 0};
+  return plan;
+}
+
 KernelPlan seed_pairs_plan(index_t padded) {
   KernelPlan plan = threads_plan("seed_pairs", SeedPairsPolicy{}, padded / 32 * SeedPairsPolicy::threads);
   plan.budget = {32, SeedPairsPolicy::shared_bytes};

@@ -181,11 +181,12 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
   return rows;
 }
 
-Matrix<double> SeedingUnit::of(HostView<const double> rows) const {
+Matrix<double> SeedingUnit::of(const Context& ctx, HostView<const double> rows) const {
   Matrix<double> out(rows.rows(), rows.cols());
-  for (index_t q = 0; q < out.rows(); ++q)
+  parallel_for(gathering_team(ctx, out.rows(), out.cols()), out.rows(), [&](index_t q) {
     for (index_t j = 0; j < out.cols(); ++j)
       out(q, j) = (rows(q, j) - moments.shift[static_cast<std::size_t>(j)]) * scale;
+  });
   return out;
 }
 
@@ -205,7 +206,7 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   assign_detail::expect_per_row(x, squared, "squared distances");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
   if (x.on_device()) return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);
-  assign_detail::HostNearerRowSearch<S> search(ctx, x, unit);
+  assign_detail::HostNearerRowSearch<S> search(ctx, x, unit, weights.span());
   return assign_detail::choose_rows<S>(ctx, search, squared.span(), weights.span(), how);
 }
 
@@ -216,14 +217,15 @@ std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::i
   return found;
 }
 
-Matrix<double> with_copies(HostView<const double> candidates, Space space) {
+Matrix<double> with_copies(const Context& ctx, HostView<const double> candidates, Space space) {
   const index_t count = candidates.rows();
   if (space == Space::host || count <= 8) return Matrix<double>::copy_of(candidates);
   // Four numbers between a power of two and the next.
   const auto step = static_cast<index_t>(std::bit_floor(static_cast<std::uint64_t>(count)) / 4);
   Matrix<double> out((count + step - 1) / step * step, candidates.cols());
-  for (index_t q = 0; q < out.rows(); ++q)
-    for (index_t j = 0; j < out.cols(); ++j) out(q, j) = candidates(std::min(q, count - 1), j);
+  parallel_for(gathering_team(ctx, out.rows(), out.cols()), out.rows(), [&](index_t q) {
+    std::copy_n(candidates.data() + std::min(q, count - 1) * candidates.ld(), out.cols(), out.data() + q * out.ld());
+  });
   return out;
 }
 

@@ -3,6 +3,7 @@
 // end.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct SeedingUnit {
   double scale = 1;
 
   /// These rows, k x d, in the coordinates.
-  [[nodiscard]] Matrix<double> of(HostView<const double> rows) const;
+  [[nodiscard]] Matrix<double> of(const Context& ctx, HostView<const double> rows) const;
 };
 
 /// What lower_potential() is given. S: float or double.
@@ -68,6 +69,8 @@ struct Choosing {
   double enough = 0;
   Philox random;
   std::uint64_t first_number = 0;
+  /// Called now and then with how many choices are made; what it throws ends them.
+  std::function<void(index_t)> chosen = {};
 };
 struct ChosenRows {
   std::vector<index_t> rows;
@@ -89,7 +92,7 @@ template <class S>
 
 /// On a device, the candidates with the last one repeated up to one of few numbers, since kernels of assign()
 /// are compiled for a number of centroids; a copy is never the nearest. On the host, as they are.
-[[nodiscard]] Matrix<double> with_copies(HostView<const double> candidates, Space space);
+[[nodiscard]] Matrix<double> with_copies(const Context& ctx, HostView<const double> candidates, Space space);
 
 /// Rows of x, in any order, in float64.
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 
 #include "tallskinny/gemm/assign/seeding/nearer_rows.hpp"
@@ -51,9 +52,10 @@ void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd)
   std::vector<S> squared;
   for (index_t i = 0; i < n; ++i) squared.push_back(static_cast<S>(distance(coordinates, i, n / 2)));
   for (index_t q = 0; q < count; ++q) candidates.push_back(q * (n / count));
-  HostNearerRowSearch<S> search(ctx, rows, unit);
+  HostNearerRowSearch<S> search(ctx, rows, unit, {});
   for (int round = 0; round < 3; ++round) {  // scores become more accurate from call to call, if need be
-    const NearerRows<S> found = *search.find(candidates, squared);
+    search.begin(candidates, squared);
+    const NearerRows<S> found = *search.end();
     for (index_t q = 0; q < count; ++q) {
       std::vector<index_t> expected, got;
       constexpr double open = test::allowed::six_digits;  // of a distance, within which rounding may decide
@@ -81,6 +83,48 @@ ChosenRows choose(int threads, const Rows& rows, std::vector<double>& squared, s
   return ts::choose_rows<double>(ctx, rows, {moments, 1}, PerRow<double>(squared), PerRow<const double>(weights), how);
 }
 
+/// Two searches under way, as on a device: what the second finds is by D^2 before choices are made of the first.
+class TwoAtOnce final : public NearerRowSearch<double> {
+ public:
+  TwoAtOnce(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<const double> weights)
+      : search_(ctx, x, unit, weights) {}
+
+  void begin(std::span<const index_t> candidates, std::span<const double> squared) override {
+    begun_.push_back({{candidates.begin(), candidates.end()}, {squared.begin(), squared.end()}});
+    most_begun = std::max(most_begun, begun_.size());
+  }
+  [[nodiscard]] std::optional<NearerRows<double>> end() override {
+    search_.begin(begun_.front().candidates, begun_.front().squared);
+    begun_.pop_front();
+    return search_.end();
+  }
+  [[nodiscard]] int depth() const noexcept override { return 2; }
+  [[nodiscard]] index_t most_candidates(index_t centers) const noexcept override {
+    return search_.most_candidates(centers);
+  }
+  std::size_t most_begun = 0;
+
+ private:
+  struct Begun {
+    std::vector<index_t> candidates;
+    std::vector<double> squared;
+  };
+  HostNearerRowSearch<double> search_;
+  std::deque<Begun> begun_;
+};
+
+ChosenRows choose_two_at_once(const Rows& rows, std::vector<double>& squared, std::span<const double> weights,
+                              const Choosing& how) {
+  Context ctx;
+  ctx.threads = 1;
+  const ColumnMoments moments = column_moments(ctx, rows);
+  const SeedingUnit unit{moments, 1};
+  TwoAtOnce search(ctx, rows, unit, weights);
+  ChosenRows chosen = assign_detail::choose_rows<double>(ctx, search, squared, weights, how);
+  CHECK(search.most_begun == 2);
+  return chosen;
+}
+
 }  // namespace
 
 TEST_CASE("all rows are found that a candidate is nearer to, and no others", "[assign]") {
@@ -98,12 +142,16 @@ TEST_CASE("rows are drawn by weight times squared distance, also after others we
   const std::vector<double> at{1, 2, 4, 8, 8.5}, weights{3, 2, 1, 0.5, 0};
   std::copy(at.begin(), at.end(), x.data());
   std::map<std::pair<index_t, index_t>, int> seen;
+  const bool two_at_once = GENERATE(false, true);
   constexpr int times = 40000;
   for (int t = 0; t < times; ++t) {
     std::vector<double> squared;
     for (const double a : at) squared.push_back(a * a);
-    const Choosing how{1, 2, 0, Philox{static_cast<std::uint64_t>(t), 1}, 64};
-    const ChosenRows chosen = choose(1, Rows(x.cview()), squared, weights, how);
+    // The first batch has one draw, or three.
+    const Choosing how{1, 2, 0, Philox{static_cast<std::uint64_t>(t), 1}, two_at_once ? 4U : 64U};
+    const Rows rows(x.cview());
+    const ChosenRows chosen =
+        two_at_once ? choose_two_at_once(rows, squared, weights, how) : choose(1, rows, squared, weights, how);
     REQUIRE(chosen.rows.size() == 2);
     ++seen[{chosen.rows[0], chosen.rows[1]}];
   }
@@ -139,6 +187,13 @@ TEST_CASE("choices do not depend on threads, lower squared distances, and end wh
   double left = 0;
   for (const double squared : one) left += squared;
   CHECK(chosen.left == Approx(left).epsilon(test::allowed::six_digits));
+
+  std::vector<double> before = first;
+  index_t told = 0;
+  Choosing loud = how;
+  loud.chosen = [&](index_t count) { told = count; };
+  CHECK(choose_two_at_once(rows, before, {}, loud).rows.size() == 150);
+  CHECK(told == 150);
 
   const auto few = Matrix<float>::zeros(30, 2);
   std::vector<double> of_few(30, 1.0);

@@ -295,10 +295,10 @@ TEST_CASE("numbers are counted", "[assign]") {
 TEST_CASE("candidates are repeated up to one of few numbers", "[assign]") {
   Matrix<double> c(1000, 2);
   for (index_t q = 0; q < 1000; ++q) c(q, 0) = static_cast<double>(q), c(q, 1) = 1;
-  CHECK(with_copies(c.cview(), Space::host).rows() == 1000);
+  CHECK(with_copies(Context(), c.cview(), Space::host).rows() == 1000);
   std::vector<index_t> numbers;
   for (index_t count = 9; count <= 1000; ++count) {
-    const Matrix<double> out = with_copies(c.cview().rows(0, count), Space::device);
+    const Matrix<double> out = with_copies(Context(), c.cview().rows(0, count), Space::device);
     CHECK(out.rows() >= count);
     CHECK(out.rows() <= count + count / 4);
     CHECK(out(count - 1, 0) == static_cast<double>(count - 1));
