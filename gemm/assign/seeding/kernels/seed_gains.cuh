@@ -1,5 +1,5 @@
-// At least what sum_i w_i D_i^2 falls by with each candidate whose pairs seed_measure.cuh measured, by a D_i^2 that only
-// falls. A warp has a candidate.
+// At least what sum_i w_i D_i^2 falls by with each candidate whose pairs seed_measure.cuh measured, D_i^2 being what it
+// is now or less. A warp has a candidate.
 #include "tallskinny/gemm/device/element.cuh"
 #include "tallskinny/gemm/device/warp.cuh"
 
