@@ -80,11 +80,12 @@ TEST_CASE("columns of features in HDF5 are chosen by number, also out of memory'
 TEST_CASE("points of HDF5 and npy that lack values are left out or filled in, as those of tables", "[tskmeans]") {
   const TemporaryFolder folder;
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const generators::Blobs set(300, 5, 4, 0.5, 10, 0, 3);
-  Matrix<double> x = generators::blobs<double>(set), whole(298, 5);
-  x(7, 2) = nan, x(299, 0) = nan;
-  for (index_t i = 0, to = 0; i < 300; ++i)
-    if (i != 7 && i != 299) std::copy_n(x.data() + 5 * i, 5, whole.data() + 5 * to++);
+  constexpr index_t n = 40000;
+  const generators::Blobs set(n, 5, 4, 0.5, 10, 0, 3);
+  Matrix<double> x = generators::blobs<double>(set), whole(n - 2, 5);
+  x(7, 2) = nan, x(n - 1, 0) = nan;
+  for (index_t i = 0, to = 0; i < n; ++i)
+    if (i != 7 && i != n - 1) std::copy_n(x.data() + 5 * i, 5, whole.data() + 5 * to++);
   const std::string file = folder / "holes.h5", npy = folder / "holes.npy", csv = folder / "holes.csv";
   io::OutputFile out(file);
   out.write("holes", x);
@@ -92,19 +93,20 @@ TEST_CASE("points of HDF5 and npy that lack values are left out or filled in, as
   out.commit();
   REQUIRE(test::run_process(TS_TSDATA, {"convert", file + ":/holes", npy, "--missing", "mean"}).code == 0);
   const auto of = [&](const std::string& points, std::vector<std::string> more) {
-    more.insert(more.begin(), {points, "-k", "4", "--json"});
+    more.insert(more.begin(), {points, "-k", "4", "--init", "random", "--json"});
     return json_of(tskmeans(more));
   };
   CHECK(mentions(tskmeans({file + ":/holes", "-k", "4"}).err, "has NaN at row 7, column 2"));
   const auto expected = of(file + ":/whole", {});
   const std::string labels = folder / "labels.npy", expected_labels = folder / "expected.npy";
-  CHECK(of(file + ":/whole", {"--labels-out", expected_labels})["rows"] == 298);
+  CHECK(of(file + ":/whole", {"--labels-out", expected_labels})["rows"] == n - 2);
   // In memory; in blocks from the file, too.
-  for (const char* memory : {"4G", "1M"}) {
+  for (const char* memory : {"4G", "1500K"}) {
     CAPTURE(memory);
     const auto dropped = of(file + ":/holes", {"--missing", "drop", "--labels-out", labels, "--memory", memory});
-    CHECK(dropped["rows"] == 298);
+    CHECK(dropped["rows"] == n - 2);
     CHECK(dropped["rows_dropped"] == 2);
+    CHECK(dropped.contains("streamed") == (std::string(memory) == "1500K"));
     CHECK(dropped["inertia"] == expected["inertia"]);
     CHECK(io::read_vector({labels, ""}) == io::read_vector({expected_labels, ""}));
   }
