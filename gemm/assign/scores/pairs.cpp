@@ -73,8 +73,7 @@ void PairBounds::begin_pass(const Context& ctx, HostView<const double> centroids
   else
     moved_.assign(static_cast<std::size_t>(k_), 0), forget(ctx);
   scaled_ = std::move(scaled);
-  const std::vector<bool> copy = assign_detail::copies(centroids);
-  copies_ = std::find(copy.begin(), copy.end(), true) != copy.end();
+  copies_ = false;  // until the pass finds one
 }
 
 /// Pieces of head_piece rows, as PrunedPass has them:
@@ -99,13 +98,16 @@ class PairsPass : public BytesPass {
     const auto quad = [&](auto& quads, index_t place, index_t j) {
       return quads.data() + place / head_group * head_group * columns_ + (j * head_group + place % head_group * 4);
     };
-    for (index_t q = 0; q < centroids_.k; ++q) {
+    parallel_for(ctx.thread_count(), centroids_.k, [&](index_t q) {
       const index_t m = order_[static_cast<std::size_t>(q)];
       for (index_t j = 0; j < columns_; j += 4) {
         std::copy_n(quad(groups_.quads, m, j), 4, whole_.data() + m * columns_ + j);
         std::copy_n(quad(groups_.quads, m, j), 4, quad(quads_, q, j));
       }
-    }
+    });
+    // Scores of copies are infinite, which their distances are not.
+    of_.copies_ = of_.copies_ || std::any_of(centroids_.half_norms.begin(), centroids_.half_norms.end(),
+                                             [](float half) { return std::isinf(half); });
   }
 
   struct Scratch : BytesPass::Scratch {
