@@ -152,7 +152,7 @@ std::uint64_t ts::solvers::pruning_bytes(index_t rows, index_t cols, index_t clu
   using namespace kmeans_detail;
   if (!may_prune(rows, cols, clusters)) return 0;
   if (prunes_by_pairs(rows, cols, clusters))
-    return static_cast<std::uint64_t>(rows * (cols + 2 * clusters + 28) + 8 * clusters * cols);
+    return static_cast<std::uint64_t>(rows * (cols + 128 + 2 * clusters + 28) + 13 * clusters * cols);
   // Of each row its head, numbers and bounds; of each centroid 8 bits, float32 and float64.
   return static_cast<std::uint64_t>(rows * (most_width(cols) + clusters / 16 + 28) + 14 * clusters * cols);
 }
