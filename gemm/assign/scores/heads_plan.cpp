@@ -15,12 +15,14 @@ namespace {
 /// Of 32 bytes of a row, with one of limits.
 int head_steps(const HeadsForm& heads) { return static_cast<int>(heads.bytes() / HeadsTilesPolicy::step_bytes) + 1; }
 
+constexpr double per_product = 2 / 655e9;  // milliseconds of a product of float16 in whole passes
+
 /// Milliseconds of a pass with heads, as far as these decide (H100). Of each pair of a row and a centroid products of
 /// heads take a step of tensor instructions each, and integers a conversion. Scores of what is left take 2.7 times what
 /// they take for whole chunks of all centroids; how much is left falls with what heads leave of rows, here of
 /// embeddings, whose variances fall like 1 / j, and integers round away 1.5 % of it. Axes take the host a while.
 double cost_of(const AssignProblem& p, index_t passes, const HeadsForm& heads) {
-  constexpr double making = 0.4 / 768, most_passes = 50, per_product = 2 / 655e9, slowness = 2.7;
+  constexpr double making = 0.4 / 768, most_passes = 50, slowness = 2.7;
   const bool int8 = heads.numbers == HeadNumbers::int8;
   const auto d = static_cast<double>(p.rows.d), k = static_cast<double>(p.k), m = static_cast<double>(heads.columns);
   const double pairs = static_cast<double>(p.rows.n) * k, steps = head_steps(heads);
@@ -43,11 +45,13 @@ HeadsForm heads_form(const AssignProblem& p, index_t passes, const DeviceInfo& d
       static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d) < least_products)
     return {};
   if (!assign_chosen_plan(p, assign_plans(p, device), device)) return {};
+  constexpr double without = 1.16 * per_product;  // a pass over all centroids, measured
+  const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d);
   HeadsForm best;
   for (const HeadsForm& form : {HeadsForm{48}, {112}, {160, HeadNumbers::int8}, {224, HeadNumbers::int8}})
     if (3 * form.columns <= 2 * p.rows.d && (best.columns == 0 || cost_of(p, passes, form) < cost_of(p, passes, best)))
       best = form;
-  return best;
+  return best.columns > 0 && cost_of(p, passes, best) < without * products ? best : HeadsForm{};
 }
 
 index_t tile_rows(const ScorePlan& chosen) { return group_rows * policy_of<GroupsPolicy>(chosen.kernel).groups; }
