@@ -63,7 +63,7 @@ else()
   message(STATUS "Sparse Cholesky factors: Eigen, for CHOLMOD (libsuitesparse-dev) was not found")
 endif()
 
-# libmatio likewise, for MATLAB's files of version 5.
+# libmatio likewise, for MATLAB's files of versions 4 and 5.
 if(TS_IO)
   find_path(TS_MATIO_INCLUDE_DIR matio.h)
   find_library(TS_MATIO_LIBRARY matio)
@@ -73,10 +73,10 @@ if(TS_IO)
     string(REGEX MATCH "^[^.]+\\.so\\.[0-9]+" TS_MATIO_NAME "${library}")
   endif()
   if(TS_MATIO_NAME)
-    message(STATUS "MATLAB files of version 5: libmatio (${TS_MATIO_NAME})")
+    message(STATUS "MATLAB files: libmatio (${TS_MATIO_NAME})")
   else()
     unset(TS_MATIO_INCLUDE_DIR CACHE)
-    message(STATUS "MATLAB files of version 5: refused, for libmatio (libmatio-dev) was not found")
+    message(STATUS "MATLAB files: refused, for libmatio (libmatio-dev) was not found")
   endif()
 endif()
 

@@ -20,6 +20,7 @@ class Tallskinny(CMakePackage):
     variant("shared", default=True, description="Make the libraries shared ones")
     variant("programs", default=True, description="Build tssolve, tskmeans, tsdata and tsbench")
     variant("mumps", default=True, description="Let MUMPS factorise sparse matrices")
+    variant("matlab", default=True, description="Read MATLAB files of versions 4 and 5")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -30,6 +31,7 @@ class Tallskinny(CMakePackage):
     depends_on("zlib-api")
     depends_on("boost@1.74: +program_options", when="+programs")
     depends_on("mumps@5.5: ~mpi +double +complex", when="+mumps")
+    depends_on("matio@1.5:", when="+matlab")
     depends_on("cuda@12:", when="+cuda")
 
     conflicts("%gcc@:11", msg="C++20 is needed: GCC 12 or later")
