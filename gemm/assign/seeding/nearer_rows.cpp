@@ -188,10 +188,12 @@ void HostNearerRowSearch<S>::begin(std::span<const index_t> numbers, std::span<c
     scores_ = scores_ == Scores::int16 ? Scores::float32 : Scores::float64;
   all_ = std::move(all), stretches_ = std::move(stretches);
   const NearerRows<S> found{all_, stretches_};
-  const auto each = static_cast<double>(std::ssize(all_) / std::max<index_t>(1, std::ssize(numbers)) + 1);
-  parallel_for(team_size(ctx_, std::ssize(numbers), 8 * each), std::ssize(numbers), [&](index_t q) {
-    stretches_[static_cast<std::size_t>(q)].most_gain = gain_of<S>(found.of(q), squared, weights_) * cuda::above_sums;
-  });
+  const index_t each = std::ssize(all_) / std::max<index_t>(1, std::ssize(numbers)) + 1;
+  parallel_for(team_size(ctx_, std::ssize(numbers), static_cast<double>(8 * each)), std::ssize(numbers),
+               [&](index_t q) {
+                 stretches_[static_cast<std::size_t>(q)].most_gain =
+                     gain_of<S>(found.of(q), squared, weights_) * cuda::above_sums;
+               });
 }
 
 template class HostNearerRowSearch<float>;
