@@ -24,10 +24,12 @@ PairBounds::PairBounds(const Context& ctx, index_t rows, index_t k, const Column
       pieces_((rows + head_piece - 1) / head_piece),
       moments_(moments),
       scale_(assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d_), moments)),
-      bytes_(std::make_unique_for_overwrite<std::int8_t[]>(static_cast<std::size_t>(rows * stride_))),
+      bytes_memory_(static_cast<std::size_t>(rows * stride_)),
+      bounds_memory_(static_cast<std::size_t>(pieces_ * k * head_piece) * sizeof(std::uint16_t)),
+      bytes_(static_cast<std::int8_t*>(bytes_memory_.data())),
       start_(static_cast<std::size_t>(rows)),
       upper_(static_cast<std::size_t>(pieces_ * head_piece), no_bound),
-      bounds_(std::make_unique_for_overwrite<std::uint16_t[]>(static_cast<std::size_t>(pieces_ * k * head_piece))) {
+      bounds_(static_cast<std::uint16_t*>(bounds_memory_.data())) {
   expects(possible(ctx, d_), "bounds of pairs: the processor has no instructions for it, or rows are too wide");
   for (auto* of_row : {&unit_, &head_, &error_, &square_}) of_row->resize(static_cast<std::size_t>(rows));
 }
@@ -35,7 +37,7 @@ PairBounds::PairBounds(const Context& ctx, index_t rows, index_t k, const Column
 void PairBounds::forget(const Context& ctx) {
   std::fill(upper_.begin(), upper_.end(), no_bound);
   parallel_ranges(ctx.thread_count(), pieces_, [&](index_t begin, index_t end) {
-    std::fill(bounds_.get() + begin * k_ * head_piece, bounds_.get() + end * k_ * head_piece, std::uint16_t{0});
+    std::fill(bounds_ + begin * k_ * head_piece, bounds_ + end * k_ * head_piece, std::uint16_t{0});
   });
 }
 
@@ -50,8 +52,8 @@ void PairBounds::put(const Context& ctx, index_t first, const Rows& block) {
       const auto to = static_cast<std::size_t>(first + i);
       const double square = kernels.pruning.scaled_row(block, i, shift.packing, row.data(), x.data());
       const double norm = std::sqrt(square) * (1 + 0x1p-20);
-      const assign_detail::Bytes all = assign_detail::round_to_bytes(kernels.pruning, x.data(), columns_, norm,
-                                                                     bytes_.get() + (first + i) * stride_);
+      const assign_detail::Bytes all =
+          assign_detail::round_to_bytes(kernels.pruning, x.data(), columns_, norm, bytes_ + (first + i) * stride_);
       unit_[to] = static_cast<float>(all.unit), start_[to] = -all.sum * kernels.pruning.offset;
       head_[to] = float_above(all.norm), error_[to] = float_above(all.error + 0x1p-23 * norm);
       square_[to] = float_above(square);
@@ -177,9 +179,9 @@ class PairsPass : public BytesPass {
 
  private:
   [[nodiscard]] std::uint16_t* bounds(index_t i0, index_t m) const {
-    return of_.bounds_.get() + ((first_ + i0) / head_piece * of_.k_ + m) * head_piece;
+    return of_.bounds_ + ((first_ + i0) / head_piece * of_.k_ + m) * head_piece;
   }
-  [[nodiscard]] const std::int8_t* bytes(index_t i) const { return of_.bytes_.get() + (first_ + i) * of_.stride_; }
+  [[nodiscard]] const std::int8_t* bytes(index_t i) const { return of_.bytes_ + (first_ + i) * of_.stride_; }
   static std::int32_t* products(index_t m, Scratch& s) { return s.products.data() + m * head_piece; }
   [[nodiscard]] assign_cpu::CentroidOfPairs centroid(index_t m) const {
     const auto at = static_cast<std::size_t>(m);

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
+#include "tallskinny/gemm/core/host_memory.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
@@ -45,12 +45,12 @@ class PairBounds {
   const ColumnMoments& moments_;
   double scale_;  ///< of rows and centroids
   // Of each row.
-  std::unique_ptr<std::int8_t[]> bytes_;  ///< columns_ of each, stride_ apart: an odd number of lines of a cache
+  HostMemory bytes_memory_, bounds_memory_;
+  std::int8_t* bytes_;  ///< columns_ of each, stride_ apart: an odd number of lines of a cache
   std::vector<float> unit_, head_, error_, square_;  ///< of bytes; ||bytes||, ||x - bytes||, ||x||^2, at most
   std::vector<std::int32_t> start_;                  ///< what products with the offset of centroids add, negated
   std::vector<float> upper_;                         ///< of the distance to the label; infinite: not known
-  std::unique_ptr<std::uint16_t[]>
-      bounds_;  ///< float16; of centroid m and row r of piece p at (p k + m) head_piece + r
+  std::uint16_t* bounds_;  ///< float16; of centroid m and row r of piece p at (p k + m) head_piece + r
   // Of each centroid.
   std::vector<float> moved_;
   Matrix<double> scaled_;  ///< of the last pass

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/host_memory.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::inline v0 {
@@ -58,8 +59,8 @@ FixedPoint::FixedPoint(std::span<const double> reach, double largest_weight, ind
 ClusterSums::ClusterSums(index_t clusters, index_t cols)
     : clusters_(clusters),
       cols_(cols),
-      upper_(static_cast<std::size_t>(clusters * cols)),
-      lower_(static_cast<std::size_t>(clusters * cols)),
+      upper_(static_cast<std::size_t>(clusters * cols), own_host_memory()),
+      lower_(static_cast<std::size_t>(clusters * cols), own_host_memory()),
       weight_upper_(static_cast<std::size_t>(clusters)),
       weight_lower_(static_cast<std::size_t>(clusters)),
       counts_(static_cast<std::size_t>(clusters)) {}
@@ -91,7 +92,7 @@ void ClusterSums::add_sparse(const FixedPoint& unit, index_t cluster, const doub
 }
 
 void ClusterSums::merge(const ClusterSums& other) noexcept {
-  const auto into = [](std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
+  const auto into = [](std::span<std::uint64_t> a, std::span<const std::uint64_t> b) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
   };
   into(upper_, other.upper_), into(lower_, other.lower_);
@@ -102,16 +103,15 @@ void ClusterSums::merge(const ClusterSums& other) noexcept {
 std::vector<std::uint64_t> ClusterSums::words() const {
   std::vector<std::uint64_t> all;
   all.reserve(2 * upper_.size() + 3 * counts_.size());
-  for (const std::vector<std::uint64_t>* const part : {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_})
-    all.insert(all.end(), part->begin(), part->end());
+  for (const auto part : parts_of(*this)) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
 void ClusterSums::add_words(std::span<const std::uint64_t> words, int threads) noexcept {
   const std::uint64_t* next = words.data();
-  for (std::vector<std::uint64_t>* const part : {&upper_, &lower_, &weight_upper_, &weight_lower_, &counts_}) {
-    std::uint64_t* const to = part->data();
-    const auto count = static_cast<index_t>(part->size());
+  for (const auto part : parts_of(*this)) {
+    std::uint64_t* const to = part.data();
+    const auto count = static_cast<index_t>(part.size());
     parallel_ranges(count > 1 << 16 ? threads : 1, count, [to, next](index_t first, index_t last) {
       for (index_t i = first; i < last; ++i) to[i] += next[i];
     });

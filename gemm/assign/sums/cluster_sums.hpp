@@ -3,7 +3,9 @@
 // by one subtraction and one addition, without drift.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -73,9 +75,16 @@ class ClusterSums {
   void add_weight(const FixedPoint& unit, index_t cluster, double weight, bool take_away) noexcept;
 
  private:
+  /// In the order of words().
+  template <class Self>
+  [[nodiscard]] static auto parts_of(Self& s) noexcept {
+    return std::array{std::span(s.upper_), std::span(s.lower_), std::span(s.weight_upper_), std::span(s.weight_lower_),
+                      std::span(s.counts_)};
+  }
+
   index_t clusters_, cols_;
   // Unsigned: one thread may take away what another added, and must wrap around.
-  std::vector<std::uint64_t> upper_, lower_;
+  std::pmr::vector<std::uint64_t> upper_, lower_;  ///< from own_host_memory(), in huge pages
   std::vector<std::uint64_t> weight_upper_, weight_lower_, counts_;
 };
 
