@@ -57,12 +57,13 @@ NpyHeader dense_header(const MatVariable& v) {
   return h;
 }
 
-Description description_of(const MatVariable& v, const Location& where, const ReadOptions& options) {
+Description description_of(const MatVariable& v, const Location& where, const std::string& convention,
+                           const ReadOptions& options) {
   const Location at{where.file, v.path};
   if (!v.problem.empty()) throw Error(Errc::bad_input, at.text() + " " + v.problem);
   Description d = describe_array(dense_header(v), at, options);
   if (v.sparse) set_lines(d, v.rows, v.cols, v.entries, options);
-  d.convention = convention_of(where.file);
+  d.convention = convention;
   d.peak_bytes = sum({d.peak_bytes, d.bytes, d.bytes});  // what libmatio has, and what it hands over
   return d;
 }
@@ -80,15 +81,16 @@ std::vector<T> list_at(const NpyBytes& bytes, std::uint64_t start, index_t count
 }  // namespace
 
 Description describe_mat(const Location& where, const ReadOptions& options) {
-  return description_of(chosen_variable(where, options), where, options);
+  return description_of(chosen_variable(where, options), where, convention_of(where.file), options);
 }
 
 MatrixFile read_mat(const Location& where, const ReadOptions& options) {
   const MatVariable meant = chosen_variable(where, options);
-  const Description d = description_of(meant, where, options);
+  const std::string convention = convention_of(where.file);
+  const Description d = description_of(meant, where, convention, options);
   require_memory(d.peak_bytes, options.memory_limit, d.where.text());
   const auto [v, bytes] = read_mat(where.file, meant.path, options);
-  MatrixFile result{description_of(v, where, options), {}};
+  MatrixFile result{description_of(v, where, convention, options), {}};
   if (!v.sparse) {
     const auto needed = product({v.rows, v.cols, dense_header(v).bytes});
     if (sum({v.values, needed}) > bytes.size)
@@ -107,15 +109,15 @@ MatrixFile read_mat(const Location& where, const ReadOptions& options) {
 }
 
 std::vector<Description> list_mat(const Location& where, const ReadOptions& options) {
+  const std::string convention = convention_of(where.file);
   std::vector<Description> found;
   for (const MatVariable& v : list_mat(where.file, options)) {
     if (v.problem.empty()) {
-      found.push_back(description_of(v, where, options));
+      found.push_back(description_of(v, where, convention, options));
       continue;
     }
     Description unreadable;
-    unreadable.where = {where.file, v.path}, unreadable.convention = convention_of(where.file),
-    unreadable.problem = v.problem;
+    unreadable.where = {where.file, v.path}, unreadable.convention = convention, unreadable.problem = v.problem;
     found.push_back(std::move(unreadable));
   }
   return found;

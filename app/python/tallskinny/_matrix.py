@@ -19,6 +19,7 @@ from ._arrays import (
 )
 from ._context import Context, core_of, default_context
 from ._foreign import ForeignCsr, adopted
+from ._pencil import is_operator, minus
 
 
 class Matrix:
@@ -38,7 +39,7 @@ class Matrix:
         elif is_sparse(A):
             self.parts = csr_parts(A)
             self.dtype = self.parts[2].dtype
-        elif hasattr(A, "matvec") and not isinstance(A, np.ndarray):
+        elif is_operator(A):
             self.operator = A
             self.dtype = np.dtype(A.dtype if A.dtype is not None else np.float64)
         else:
@@ -74,8 +75,6 @@ class Matrix:
         """Subtracts sigma times a mass matrix, or the identity."""
         from scipy.sparse import csr_array, identity
         from scipy.sparse.linalg import aslinearoperator
-
-        from ._pencil import minus
 
         if self.operator is not None:
             mass = identity(self.shape[0], format="csr") if mass is None else mass

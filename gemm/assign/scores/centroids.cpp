@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <unordered_map>
 
+#include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/scores/bytes.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
@@ -44,7 +45,7 @@ double scoring_scale(HostView<const double> centroids, const ColumnMoments& mome
 Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments,
                                 double scale) {
   Matrix<double> scaled(centroids.rows(), centroids.cols());
-  parallel_for(ctx.thread_count(), scaled.rows(), [&](index_t m) {
+  parallel_for(team_size(ctx, scaled.rows(), static_cast<double>(scaled.cols())), scaled.rows(), [&](index_t m) {
     for (index_t j = 0; j < scaled.cols(); ++j)
       scaled(m, j) = (centroids(m, j) - moments.shift[static_cast<std::size_t>(j)]) * scale;
   });

@@ -39,14 +39,13 @@ HeadsForm heads_form(const AssignProblem& p, index_t passes, const DeviceInfo& d
   // Products of a pass below which heads are not worth their kernels, and columns below which they are no shorter.
   constexpr double least_products = 0x1p38;
   constexpr index_t least_columns = 96, least_of_row = index_t{1} << 20, most_rows = index_t{1} << 27;
+  const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d);
   const bool halves = p.rows.type == DType::float16 || p.rows.type == DType::float32;
   if (device.capability() != 90 || !p.rows.plain || !halves || p.wide || p.fast || p.rows.d < least_columns ||
-      p.k * p.rows.d < least_of_row || p.rows.n > most_rows ||
-      static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d) < least_products)
+      p.k * p.rows.d < least_of_row || p.rows.n > most_rows || products < least_products)
     return {};
   if (!assign_chosen_plan(p, assign_plans(p, device), device)) return {};
   constexpr double without = 1.16 * per_product;  // a pass over all centroids, measured
-  const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d);
   HeadsForm best;
   for (const HeadsForm& form : {HeadsForm{48}, {112}, {160, HeadNumbers::int8}, {224, HeadNumbers::int8}})
     if (3 * form.columns <= 2 * p.rows.d && (best.columns == 0 || cost_of(p, passes, form) < cost_of(p, passes, best)))

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
+#include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/assign/seeding/candidate_distances.hpp"
 #include "tallskinny/gemm/assign/seeding/choose.hpp"
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
@@ -182,12 +183,7 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
 }
 
 Matrix<double> SeedingUnit::of(const Context& ctx, HostView<const double> rows) const {
-  Matrix<double> out(rows.rows(), rows.cols());
-  parallel_for(gathering_team(ctx, out.rows(), out.cols()), out.rows(), [&](index_t q) {
-    for (index_t j = 0; j < out.cols(); ++j)
-      out(q, j) = (rows(q, j) - moments.shift[static_cast<std::size_t>(j)]) * scale;
-  });
-  return out;
+  return assign_detail::scaled_centroids(ctx, rows, moments, scale);
 }
 
 bool can_choose(const Context& ctx, const Rows& x, const Choosing& how) {

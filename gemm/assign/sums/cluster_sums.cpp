@@ -92,12 +92,10 @@ void ClusterSums::add_sparse(const FixedPoint& unit, index_t cluster, const doub
 }
 
 void ClusterSums::merge(const ClusterSums& other) noexcept {
-  const auto into = [](std::span<std::uint64_t> a, std::span<const std::uint64_t> b) {
-    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
-  };
-  into(upper_, other.upper_), into(lower_, other.lower_);
-  into(weight_upper_, other.weight_upper_), into(weight_lower_, other.weight_lower_);
-  into(counts_, other.counts_);
+  const auto to = parts_of(*this);
+  const auto from = parts_of(other);
+  for (std::size_t p = 0; p < to.size(); ++p)
+    for (std::size_t i = 0; i < to[p].size(); ++i) to[p][i] += from[p][i];
 }
 
 std::vector<std::uint64_t> ClusterSums::words() const {
