@@ -10,7 +10,7 @@ namespace {
 /// The tables of a level as data: nothing of them is called.
 const Kernels& table_of([[maybe_unused]] Simd simd) {
 #if defined(TS_X86_KERNELS)
-  if (simd == Simd::avx512) return avx512::table;
+  if (simd >= Simd::avx512) return avx512::table;
   if (simd == Simd::avx2) return avx2::table;
 #endif
   return base::table;

@@ -15,6 +15,7 @@ bool double_precision(DType t) noexcept { return t == DType::float64 || t == DTy
 
 Simd level_of(Simd wanted, const ProcessorInfo& device) {
   if (wanted == Simd::best) return device.simd;
+  if (wanted == Simd::amx && device.simd == Simd::avx512) return device.simd;  // tiles serve none of these
   if (wanted > device.simd)
     throw Error(Errc::invalid_argument, "this processor has no " + std::string(name_of(wanted)) +
                                             " instructions (the widest it has are " +

@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/cpu/kernels.hpp"
+#include "tallskinny/gemm/runtime/instructions.hpp"
 #if defined(TS_X86_KERNELS)
 #include <cpuid.h>
 #endif
@@ -26,8 +27,8 @@ constexpr bool has_avx512() { return false; }
 
 const Kernels& best_kernels() {
 #if defined(TS_X86_KERNELS)
-  if (has_avx512()) return avx512::table;
-  if (has_avx2()) return avx2::table;
+  if (most_simd() >= Simd::avx512 && has_avx512()) return avx512::table;
+  if (most_simd() >= Simd::avx2 && has_avx2()) return avx2::table;
 #endif
   return base::table;
 }
@@ -45,6 +46,10 @@ const Kernels& kernels(Simd simd) {
       return avx2::table;
 #endif
       break;
+    case Simd::amx:
+      expects(has_avx512() && has_tiles(),
+              "Context::simd asks for AMX (with AVX-512), which this processor does not have, or Linux does not allow");
+      [[fallthrough]];
     case Simd::avx512:
       expects(has_avx512(), "Context::simd asks for AVX-512 (F, BW, VL, DQ), which this processor does not have");
 #if defined(TS_X86_KERNELS)
@@ -52,7 +57,7 @@ const Kernels& kernels(Simd simd) {
 #endif
       break;
   }
-  throw Error(Errc::invalid_argument, "Context::simd is not one of its four values");
+  throw Error(Errc::invalid_argument, "Context::simd is not one of its five values");
 }
 
 }  // namespace ts::inline v0::cpu

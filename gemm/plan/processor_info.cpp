@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 #include <thread>
+
+#include "tallskinny/gemm/runtime/instructions.hpp"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -13,7 +15,7 @@
 namespace ts::inline v0 {
 
 int lanes_of(Simd level, DType computed_in) noexcept {
-  const int bytes = level == Simd::avx512 ? 64 : level == Simd::avx2 ? 32 : 16;
+  const int bytes = level >= Simd::avx512 ? 64 : level == Simd::avx2 ? 32 : 16;
   const bool double_precision = computed_in == DType::float64 || computed_in == DType::complex128;
   return bytes / (double_precision ? 8 : 4);
 }
@@ -24,6 +26,7 @@ std::string_view name_of(Simd level) noexcept {
     case Simd::sse2: return "sse2";
     case Simd::avx2: return "avx2";
     case Simd::avx512: return "avx512";
+    case Simd::amx: return "amx";
   }
   return "?";
 }
@@ -48,13 +51,13 @@ std::string brand() {
 
 Simd widest() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+  if (most_simd() >= Simd::avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq"))
     return Simd::avx512;
   // clang 14 does not know the name of F16C: bit 29 of ECX in leaf 1.
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   const bool f16c = __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & (1u << 29)) != 0;
-  if (f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Simd::avx2;
+  if (most_simd() >= Simd::avx2 && f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Simd::avx2;
 #endif
   return Simd::sse2;
 }

@@ -155,7 +155,7 @@ struct GroupOfHeads {
   const float *half_norms, *scale, *radius;
   std::int32_t first;  ///< number of its first centroid
 };
-/// PruningKernels::rows rows. The score of row r and centroid m lies about
+/// PruningKernels::rows rows, of which `count` are asked for. The score of row r and centroid m lies about
 ///   half_norms[m] + scale[r] scale[m] (start[r] + sum of products of bytes),
 /// by radius[r] radius[m] at most. Centroids whose least score is at most limit[r] survive: their numbers are appended
 /// at end[r], behind which there is room for two groups. least[r]: of the others.
@@ -168,11 +168,15 @@ struct BatchOfHeads {
   std::int32_t** end;
   float* least;
   std::ptrdiff_t to_lower = 0;  ///< `nearest` alone: from the place of a number to that of its least score
+  int count = 0;
 };
-/// None where a processor has no fast products of bytes (AVX-512 VNNI, AVX2). `columns` are multiples of
+/// None where a processor has no fast products of bytes (AMX, AVX-512 VNNI, AVX2). `columns` are multiples of
 /// head_columns.
 struct PruningKernels {
   int rows = 0, offset = 0;
+  /// Around calls of a thread for groups of centroids (UseTiles); null where nothing has to be made ready.
+  void (*take_tiles)() = nullptr;
+  void (*give_tiles)() = nullptr;
   void (*round_head)(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) = nullptr;
   void (*survivors)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
   /// The same, after limit[r] was lowered to the greatest score that some centroid of the group may have at most, plus
@@ -191,7 +195,25 @@ struct PruningKernels {
   /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers. Returns the square of the norm of out.
   double (*scaled_row)(const Rows& x, index_t i, const Packing<float>& packing, double* row, float* out) = nullptr;
 };
-inline constexpr index_t head_columns = 16;
+inline constexpr index_t head_columns = 16, most_head_rows = 32;
+/// What kernels may read of quads behind those of the last group: products with it are not used.
+inline constexpr index_t beyond_quads = 64 * head_group;
+
+/// While it lives, its thread may call kernels for groups of centroids.
+class UseTiles {
+ public:
+  explicit UseTiles(const PruningKernels& kernels) : kernels_(kernels) {
+    if (kernels_.take_tiles != nullptr) kernels_.take_tiles();
+  }
+  ~UseTiles() {
+    if (kernels_.give_tiles != nullptr) kernels_.give_tiles();
+  }
+  UseTiles(const UseTiles&) = delete;
+  UseTiles& operator=(const UseTiles&) = delete;
+
+ private:
+  const PruningKernels& kernels_;
+};
 
 /// A centroid in 8 bits, as in GroupOfHeads.
 struct CentroidOfPairs {
@@ -219,8 +241,9 @@ struct PairKernels {
   double few = 0;  ///< below this share of pairs in a group they are met one by one
   /// products[m head_piece + r] = start[r] + x_r c_m.
   void (*of_pairs)(const PairsToMeet& pairs, std::int32_t* products) = nullptr;
-  /// The same for PruningKernels::rows rows and all of a group, those of row r from products + r head_group on.
-  void (*of_group)(const std::uint8_t* quads, index_t columns, const std::int8_t* const* rows,
+  /// The same for PruningKernels::rows rows, of which `count` are asked for, and all of a group, those of row r from
+  /// products + r head_group on.
+  void (*of_group)(const std::uint8_t* quads, index_t columns, const std::int8_t* const* rows, int count,
                    const std::int32_t* start, std::int32_t* products) = nullptr;
   /// limit[r] becomes the greatest score that c may have with row r, plus floor[r], if that is less; of rows `met`.
   void (*lower_limits)(const CentroidOfPairs& c, const RowsOfPairs& rows, const std::int32_t* products,
@@ -276,6 +299,9 @@ namespace avx512 {
 extern const AssignKernels kernels;
 }
 namespace avx512vnni {
+extern const AssignKernels kernels;
+}
+namespace amx {
 extern const AssignKernels kernels;
 }
 #endif

@@ -234,6 +234,8 @@ void squared_distances(const S* tile, index_t d, const S* candidate, S* out) {
 #if defined(__AVX512VNNI__) || (defined(__AVX2__) && !defined(__AVX512F__))
 #include "tallskinny/gemm/assign/cpu/integers.ipp"
 constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs, below_of_pairs};
+#include "tallskinny/gemm/assign/cpu/groups.ipp"
+
 #include "tallskinny/gemm/assign/cpu/pruning.ipp"
 
 #include "tallskinny/gemm/assign/cpu/pairs.ipp"

@@ -50,14 +50,16 @@ void products_of_pairs(const PairsToMeet& p, std::int32_t* products) {
 }
 
 /// The same of head_rows rows and a group of centroids, those of row r from products + r head_group on.
-void products_of_group(const std::uint8_t* quads, index_t columns, const std::int8_t* const* rows,
+void products_of_group(const std::uint8_t* quads, index_t columns, const std::int8_t* const* rows, int count,
                        const std::int32_t* start, std::int32_t* products) {
   GroupSums acc;
-  meet_group(quads, rows, start, columns, acc);
+  meet_group(quads, rows, count, start, columns, acc);
+  const int there = with_tiles ? count : head_rows;
 #pragma GCC unroll 8
-  for (int r = 0; r < head_rows; ++r)
+  for (int r = 0; r < there; ++r)
 #pragma GCC unroll 4
-    for (int v = 0; v < group_vectors; ++v) store(products + r * head_group + v * lanes<float>, acc[r][v]);
+    for (int v = 0; v < group_vectors; ++v)
+      store(products + r * head_group + v * lanes<float>, with_start(acc[r][v], start[r]));
 }
 
 /// About the score of each row, and how far it may be off.
@@ -95,5 +97,5 @@ std::uint64_t settle_pairs(const CentroidOfPairs& c, const RowsOfPairs& rows, co
   return candidates & met;
 }
 
-constexpr PairKernels of_pairs = {head_rows > 2 ? 0.32 : 0.55, products_of_pairs, products_of_group, lower_limits,
+constexpr PairKernels of_pairs = {with_tiles ? 0.06 : head_rows > 2 ? 0.32 : 0.55, products_of_pairs, products_of_group, lower_limits,
                                   settle_pairs};

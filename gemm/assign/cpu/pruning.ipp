@@ -1,25 +1,9 @@
 // Heads of rows and centroids: leading coordinates in 8 bits, whose products tell which centroids cannot be the
 // nearest (scores/heads.hpp). Rows have signed bytes, centroids the same plus head_offset, since instructions multiply
-// signed by unsigned ones. Part of kernels.ipp.
-
-constexpr int group_vectors = head_group / lanes<float>;
-#if defined(__AVX512VNNI__)
-constexpr int head_rows = 8, head_most = 127;  // 16 accumulators of 32 registers
-#else
-constexpr int head_rows = 2, head_most = 63;  // sums of two products have 16 bits here
-#endif
-constexpr int head_offset = head_most + 1;
+// signed by unsigned ones (groups.ipp). Part of kernels.ipp.
 
 #if defined(__AVX512VNNI__)
 using Mask = __mmask16;
-/// acc += sum of four products of bytes; the intrinsic lets GCC 12 keep sums in memory.
-TS_INLINE void add_products_of_bytes(VecI32& acc, VecI32 c, VecI32 x) {
-  asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(c), "v"(x));
-}
-constexpr int quads_at_once = 1;
-TS_INLINE void add_products_of_bytes(VecI32& acc, const VecI32* c, const VecI32* x) {
-  add_products_of_bytes(acc, *c, *x);
-}
 TS_INLINE Mask at_most(VecF a, VecF b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 TS_INLINE VecF unless(Mask m, VecF a, VecF b) { return _mm512_mask_blend_ps(m, a, b); }
 TS_INLINE float least_of(VecF v) { return _mm512_reduce_min_ps(v); }
@@ -42,18 +26,6 @@ TS_INLINE void store_bytes(std::int8_t* p, VecI32 v) {
 }
 #else
 using Mask = unsigned;
-TS_INLINE void add_products_of_bytes(VecI32& acc, VecI32 c, VecI32 x) {
-  const __m256i pairs = _mm256_maddubs_epi16(reinterpret_cast<__m256i>(c), reinterpret_cast<__m256i>(x));
-  acc += reinterpret_cast<VecI32>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
-constexpr int quads_at_once = 2;
-/// Of two vectors each: sums of four products fit in 16 bits, 4 * 127 * 63 < 2^15.
-TS_INLINE void add_products_of_bytes(VecI32& acc, const VecI32* c, const VecI32* x) {
-  const __m256i pairs =
-      _mm256_add_epi16(_mm256_maddubs_epi16(reinterpret_cast<__m256i>(c[0]), reinterpret_cast<__m256i>(x[0])),
-                       _mm256_maddubs_epi16(reinterpret_cast<__m256i>(c[1]), reinterpret_cast<__m256i>(x[1])));
-  acc += reinterpret_cast<VecI32>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
 TS_INLINE Mask at_most(VecF a, VecF b) {
   return static_cast<Mask>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ)));
 }
@@ -113,51 +85,23 @@ void round_head(const float* x, index_t columns, std::int8_t* head, RoundedHead&
   for (int l = 0; l < lanes<float>; ++l) out.sum += sum[l], out.squares += squares[l], out.lost += lost[l];
 }
 
-using GroupSums = VecI32[head_rows][group_vectors];
-/// Products of head_rows rows and a group of centroids.
-TS_INLINE void meet_group(const std::uint8_t* quads, const std::int8_t* const* rows, const std::int32_t* start,
-                          index_t columns, GroupSums& acc) {
-  constexpr int n = lanes<float>, some = quads_at_once;
-#pragma GCC unroll 8
-  for (int r = 0; r < head_rows; ++r)
-    for (int v = 0; v < group_vectors; ++v) acc[r][v] = broadcast<VecI32>(start[r]);
-  for (index_t j = 0; j < columns; j += 4 * some, quads += 4 * some * head_group) {
-    VecI32 x[head_rows][some];
-#pragma GCC unroll 8
-    for (int r = 0; r < head_rows; ++r)
-#pragma GCC unroll 2
-      for (int q = 0; q < some; ++q) {
-        std::int32_t quad;
-        __builtin_memcpy(&quad, rows[r] + j + 4 * q, sizeof quad);
-        x[r][q] = broadcast<VecI32>(quad);
-      }
-#pragma GCC unroll 4
-    for (int v = 0; v < group_vectors; ++v) {
-      VecI32 of_group[some];
-#pragma GCC unroll 2
-      for (int q = 0; q < some; ++q) of_group[q] = load<VecI32>(quads + 4 * q * head_group + 4 * n * v);
-#pragma GCC unroll 8
-      for (int r = 0; r < head_rows; ++r) add_products_of_bytes(acc[r][v], of_group, x[r]);
-    }
-  }
-}
-
 /// Which of them may be nearest.
 template <bool lowers_limits>
 TS_INLINE void list_group(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
   constexpr int n = lanes<float>;
   GroupSums acc;
-  meet_group(c.quads, rows.head, rows.start, columns, acc);
+  meet_group(c.quads, rows.head, rows.count, rows.start, columns, acc);
   VecI32 number;
   for (int l = 0; l < n; ++l) number[l] = c.first + l;
   const VecF beyond = broadcast<VecF>(__builtin_inff());
+  const int count = with_tiles ? rows.count : head_rows;
 #pragma GCC unroll 8
-  for (int r = 0; r < head_rows; ++r) {
+  for (int r = 0; r < count; ++r) {
     const VecF scale = broadcast<VecF>(rows.scale[r]), radius = broadcast<VecF>(-rows.radius[r]);
     VecF lower[group_vectors], least = beyond;
 #pragma GCC unroll 4
     for (int v = 0; v < group_vectors; ++v) {
-      const VecF product = __builtin_convertvector(acc[r][v], VecF) * scale;
+      const VecF product = __builtin_convertvector(with_start(acc[r][v], rows.start[r]), VecF) * scale;
       const VecF near = fma(product, load<VecF>(c.scale + n * v), load<VecF>(c.half_norms + n * v));
       const VecF of_centroid = load<VecF>(c.radius + n * v);
       lower[v] = fma(of_centroid, radius, near);
@@ -205,8 +149,8 @@ std::uint64_t move_bounds(std::uint16_t* bounds, float moved, const float* upper
 
 /// bounds[r] = sqrt(floor[r] + 2 least[r]) rounded down, for the numbers r of a batch.
 void put_bounds(const BatchOfHeads& rows, int count, std::uint16_t* bounds) {
-  alignas(64) float distance[16] = {};
-  alignas(64) std::uint16_t halves[16] = {};
+  alignas(64) float distance[most_head_rows] = {};
+  alignas(64) std::uint16_t halves[most_head_rows] = {};
   for (int r = 0; r < count; ++r) distance[r] = rows.floor[r] + 2 * rows.least[r];
   for (int r = 0; r < head_rows; r += lanes<float>)
     store_halves(halves + r, smaller(root(larger(VecF{}, load<VecF>(distance + r))) * broadcast<VecF>(down),
@@ -312,5 +256,5 @@ double scaled_row(const Rows& x, index_t i, const Packing<float>& p, double* row
   return sum;
 }
 
-constexpr PruningKernels of_heads = {head_rows,   head_offset, round_head,      survivors,     nearest,
-                                     move_bounds, put_bounds,  listed_products, listed_scores, scaled_row};
+constexpr PruningKernels of_heads = {head_rows,  head_offset, take_tiles, give_tiles,      round_head,    survivors,
+                                     nearest,    move_bounds, put_bounds, listed_products, listed_scores, scaled_row};

@@ -37,7 +37,8 @@ Bytes round_to_bytes(const assign_cpu::PruningKernels& kernels, const float* x, 
 GroupsOfBytes::GroupsOfBytes(const assign_cpu::PruningKernels& kernels, index_t places, index_t of_each)
     : columns(of_each) {
   const index_t size = assign_cpu::head_group, padded = (places + size - 1) / size * size;
-  quads.assign(static_cast<std::size_t>(padded * columns), static_cast<std::uint8_t>(kernels.offset));
+  quads.assign(static_cast<std::size_t>(padded * columns + assign_cpu::beyond_quads),
+               static_cast<std::uint8_t>(kernels.offset));
   half_norms.assign(static_cast<std::size_t>(padded), assign_cpu::no_bound);
   scale.assign(half_norms.size(), 0), radius.assign(half_norms.size(), 0);
 }

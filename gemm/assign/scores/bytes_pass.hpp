@@ -10,8 +10,7 @@
 namespace ts::inline v0::assign_detail {
 
 using assign_cpu::BatchOfHeads, assign_cpu::head_group, assign_cpu::head_piece;
-
-inline constexpr int most_rows_at_once = 8;  ///< PruningKernels::rows
+using assign_cpu::most_head_rows;
 
 /// Every row meets every centroid in all columns in 8 bits,
 ///   | x c - h_x h_c |  <=  |h_x| |e_c| + |e_x| |c|  <=  r_x r_c   with x = h_x + e_x,
@@ -116,13 +115,14 @@ class BytesPass : public ListedPass {
   /// Lists what may be nearest; returns the rows of which more may be than a list holds.
   std::uint64_t meet(int count, Scratch& s) const {
     const int at_once = kernels_.pruning.rows;
+    const assign_cpu::UseTiles tiles(kernels_.pruning);
     std::uint64_t overflown = 0;
     for (index_t g = 0; g < groups_.groups(); ++g)
       for (int r0 = 0; r0 < count; r0 += at_once) {
-        const std::int8_t* head[most_rows_at_once];
-        std::int32_t start[most_rows_at_once];
-        float scale[most_rows_at_once], radius[most_rows_at_once], limit[most_rows_at_once], floor[most_rows_at_once];
-        std::int32_t* end[most_rows_at_once];
+        const std::int8_t* head[most_head_rows];
+        std::int32_t start[most_head_rows];
+        float scale[most_head_rows], radius[most_head_rows], limit[most_head_rows], floor[most_head_rows];
+        std::int32_t* end[most_head_rows];
         for (int q = 0; q < at_once; ++q) {
           const int r = std::min(r0 + q, count - 1);
           const auto at = static_cast<std::size_t>(r);
@@ -132,7 +132,8 @@ class BytesPass : public ListedPass {
         }
         const BatchOfHeads batch{
             head,    start, scale, radius,  floor,
-            nullptr, limit, end,   nullptr, reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data()};
+            nullptr, limit, end,   nullptr, reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data(),
+            std::min(at_once, count - r0)};
         kernels_.pruning.nearest(groups_.group(g), batch, columns_);
         for (int r = r0; r < std::min(r0 + at_once, count); ++r) {
           const auto at = static_cast<std::size_t>(r);

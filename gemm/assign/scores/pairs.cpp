@@ -227,6 +227,7 @@ class PairsPass : public BytesPass {
   }
 
   void meet(index_t i0, Scratch& s) const {
+    const assign_cpu::UseTiles tiles(kernels_.pruning);
     index_t few = 0;
     for (index_t g = 0; g < groups_.groups(); ++g) {
       const index_t from = g * head_group, count = std::min<index_t>(head_group, centroids_.k - from);
@@ -253,7 +254,7 @@ class PairsPass : public BytesPass {
   /// All centroids of a group.
   void meet_group(index_t i0, const std::uint8_t* quads, std::span<const std::int32_t> group, std::uint64_t rows,
                   Scratch& s) const {
-    constexpr int most = assign_detail::most_rows_at_once;
+    constexpr int most = assign_cpu::most_head_rows;
     int place[most] = {};
     const std::int8_t* row[most];
     std::int32_t start[most], found[most * head_group];
@@ -264,7 +265,7 @@ class PairsPass : public BytesPass {
         const int r = place[q < some ? q : 0];
         row[q] = bytes(i0 + r), start[q] = s.start[static_cast<std::size_t>(r)];
       }
-      kernels_.pairs.of_group(quads, columns_, row, start, found);
+      kernels_.pairs.of_group(quads, columns_, row, some, start, found);
       for (std::size_t m = 0; m < group.size(); ++m)
         for (int q = 0; q < some; ++q) products(group[m], s)[place[q]] = found[q * head_group + static_cast<int>(m)];
     }

@@ -11,7 +11,7 @@ namespace {
 using assign_cpu::BatchOfHeads, assign_cpu::head_group, assign_cpu::head_piece, assign_cpu::no_bound;
 using assign_detail::Bytes, assign_detail::float_above, assign_detail::ListedPass, assign_detail::Pass;
 
-constexpr int most_rows = 8;  ///< PruningKernels::rows
+constexpr int most_rows = assign_cpu::most_head_rows;
 
 constexpr double a_little_less = 1 - 0x1p-20;
 constexpr float above = 1 + 0x1p-22F;
@@ -128,6 +128,7 @@ class PrunedPass : ListedPass {
     std::uint64_t overflown = 0;
     for_each_bit(open, [&](int r) { s.end[static_cast<std::size_t>(r)] = list(r, s); });
     const int at_once = kernels_.pruning.rows;
+    const assign_cpu::UseTiles tiles(kernels_.pruning);
     for (index_t g = 0; g < of_.groups_ && open != 0; ++g) {
       std::uint64_t concerned = open & kernels_.pruning.move_bounds(bounds(i0, g), 0, upper);
       s.stats.headed += std::popcount(concerned) * static_cast<index_t>(head_group);
@@ -149,7 +150,7 @@ class PrunedPass : ListedPass {
           rows += concerned != 0 ? 1 : 0;
           concerned &= concerned - (concerned != 0 ? 1 : 0);
         }
-        const BatchOfHeads batch{head, start, scale, radius, floor, place, limit, end, least};
+        const BatchOfHeads batch{head, start, scale, radius, floor, place, limit, end, least, 0, rows};
         kernels_.pruning.survivors(group, batch, of_.columns_);
         kernels_.pruning.put_bounds(batch, rows, bounds(i0, g));
         for (int q = 0; q < rows; ++q) {

@@ -67,7 +67,7 @@ inline Context reference() {
 
 inline std::vector<Simd> instructions() {
   std::vector<Simd> all = {Simd::best};
-  for (const Simd simd : {Simd::sse2, Simd::avx2, Simd::avx512}) {
+  for (const Simd simd : {Simd::sse2, Simd::avx2, Simd::avx512, Simd::amx}) {
     Context ctx;
     ctx.simd = simd;
     try {

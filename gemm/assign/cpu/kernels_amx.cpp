@@ -1,0 +1,2 @@
+#define TS_ISA amx
+#include "tallskinny/gemm/assign/cpu/kernels.ipp"
