@@ -5,6 +5,7 @@
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/text.hpp"
+#include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/row_reader.hpp"
 
@@ -104,6 +105,7 @@ void print_plan(const ProgramOptions& o, const io::Description& points, const io
     if (here.rows < points.rows) json.add("rows_of_rank_0", here.rows);
     json.add("n_clusters", k);
     json.add("flops_per_iteration", 2 * products).add("bytes_per_iteration", points.bytes);
+    if (!machine.has_device) json.add("instructions", std::string(assign_instructions({})));
     json.add("block_bytes", place.host_block);
     app::add_memory(json, place.host_uses, limits.host_bytes);
     if (machine.has_device) {
@@ -118,8 +120,9 @@ void print_plan(const ProgramOptions& o, const io::Description& points, const io
   std::cout << points.where.text() << ": " << app::grouped(points.rows) << " points x " << app::grouped(points.cols)
             << " features (" << points.stored_type << (points.sparse ? ", sparse" : ", dense") << ")\n"
             << (o.predict.empty() ? "k-means" : "nearest centre") << " with " << app::grouped(k) << " clusters on the "
-            << (machine.has_device ? "GPU" : "processor") << ": one pass over the points for each iteration, "
-            << app::short_number(2 * products / 1e9, 3) << " GFlop and " << app::human_bytes(points.bytes) << " each\n";
+            << (machine.has_device ? "GPU" : "processor (" + std::string(assign_instructions({})) + ')')
+            << ": one pass over the points for each iteration, " << app::short_number(2 * products / 1e9, 3)
+            << " GFlop and " << app::human_bytes(points.bytes) << " each\n";
   if (machine.has_device && !place.on_device)
     std::cout << "the points do not fit into the GPU's memory: sent from "
               << (place.in_host ? "host memory" : "their file") << " in blocks of "

@@ -51,13 +51,14 @@ std::string brand() {
 
 Simd widest() {
 #if defined(__x86_64__)
-  if (most_simd() >= Simd::avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq"))
+  if (most_simd() >= Simd::avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
     return Simd::avx512;
   // clang 14 does not know the name of F16C: bit 29 of ECX in leaf 1.
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   const bool f16c = __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & (1u << 29)) != 0;
-  if (most_simd() >= Simd::avx2 && f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Simd::avx2;
+  if (most_simd() >= Simd::avx2 && f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return Simd::avx2;
 #endif
   return Simd::sse2;
 }

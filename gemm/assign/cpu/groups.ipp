@@ -1,7 +1,8 @@
 // Products of rows in signed bytes and a group of centroids in unsigned ones. Part of kernels.ipp.
 
+// TS_TILES: there is AMX; compilers do not agree on a name for it.
 constexpr int group_vectors = head_group / lanes<float>;
-#if defined(__AMX_INT8__)
+#if defined(TS_TILES)
 constexpr bool with_tiles = true;
 constexpr int head_rows = 32, head_most = 127;
 #elif defined(__AVX512VNNI__)
@@ -39,7 +40,7 @@ TS_INLINE void add_products_of_bytes(VecI32& acc, const VecI32* c, const VecI32*
 
 using GroupSums = VecI32[head_rows][group_vectors];
 
-#if defined(__AMX_INT8__)
+#if defined(TS_TILES)
 // Tiles of 16 x 64 bytes: 0 to 3 are sums of 32 rows and 32 centroids, 4 and 5 have 64 columns of 16 rows each, 6 and 7
 // those of 16 centroids each, which lie as quads do.
 constexpr int tile_side = 16, tile_columns = 64, gathered_columns = 256;

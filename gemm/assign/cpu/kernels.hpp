@@ -254,6 +254,7 @@ struct PairKernels {
 };
 
 struct AssignKernels {
+  const char* name = nullptr;
   ScoreKernels<float, std::int32_t> float32;
   ScoreKernels<double, std::int64_t> float64;
   /// row[j] = x_ij - shift_j, rounded once (twice with a row scale).

@@ -1,2 +1,3 @@
 #define TS_ISA amx
+#define TS_TILES
 #include "tallskinny/gemm/assign/cpu/kernels.ipp"

@@ -97,5 +97,7 @@ std::uint64_t settle_pairs(const CentroidOfPairs& c, const RowsOfPairs& rows, co
   return candidates & met;
 }
 
-constexpr PairKernels of_pairs = {with_tiles ? 0.06 : head_rows > 2 ? 0.32 : 0.55, products_of_pairs, products_of_group, lower_limits,
-                                  settle_pairs};
+constexpr PairKernels of_pairs = {with_tiles      ? 0.06
+                                  : head_rows > 2 ? 0.32
+                                                  : 0.55,
+                                  products_of_pairs, products_of_group, lower_limits, settle_pairs};

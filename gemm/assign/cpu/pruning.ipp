@@ -256,5 +256,5 @@ double scaled_row(const Rows& x, index_t i, const Packing<float>& p, double* row
   return sum;
 }
 
-constexpr PruningKernels of_heads = {head_rows,  head_offset, take_tiles, give_tiles,      round_head,    survivors,
-                                     nearest,    move_bounds, put_bounds, listed_products, listed_scores, scaled_row};
+constexpr PruningKernels of_heads = {head_rows, head_offset, take_tiles, give_tiles,      round_head,    survivors,
+                                     nearest,   move_bounds, put_bounds, listed_products, listed_scores, scaled_row};

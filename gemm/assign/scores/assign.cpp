@@ -9,6 +9,8 @@
 
 namespace ts::inline v0 {
 
+std::string_view assign_instructions(const Context& ctx) { return assign_cpu::select(ctx.simd).name; }
+
 namespace assign_detail {
 
 AssignStats assign_reference(const AssignArguments& of) {

@@ -1,6 +1,8 @@
 // Every row to its nearest centroid, with the centroid sums in the same pass over the rows.
 #pragma once
 
+#include <string_view>
+
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
 #include "tallskinny/gemm/assign/scores/row_bounds.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
@@ -67,5 +69,9 @@ struct AssignArguments {
 /// than finding them, and finds those that it could not confirm; the results are the same.
 /// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.
 AssignStats assign(const Context& ctx, const AssignArguments& of);
+
+/// The instructions that assign() takes on a processor: base, avx2, avx512, avx512vnni or amx.
+/// @throws Error(invalid_argument) as Context::simd says
+[[nodiscard]] std::string_view assign_instructions(const Context& ctx);
 
 }  // namespace ts::inline v0

@@ -130,10 +130,17 @@ class BytesPass : public ListedPass {
           scale[q] = s.scale[at], radius[q] = s.radius[at], limit[q] = s.limit[at], floor[q] = s.floor[at];
           end[q] = r0 + q < count ? s.end[at] : list(head_piece, s);
         }
-        const BatchOfHeads batch{
-            head,    start, scale, radius,  floor,
-            nullptr, limit, end,   nullptr, reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data(),
-            std::min(at_once, count - r0)};
+        const BatchOfHeads batch{head,
+                                 start,
+                                 scale,
+                                 radius,
+                                 floor,
+                                 nullptr,
+                                 limit,
+                                 end,
+                                 nullptr,
+                                 reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data(),
+                                 std::min(at_once, count - r0)};
         kernels_.pruning.nearest(groups_.group(g), batch, columns_);
         for (int r = r0; r < std::min(r0 + at_once, count); ++r) {
           const auto at = static_cast<std::size_t>(r);
