@@ -98,6 +98,7 @@ void print_plan(const ProgramOptions& o, const io::Description& points, const io
   const solvers::Placement place = place_points(o, here, k, machine);
   const solvers::MachineMemory limits = within_memory(o, machine);
   const double products = static_cast<double>(points.nonzeros) * static_cast<double>(k);
+  const std::string instructions(assign_instructions({}));
   if (o.common.json) {
     app::JsonObject json = app::JsonObject::of_schema("tskmeans");
     json.add("input", points.where.text()).add("dry_run", true);
@@ -105,7 +106,7 @@ void print_plan(const ProgramOptions& o, const io::Description& points, const io
     if (here.rows < points.rows) json.add("rows_of_rank_0", here.rows);
     json.add("n_clusters", k);
     json.add("flops_per_iteration", 2 * products).add("bytes_per_iteration", points.bytes);
-    if (!machine.has_device) json.add("instructions", std::string(assign_instructions({})));
+    if (!machine.has_device) json.add("instructions", instructions);
     json.add("block_bytes", place.host_block);
     app::add_memory(json, place.host_uses, limits.host_bytes);
     if (machine.has_device) {
@@ -120,7 +121,7 @@ void print_plan(const ProgramOptions& o, const io::Description& points, const io
   std::cout << points.where.text() << ": " << app::grouped(points.rows) << " points x " << app::grouped(points.cols)
             << " features (" << points.stored_type << (points.sparse ? ", sparse" : ", dense") << ")\n"
             << (o.predict.empty() ? "k-means" : "nearest centre") << " with " << app::grouped(k) << " clusters on the "
-            << (machine.has_device ? "GPU" : "processor (" + std::string(assign_instructions({})) + ')')
+            << (machine.has_device ? "GPU" : "processor (" + instructions + ')')
             << ": one pass over the points for each iteration, " << app::short_number(2 * products / 1e9, 3)
             << " GFlop and " << app::human_bytes(points.bytes) << " each\n";
   if (machine.has_device && !place.on_device)

@@ -22,8 +22,8 @@ enum class Determinism { run_to_run, gpu_to_gpu };
 /// reader can check against the formula. Both have one signature and one meaning.
 enum class Implementation { fast, reference };
 
-/// Vector instructions of the fast path; `best` takes what the processor offers. `amx`: AVX-512, and tiles where k-means
-/// multiplies 8-bit integers.
+/// Vector instructions of the fast path; `best` takes what the processor offers. `amx`: AVX-512, and tiles for the 8-bit
+/// products of k-means.
 enum class Simd { best, sse2, avx2, avx512, amx };
 
 /// How calls with it run: a plain value, copied freely. Of one thread at a time where it has a stream or several ranks.

@@ -254,7 +254,7 @@ struct PairKernels {
 };
 
 struct AssignKernels {
-  const char* name = nullptr;
+  const char* name = nullptr;  ///< of the instructions
   ScoreKernels<float, std::int32_t> float32;
   ScoreKernels<double, std::int64_t> float64;
   /// row[j] = x_ij - shift_j, rounded once (twice with a row scale).

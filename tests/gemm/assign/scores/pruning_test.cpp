@@ -164,6 +164,18 @@ TEST_CASE("rows whose lists are long meet every centroid", "[assign]") {
   }
 }
 
+TEST_CASE("assign names the instructions that it takes", "[assign]") {
+  for (const Simd simd : instructions()) {
+    Context ctx;
+    ctx.simd = simd;
+    const std::string name(assign_instructions(ctx));
+    if (simd == Simd::sse2) CHECK(name == "base");
+    if (simd == Simd::avx2) CHECK(name == "avx2");
+    if (simd == Simd::avx512) CHECK(name.substr(0, 6) == "avx512");
+    if (simd == Simd::amx) CHECK(name == "amx");
+  }
+}
+
 TEST_CASE("pruning refuses axes that are not orthonormal", "[assign]") {
   if (!Pruning::possible({})) return;
   const auto x = falling<float>(64, 32, 4);
