@@ -22,7 +22,7 @@ enum class Determinism { run_to_run, gpu_to_gpu };
 /// reader can check against the formula. Both have one signature and one meaning.
 enum class Implementation { fast, reference };
 
-/// Vector instructions of the fast path; `best` takes what the processor offers. `amx`: AVX-512, and tiles for the 8-bit
+/// Vector instructions of the fast path; `best` takes what the processor offers. `amx`: AVX-512, and tiles for 8-bit
 /// products of k-means.
 enum class Simd { best, sse2, avx2, avx512, amx };
 
