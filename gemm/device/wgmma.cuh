@@ -16,6 +16,15 @@ __device__ __forceinline__ uint64 wgmma_descriptor(const unsigned char* from, in
   constexpr uint64 eight_columns = 128 / 16;
   return (shared_address(from) & 0x3ffff) / 16 | static_cast<uint64>(columns) << 16 | eight_columns << 32;
 }
+/// The same of float16 numbers line by line: of each column so many bytes of K, 64 or 128, in which sixteen bytes p of
+/// line r are at p ^ (r % 8), of 64 bytes p ^ (r / 2 % 4). A line is as long as a stage, and 16 K are the next 32
+/// bytes. The first line is at a multiple of 1024 bytes.
+template <int Bytes>
+__device__ __forceinline__ uint64 wgmma_descriptor_of_lines(const unsigned char* from) {
+  static_assert(Bytes == 64 || Bytes == 128);
+  constexpr uint64 eight_lines = 8 * Bytes / 16, swaps = Bytes == 128 ? 1 : 2;
+  return (shared_address(from) & 0x3ffff) / 16 | uint64{1} << 16 | eight_lines << 32 | swaps << 62;
+}
 /// Before the first instruction that reads registers that were written.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }

@@ -186,7 +186,7 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
       if (holds && policy.groups > 1 && left < wanted_ring) continue;
       policy.stages = as_int(std::min<index_t>(policy.most_stages, left / policy.stage_bytes()));
       if (policy.stages < least_stages) continue;
-      const bool gives = held > 0 || p.wide;  // the copying warp's group its registers
+      const bool gives = held > 0 || p.wide || chosen;  // the copying warps, a group then, their registers
       policy.warps = policy.consumers() + (gives ? 4 : 1);
       // What is fetched of the rows that all blocks take next should stay in the cache beside the centroids.
       const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)), rows = policy.groups * group_rows;

@@ -153,6 +153,8 @@ struct GroupsPolicy {
   [[nodiscard]] constexpr int consumers() const { return 4 * groups; }
   /// Whether the other warps, whole warpgroups then, give their registers to these.
   [[nodiscard]] constexpr bool gives() const { return warps >= consumers() + 4; }
+  /// Warps that bring chosen centroids.
+  [[nodiscard]] constexpr int fillers() const { return warps - consumers(); }
   /// With one more that decides by signs (assign_confirm.cuh).
   [[nodiscard]] constexpr int all_steps() const { return steps + (confirms ? 1 : 0); }
   [[nodiscard]] constexpr int stage_bytes() const { return parts * stage_steps * step_bytes * chunk; }

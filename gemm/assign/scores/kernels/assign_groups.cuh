@@ -63,7 +63,7 @@ __device__ __forceinline__ void wgmma_wait_but() {
 __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&held)[held_steps][4],
                                          int first, uint64 left, uint64 right, int add) {
   using Instruction = Wgmma<blocks_of_8>;
-  constexpr int next_left = left_step / 16, next_right = right_step / 16;
+  constexpr int next_left = left_step / 16, next_right = (policy.chosen ? ts::cuda::step_bytes : right_step) / 16;
   wgmma_fence();
   if constexpr (policy.parts == 2) {  // first what is small, since instructions truncate
 #pragma unroll
@@ -89,7 +89,9 @@ __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], cons
 __device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8], const uint32 (&held)[held_steps][4],
                                                uint64 left, const Shared& shared, RingPosition<policy.stages>& at) {
   const int lane = threadIdx.x % 32;
-  const uint64 rights = wgmma_descriptor(shared.memory, policy.chunk);  // bytes add to it in sixteens
+  // Bytes add to it in sixteens.
+  const uint64 rights = policy.chosen ? wgmma_descriptor_of_lines<right_line>(shared.memory)
+                                      : wgmma_descriptor(shared.memory, policy.chunk);
   const auto right = [&] {
     barrier_wait(shared.stage_full(at.stage), at.parity);
     return rights + at.stage * (stage_bytes / 16);
@@ -288,7 +290,7 @@ __device__ __forceinline__ void score_produced_rows(const Arguments& a, const Sh
 extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     assign_groups(ts::cuda::ScoresArguments a) {
   constexpr int kept = policy.producer_registers();
-  extern __shared__ __align__(128) unsigned char memory[];
+  extern __shared__ __align__(1024) unsigned char memory[];
   const Shared shared{memory};
   shared.begin(a);
   const RowTiles tiles{produced ? a.x.count : count_of(a.selection, a.x)};
@@ -299,11 +301,12 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     if constexpr (policy.gives()) give_registers<kept>();
     // Lanes part only in warps that end here: behind such a branch all shuffles would have a second way, for warps
     // that are not whole.
+    if constexpr (policy.chosen) {
+      fill_chosen(shared, a, tiles, warp - consumers);
+      return;
+    }
     if (warp == consumers + policy.producers) {
-      if constexpr (policy.chosen)
-        fill_chosen(shared, a, tiles);
-      else if (threadIdx.x % 32 == 0)
-        fill_ring(shared, a.centroids, tiles);
+      if (threadIdx.x % 32 == 0) fill_ring(shared, a.centroids, tiles);
       return;
     }
     if constexpr (produced) produce_rows(a, shared, bound, warp - consumers, tiles);

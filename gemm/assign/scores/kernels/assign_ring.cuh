@@ -52,7 +52,7 @@ struct Shared {
       for (int m = threadIdx.x; m < origins_here; m += policy.threads()) origins()[m] = a.origins[m];
     if (threadIdx.x == 0) {
       for (int stage = 0; stage < policy.stages; ++stage)
-        barrier_init(stage_full(stage), policy.chosen ? 32 : 1),
+        barrier_init(stage_full(stage), policy.chosen ? 32 * policy.fillers() : 1),
             barrier_init(stage_empty(stage), consumers * warp_arrivals);
       if constexpr (produced)
         for (int number = 0; number < 4 * groups; ++number)
@@ -98,38 +98,47 @@ __device__ __forceinline__ void copies_wait_but() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Stages) : "memory");
 }
 
-/// A warp brings the chunks of centroids that are chosen for each tile of rows, two eights of columns of 16 centroids
-/// at a time: whole sectors, and 8 lanes meet in few banks. It waits for its copies itself, a few stages later. A slot
-/// of origins is free: the stages of the chunk behind the one that was there were given back, since there are more
-/// slots than stages. Places of no centroid are filled with zeros: if all blocks read one row for them, the cache
-/// would answer them one after the other.
-__device__ __forceinline__ void fill_chosen(const Shared& shared, const Arguments& a, const RowTiles& tiles) {
-  constexpr int rows = policy.chunk / 16, row_pieces = 2 * steps, pieces = 2 * stage_steps, behind = policy.stages / 2;
-  static_assert(!policy.chosen || policy.chunk == 128);
-  const int lane = threadIdx.x % 32;
-  const auto* const eights = static_cast<const uint4*>(a.centroids);
+/// How centroids that are chosen lie in a stage: 32 bytes of a line for each step, line by line, and of eight lines the
+/// sixteens swapped as the instructions want it (wgmma_descriptor_of_lines).
+constexpr int line_bytes = ts::cuda::step_bytes * stage_steps, right_line = policy.chosen ? line_bytes : 128;
+
+/// So many warps bring the chunks of centroids that are chosen for each tile of rows, each of them the same lines of
+/// all chunks, whole lines at a time. A warp waits for its copies itself, a few stages later. A slot of origins is
+/// free: the stages of the chunk behind the one that was there were given back, since there are more slots than stages.
+/// Places of no centroid are filled with zeros: if all blocks read one row for them, the cache would answer them one
+/// after the other. The numbers of the next chunk come while this one does; every tile has one.
+__device__ __forceinline__ void fill_chosen(const Shared& shared, const Arguments& a, const RowTiles& tiles, int warp) {
+  constexpr int line_pieces = line_bytes / 16, at_once = 32 / line_pieces, lines = policy.chunk / policy.fillers(),
+                copies = lines / at_once, row_pieces = 2 * steps, behind = policy.stages / 2;
+  static_assert(!policy.chosen || (policy.chunk == 128 && (line_bytes == 128 || line_bytes == 64)));
+  const int lane = threadIdx.x % 32, piece = lane % line_pieces, line = warp * lines + lane / line_pieces;
+  // Of 64 bytes, two lines have the same place in 128.
+  const int swap = line_bytes == 128 ? line % 8 : line / 2 % 4;
+  static_assert(at_once % 8 == 0 || copies % 2 == 0);
+  const auto* const sixteens = static_cast<const uint4*>(a.centroids);
   RingPosition<policy.stages> at, next;  // next: to be told
   uint32 filled = 0;
-  int slot = 0, under_way = 0;
+  int slot = 0, under_way = 0, number[copies];
   const auto tell = [&] {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     barrier_arrive(shared.stage_full(next.stage));
     next.advance(), --under_way;
   };
+  const auto look_up = [&](int64 tile, int chunk) {
+    const int* const from = a.chosen.numbers + tile * a.chosen.stride + chunk * policy.chunk + line;
+#pragma unroll
+    for (int i = 0; i < copies; ++i) number[i] = from[i * at_once];
+  };
+  if (tiles.begin < tiles.count) look_up(tiles.begin / block_rows, 0);
   for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride) {
     const int64 tile = block / block_rows;
-    const int* numbers = a.chosen.numbers + tile * a.chosen.stride;
     const int count = a.chosen.counts[tile];
-    for (int c = 0; c < count; ++c, numbers += policy.chunk, slot = slot_after(slot)) {
-      int mine[rows / 2];
-      uint32 from[rows], real = 0;
+    for (int c = 0; c < count; ++c, slot = slot_after(slot)) {
+      uint32 from[copies], real = 0;
 #pragma unroll
-      for (int i = 0; i < rows / 2; ++i) mine[i] = numbers[32 * i + lane];
-#pragma unroll
-      for (int i = 0; i < rows; ++i) {
-        const int number = __shfl_sync(everyone, mine[i / 2], i % 2 * 16 + lane / 2);
-        from[i] = static_cast<uint32>(number) * row_pieces + lane % 2;
-        if (number != a.chosen.none) real |= 1u << i;
+      for (int i = 0; i < copies; ++i) {
+        from[i] = static_cast<uint32>(number[i]) * row_pieces + piece;
+        if (number[i] != a.chosen.none) real |= 1u << i;
       }
 #pragma unroll 1
       for (int stage = 0; stage < stages_of_chunk; ++stage, at.advance()) {
@@ -137,17 +146,22 @@ __device__ __forceinline__ void fill_chosen(const Shared& shared, const Argument
           barrier_wait(shared.stage_empty(at.stage), at.parity ^ 1);
         else
           ++filled;
-        if (stage == 0)
+        if (stage == 0) {
 #pragma unroll
-          for (int i = 0; i < rows / 2; ++i) copy_async<4>(shared.slot(slot) + 32 * i + lane, a.origins + mine[i], 4);
-        unsigned char* const to =
-            shared.memory + at.stage * stage_bytes + lane % 2 * (16 * policy.chunk) + lane / 2 * 16;
+          for (int i = 0; i < copies; ++i)
+            if (piece == 0) copy_async<4>(shared.slot(slot) + line + i * at_once, a.origins + number[i], 4);
+          if (c + 1 < count)
+            look_up(tile, c + 1);
+          else if (block + tiles.stride < tiles.count)
+            look_up((block + tiles.stride) / block_rows, 0);
+        }
+        unsigned char* const to = shared.memory + at.stage * stage_bytes + line * line_bytes;
 #pragma unroll
-        for (int i = 0; i < rows; ++i)
-#pragma unroll
-          for (int piece = 0; piece < pieces; piece += 2)
-            copy_async<16>(to + piece * (16 * policy.chunk) + i * 256, eights + (from[i] + stage * pieces + piece),
-                           real >> i & 1 ? 16 : 0);
+        for (int i = 0; i < copies; ++i) {
+          const int swapped = line_bytes == 128 && at_once * i % 8 != 0 ? swap ^ 4 : swap;
+          copy_async<16>(to + i * (at_once * line_bytes) + (piece ^ swapped) * 16,
+                         sixteens + (from[i] + stage * line_pieces), real >> i & 1 ? 16 : 0);
+        }
         asm volatile("cp.async.commit_group;" ::: "memory");
         if (++under_way > behind) {
           copies_wait_but<behind>();
@@ -155,7 +169,7 @@ __device__ __forceinline__ void fill_chosen(const Shared& shared, const Argument
         }
       }
     }
-    wait_for_copies();
-    while (under_way > 0) tell();
   }
+  wait_for_copies();
+  while (under_way > 0) tell();
 }
