@@ -6,8 +6,12 @@
 namespace ts::inline v0::solvers::kmeans_detail {
 
 /// Orthonormal directions (d x m, m <= most) in which the rows here vary most, by falling variance: about the leading
-/// eigenvectors of the Gram matrix of a sample, by two steps of subspace iteration from a random block (Halko,
-/// Martinsson, Tropp 2011, algorithm 4.4). Fewer than `most` where the sample has no more dimensions.
+/// eigenvectors of the Gram matrix of a sample, by two steps of subspace iteration from random signs (Halko,
+/// Martinsson, Tropp 2011, algorithm 4.3). Fewer than `most` where the sample has no more dimensions.
 [[nodiscard]] Matrix<double> leading_axes(const KMeansProblem& problem, index_t most);
+/// The same for rows on a device, which multiplies there: an orthonormal basis of about that space, in no order, d x
+/// `columns` unless a sample has fewer dimensions. @throws Error(out_of_memory).
+[[nodiscard]] Matrix<double> leading_space(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                                           index_t columns);
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

@@ -172,7 +172,7 @@ void Lloyd::use_heads() {
   p_.for_each_block_here([&](index_t, const Rows& block) {
     const HeadsForm form = block.rows() == p_.rows() ? clusters_.heads_form(block, passes) : HeadsForm{};
     if (form.columns == 0) return;
-    const Matrix<double> axes = leading_axes(p_, form.columns);
+    const Matrix<double> axes = leading_space(p_.ctx, block, p_.moments, form.columns);
     // Kernels take whole stages of columns.
     if (axes.cols() == form.columns) clusters_.use_heads(block, axes.cview(), form.numbers);
   });

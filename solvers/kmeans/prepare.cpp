@@ -5,6 +5,7 @@
 #include "tallskinny/gemm/assign/exact/distances.hpp"
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
+#include "tallskinny/solvers/kmeans/axes.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
@@ -41,8 +42,11 @@ void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptio
   const std::vector<std::int32_t> none;
   Clusters clusters(p.ctx, Space::device, p.moments, unit_of(p), Matrix<double>::zeros(p.k, p.cols()));
   PerRowArray<std::int32_t> labels(p.ctx, Space::device, p.rows(), no_label);
-  clusters.rehearse(rows, scores_of(options.precision), labels.view(), p.weights_of(0, p.rows()),
-                    options.metric == KMeansMetric::cosine ? 0 : passes_with_heads(options.max_iter - heads_from));
+  const index_t with_heads =
+      options.metric == KMeansMetric::cosine ? 0 : passes_with_heads(options.max_iter - heads_from);
+  clusters.rehearse(rows, scores_of(options.precision), labels.view(), p.weights_of(0, p.rows()), with_heads);
+  if (const index_t axes = with_heads > 0 ? clusters.heads_form(rows, with_heads).columns : 0; axes > 0)
+    (void)leading_space(p.ctx, rows, p.moments, axes);
   clusters.add_rows(rows, labels.view(), p.weights_of(0, p.rows()));
   (void)clusters.move_to_means();
   (void)clusters.inertia_terms();

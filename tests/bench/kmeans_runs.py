@@ -28,9 +28,20 @@ def cases_of(options):
 
 
 def points(n, d, centres, kind, dtype):
-    """Normal points on the GPU, or "blobs" of standard deviation 1 around `centres` centres in a box of side 6."""
+    """Normal points on the GPU, or "blobs" of standard deviation 1 around `centres` centres in a box of side 6, or
+    "embeddings" of unit length, around 3000 centres, whose standard deviations fall like 1 / sqrt(j) along hidden
+    axes."""
     import torch
     torch.manual_seed(1)
+    if kind == "embeddings":
+        scale = torch.arange(1, d + 1, device="cuda") ** -.5
+        turn = torch.linalg.qr(torch.randn(d, d, device="cuda"))[0]
+        middles = torch.randn(3000, d, device="cuda") * scale
+        x = torch.empty(n, d, device="cuda", dtype=dtype)
+        for part in x.split(1 << 18):
+            rows = middles[torch.randint(0, 3000, (len(part),), device="cuda")]
+            part[:] = torch.nn.functional.normalize((rows + .8 * torch.randn_like(rows) * scale) @ turn)
+        return x
     x = torch.randn(n, d, device="cuda", dtype=dtype)
     if kind == "blobs":
         box = 6 * torch.rand(centres, d, device="cuda", dtype=dtype) - 3

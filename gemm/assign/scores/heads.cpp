@@ -139,11 +139,12 @@ bool Heads::serve(const Rows& x, double scale) noexcept {
 }
 
 void Heads::passed(index_t kept, double seconds, double seconds_without) noexcept {
-  constexpr double most_kept = 0.5;
+  constexpr double most_kept = 0.5, most_at_first = 0.75;  // first centroids have just become means
   constexpr int longest_rest = 64;
   const bool first = !loaded_;
   loaded_ = true;
-  const bool many = static_cast<double>(kept) > most_kept * static_cast<double>(n_) * static_cast<double>(padded_);
+  const double pairs = static_cast<double>(n_) * static_cast<double>(padded_);
+  const bool many = static_cast<double>(kept) > (first ? most_at_first : most_kept) * pairs;
   if (!many && (first || seconds <= seconds_without)) {
     pause_ = 1;
     return;

@@ -20,9 +20,10 @@ constexpr double per_product = 2 / 655e9;  // milliseconds of a product of float
 /// Milliseconds of a pass with heads, as far as these decide (H100). Of each pair of a row and a centroid products of
 /// heads take a step of tensor instructions each, and integers a conversion. Scores of what is left take 2.7 times what
 /// they take for whole chunks of all centroids; how much is left falls with what heads leave of rows, here of
-/// embeddings, whose variances fall like 1 / j, and integers round away 1.5 % of it. Axes take the host a while.
+/// embeddings, whose variances fall like 1 / j, and integers round away 1.5 % of it. Axes take the host a while, and
+/// rows are turned into them.
 double cost_of(const AssignProblem& p, index_t passes, const HeadsForm& heads) {
-  constexpr double making = 0.4 / 768, most_passes = 50, slowness = 2.7;
+  constexpr double of_axes = 2e-5, of_turning = 2.6e-11, most_passes = 50, slowness = 2.7;
   const bool int8 = heads.numbers == HeadNumbers::int8;
   const auto d = static_cast<double>(p.rows.d), k = static_cast<double>(p.k), m = static_cast<double>(heads.columns);
   const double pairs = static_cast<double>(p.rows.n) * k, steps = head_steps(heads);
@@ -30,7 +31,8 @@ double cost_of(const AssignProblem& p, index_t passes, const HeadsForm& heads) {
   const double lost = std::log(d / m) / std::log(d) + (int8 ? 0.015 : 0.0);
   const double left = std::min(1.0, (32 * std::exp(9.5 * lost) + 64) / k);
   return pairs * (of_heads + slowness * left * d * per_product) +
-         m * d * making / std::min(static_cast<double>(passes), most_passes);
+         m * d * (of_axes + of_turning * static_cast<double>(p.rows.n)) /
+             std::min(static_cast<double>(passes), most_passes);
 }
 
 }  // namespace

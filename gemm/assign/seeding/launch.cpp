@@ -100,6 +100,22 @@ void fetch_rows(const Context& ctx, const Rows& x, std::span<const index_t> numb
   }
 }
 
+/// With a unit, in its coordinates.
+template <class S>
+void gather_there(const Context& ctx, const Rows& x, std::span<const index_t> numbers, const SeedingUnit* unit,
+                  S* out) {
+  if (numbers.empty() || x.cols() == 0) return;
+  const std::span<const double> moved = unit != nullptr ? std::span(unit->moments.shift) : std::span<const double>();
+  Workspace w;
+  const std::size_t sent = w.reserve<index_t>(std::ssize(numbers)), shift = w.reserve<double>(std::ssize(moved));
+  w.get(ctx.stream);
+  cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data(), numbers.size_bytes());
+  cuda::copy_bytes(ctx.stream, w.at<char>(shift), moved.data(), moved.size_bytes());
+  launch_gather(ctx, x, w.at<index_t>(sent), std::ssize(numbers), unit != nullptr ? w.at<double>(shift) : nullptr,
+                unit != nullptr ? unit->scale : 1, out, x.cols());
+  ctx.stream.synchronize();
+}
+
 }  // namespace
 
 template <class S>
@@ -188,13 +204,12 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out) {
-  if (numbers.empty() || x.cols() == 0) return;
-  Workspace w;
-  const std::size_t sent = w.reserve<index_t>(std::ssize(numbers));
-  w.get(ctx.stream);
-  cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data(), numbers.size_bytes());
-  launch_gather(ctx, x, w.at<index_t>(sent), std::ssize(numbers), nullptr, 1, out.data, x.cols());
-  ctx.stream.synchronize();
+  gather_there(ctx, x, numbers, nullptr, out.data);
+}
+
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<float> out,
+                 const SeedingUnit& unit) {
+  gather_there(ctx, x, numbers, &unit, out.data);
 }
 
 std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {

@@ -249,6 +249,13 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
                   });
 }
 
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<float> out,
+                 const SeedingUnit& unit) {
+  expects(out.size == std::ssize(numbers) * x.cols() && out.space == Space::device && x.on_device(),
+          "gathered rows need room for each of them, in the same memory");
+  assign_device::gather_rows(ctx, x, numbers, out, unit);
+}
+
 TS_INSTANTIATE_POTENTIAL(float)
 TS_INSTANTIATE_POTENTIAL(double)
 template decltype(choose_rows<float>) choose_rows<float>;

@@ -99,5 +99,8 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 /// The same in S, contiguous where the rows are.
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out);
+/// The same of rows on a device, in the coordinates of distances.
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<float> out,
+                 const SeedingUnit& unit);
 
 }  // namespace ts::inline v0
