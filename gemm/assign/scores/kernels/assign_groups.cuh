@@ -302,7 +302,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     // Lanes part only in warps that end here: behind such a branch all shuffles would have a second way, for warps
     // that are not whole.
     if constexpr (policy.chosen) {
-      fill_chosen(shared, a, tiles, warp - consumers);
+      fill_chosen<policy.fillers()>(shared, a, tiles, warp - consumers);
       return;
     }
     if (warp == consumers + policy.producers) {

@@ -107,14 +107,14 @@ constexpr int line_bytes = ts::cuda::step_bytes * stage_steps, right_line = poli
 /// free: the stages of the chunk behind the one that was there were given back, since there are more slots than stages.
 /// Places of no centroid are filled with zeros: if all blocks read one row for them, the cache would answer them one
 /// after the other. The numbers of the next chunk come while this one does; every tile has one.
+template <int Warps>
 __device__ __forceinline__ void fill_chosen(const Shared& shared, const Arguments& a, const RowTiles& tiles, int warp) {
-  constexpr int line_pieces = line_bytes / 16, at_once = 32 / line_pieces, lines = policy.chunk / policy.fillers(),
+  constexpr int line_pieces = line_bytes / 16, at_once = 32 / line_pieces, lines = policy.chunk / Warps,
                 copies = lines / at_once, row_pieces = 2 * steps, behind = policy.stages / 2;
-  static_assert(!policy.chosen || (policy.chunk == 128 && (line_bytes == 128 || line_bytes == 64)));
+  static_assert(policy.chosen && (line_bytes == 128 || line_bytes == 64) && lines % at_once == 0 && copies <= 32);
   const int lane = threadIdx.x % 32, piece = lane % line_pieces, line = warp * lines + lane / line_pieces;
   // Of 64 bytes, two lines have the same place in 128.
   const int swap = line_bytes == 128 ? line % 8 : line / 2 % 4;
-  static_assert(at_once % 8 == 0 || copies % 2 == 0);
   const auto* const sixteens = static_cast<const uint4*>(a.centroids);
   RingPosition<policy.stages> at, next;  // next: to be told
   uint32 filled = 0;
