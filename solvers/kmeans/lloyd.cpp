@@ -164,14 +164,15 @@ void Lloyd::end_pass() {
 }
 
 void Lloyd::use_heads() {
-  asked_for_heads_ = true;
+  asked_for_heads_ = true;  // unless they are to begin later
   const index_t passes = passes_with_heads(control_.max_iter - run_.n_iter);
   if (p_.source.space() != Space::device || !p_.source.in_memory() || p_.distributed() || control_.spherical ||
       passes == 0)
     return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
     const HeadsForm form = block.rows() == p_.rows() ? clusters_.heads_form(block, passes) : HeadsForm{};
-    if (form.columns == 0) return;
+    asked_for_heads_ = form.columns == 0 || form.from <= run_.n_iter;
+    if (form.columns == 0 || !asked_for_heads_) return;
     const Matrix<double> axes = leading_space(p_.ctx, block, p_.moments, form.columns);
     // Kernels take whole stages of columns.
     if (axes.cols() == form.columns) clusters_.use_heads(block, axes.cview(), form.numbers);

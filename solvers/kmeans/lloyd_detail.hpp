@@ -12,8 +12,8 @@
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
-/// Iterations before heads, which need labels and serve means best, whose tails are shorter than those of rows, which
-/// first centres are; and the least left for them: axes cost as much as some passes.
+/// Iterations before heads at least, since they need labels and serve means best, whose tails are shorter than those of
+/// rows, which first centres are; and the least left for them: axes cost as much as some passes.
 constexpr int heads_from = 1, least_passes_with_heads = 8;
 /// Of so many that are left; 0: too few.
 constexpr index_t passes_with_heads(int left) noexcept { return left < least_passes_with_heads ? 0 : left; }

@@ -12,6 +12,7 @@ enum class HeadNumbers { float16, int8 };
 struct HeadsForm {
   index_t columns = 0;  ///< along as many axes; 0: none
   HeadNumbers numbers = HeadNumbers::float16;
+  int from = 2;  ///< passes over all centroids before them
 
   [[nodiscard]] constexpr index_t bytes() const noexcept { return columns * (numbers == HeadNumbers::int8 ? 1 : 2); }
 };

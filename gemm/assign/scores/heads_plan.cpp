@@ -15,25 +15,38 @@ namespace {
 /// Of 32 bytes of a row, with one of limits.
 int head_steps(const HeadsForm& heads) { return static_cast<int>(heads.bytes() / HeadsTilesPolicy::step_bytes) + 1; }
 
-constexpr double per_product = 2 / 655e9;  // milliseconds of a product of float16 in whole passes
+constexpr double per_product = 2 / 655e9;       // milliseconds of a product of float16 in whole passes
+constexpr double without = 1.16 * per_product;  // of one in a pass over all centroids, measured
 
-/// Milliseconds of a pass with heads, as far as these decide (H100). Of each pair of a row and a centroid products of
-/// heads take a step of tensor instructions each, and integers a conversion. Scores of what is left take 2.7 times what
-/// they take for whole chunks of all centroids; how much is left falls with what heads leave of rows, here of
-/// embeddings, whose variances fall like 1 / j, and integers round away 1.5 % of it. Axes take the host a while, and
-/// rows are turned into them.
-double cost_of(const AssignProblem& p, index_t passes, const HeadsForm& heads) {
-  constexpr double of_axes = 2e-5, of_turning = 2.6e-11, most_passes = 50, slowness = 2.7;
-  const bool int8 = heads.numbers == HeadNumbers::int8;
-  const auto d = static_cast<double>(p.rows.d), k = static_cast<double>(p.k), m = static_cast<double>(heads.columns);
-  const double pairs = static_cast<double>(p.rows.n) * k, steps = head_steps(heads);
-  const double of_heads = 0x1p-32 * (int8 ? 0.63 + 0.12 * steps : 0.06 + 0.178 * steps);
-  const double lost = std::log(d / m) / std::log(d) + (int8 ? 0.015 : 0.0);
-  const double left = std::min(1.0, (32 * std::exp(9.5 * lost) + 64) / k);
-  return pairs * (of_heads + slowness * left * d * per_product) +
-         m * d * (of_axes + of_turning * static_cast<double>(p.rows.n)) /
-             std::min(static_cast<double>(passes), most_passes);
-}
+/// Milliseconds of heads (H100), as far as these decide. How much they leave falls with what they leave of rows, here
+/// of embeddings, whose variances fall like 1 / j, and integers round away 1.5 % of it. The second pass of a run, the
+/// first whose rows have labels, leaves about ten times as much.
+struct HeadsCost {
+  double pairs, d, making, of_limits, of_heads, left;
+
+  HeadsCost(const AssignProblem& p, const HeadsForm& heads)
+      : pairs(static_cast<double>(p.rows.n) * static_cast<double>(p.k)), d(static_cast<double>(p.rows.d)) {
+    const bool int8 = heads.numbers == HeadNumbers::int8;
+    const auto k = static_cast<double>(p.k), m = static_cast<double>(heads.columns);
+    // Axes take the host a while, and rows are turned into them.
+    making = m * d * (2e-5 + 2.6e-11 * static_cast<double>(p.rows.n));
+    of_limits = static_cast<double>(p.rows.n) * d * static_cast<double>(size_of(p.rows.type)) / 2.5e9;
+    // Of each pair products of heads take a step of tensor instructions each, and integers a conversion.
+    const double steps = head_steps(heads);
+    of_heads = 0x1p-32 * (int8 ? 0.63 + 0.12 * steps : 0.06 + 0.178 * steps);
+    const double lost = std::log(d / m) / std::log(d) + (int8 ? 0.015 : 0.0);
+    left = (32 * std::exp(9.5 * lost) + 64) / k;
+  }
+  /// Scores of what is left take twice what they take for whole chunks of all centroids.
+  [[nodiscard]] double pass(double share) const {
+    return of_limits + pairs * (of_heads + 2 * std::min(1.0, share) * d * per_product);
+  }
+  [[nodiscard]] double mean(index_t passes) const {
+    constexpr double most_passes = 20;  // a run may end before
+    return pass(left) + making / std::min(static_cast<double>(passes), most_passes);
+  }
+  [[nodiscard]] bool serves_second_pass() const { return pass(10 * left) < without * pairs * d; }
+};
 
 }  // namespace
 
@@ -47,12 +60,15 @@ HeadsForm heads_form(const AssignProblem& p, index_t passes, const DeviceInfo& d
       p.k * p.rows.d < least_of_row || p.rows.n > most_rows || products < least_products)
     return {};
   if (!assign_chosen_plan(p, assign_plans(p, device), device)) return {};
-  constexpr double without = 1.16 * per_product;  // a pass over all centroids, measured
   HeadsForm best;
-  for (const HeadsForm& form : {HeadsForm{48}, {112}, {160, HeadNumbers::int8}, {224, HeadNumbers::int8}})
-    if (3 * form.columns <= 2 * p.rows.d && (best.columns == 0 || cost_of(p, passes, form) < cost_of(p, passes, best)))
-      best = form;
-  return best.columns > 0 && cost_of(p, passes, best) < without * products ? best : HeadsForm{};
+  double least = without * products;
+  for (HeadsForm form : {HeadsForm{48}, {112}, {160, HeadNumbers::int8}, {224, HeadNumbers::int8}}) {
+    const HeadsCost cost(p, form);
+    if (3 * form.columns > 2 * p.rows.d || cost.mean(passes) >= least) continue;
+    form.from = cost.serves_second_pass() ? 1 : 2;
+    best = form, least = cost.mean(passes);
+  }
+  return best;
 }
 
 index_t tile_rows(const ScorePlan& chosen) { return group_rows * policy_of<GroupsPolicy>(chosen.kernel).groups; }

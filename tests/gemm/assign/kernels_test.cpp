@@ -237,14 +237,16 @@ TEST_CASE("heads are 8-bit integers where many axes pay", "[assign][heads]") {
   };
   CHECK(form(1 << 20, 768, 4096, 50).numbers == HeadNumbers::int8);
   CHECK(form(1 << 20, 768, 4096, 50).columns == 224);
+  CHECK(form(1 << 20, 768, 4096, 50).from == 2);  // the second pass would leave most pairs
   CHECK(form(1 << 19, 1024, 16384, 50).columns == 160);
+  CHECK(form(1 << 19, 1024, 16384, 50).from == 1);
   CHECK(form(1 << 21, 128, 8192, 50).numbers == HeadNumbers::float16);  // conversions would bind
   CHECK(form(1 << 21, 128, 8192, 50).columns == 48);
   CHECK(form(1 << 20, 512, 2048, 50).numbers == HeadNumbers::int8);
+  CHECK(form(1 << 20, 768, 4096, 8).numbers == HeadNumbers::int8);
   // Axes would take longer than they save.
-  CHECK(form(1 << 20, 768, 4096, 8).numbers == HeadNumbers::float16);
-  CHECK(form(1 << 20, 512, 2048, 14).columns == 0);
-  CHECK(form(1 << 17, 768, 4096, 50).columns == 0);
+  CHECK(form(1 << 20, 512, 2048, 1).columns == 0);
+  CHECK(form(1 << 16, 768, 4096, 50).columns == 0);
   CHECK(form(1 << 20, 512, 1000, 50).columns == 0);
   CHECK(form(1 << 20, 768, 4096, 50, "sm_100").columns == 0);
 }
