@@ -79,7 +79,7 @@ Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydCo
       bounds_that_pay_(
           static_cast<double>(problem.k) * static_cast<double>(problem.cols()),
           control.scores == Scores::int8 && problem.cols() >= least_columns_of_int8 && Pruning::possible(problem.ctx),
-          problem.all_rows()),
+          problem.all_rows(), Pruning::costs(problem.ctx)),
       scores_(control.scores),
       can_prune_(control.bounds && problem.source.space() == Space::host && problem.source.in_memory()) {
   if (control.max_iter == 0) phase_ = Phase::label;
@@ -130,8 +130,9 @@ void Lloyd::judge_pruning() {
   const auto pairs = static_cast<double>(p_.rows()) * static_cast<double>(p_.k);
   const double share = static_cast<double>(here_.headed) / pairs,
                met = static_cast<double>(here_.shortened + here_.met) / pairs;
-  if (pairs_ ? pairs_pay(p_.cols(), p_.k, share, met)
-             : pruned_cost(p_.cols(), p_.k, pruning_->columns(), share, met) < unpruned_cost(p_.cols(), p_.k))
+  if (pairs_ ? pairs_pay(p_.ctx, p_.cols(), p_.k, share, met)
+             : pruned_cost(p_.ctx, p_.cols(), p_.k, pruning_->columns(), share, met) <
+                   unpruned_cost(p_.ctx, p_.cols(), p_.k))
     return;
   prune_no_more();
 }

@@ -71,9 +71,9 @@ class Attempts {
 class BoundsThatPay {
  public:
   /// @param products of the scores of a row. @param wide passes without bounds have scores of 8 bits. @param n rows.
-  BoundsThatPay(double products, bool wide, index_t n)
-      : least_share_(std::max(cost / (cost + products), wide ? share_of_wide : 0)), rests_(wide) {
-    if (wide) attempts_ = Attempts(n / changes_of_wide);
+  BoundsThatPay(double products, bool wide, index_t n, const assign_cpu::ProductCosts& costs)
+      : least_share_(std::max(cost / (cost + products), wide ? costs.least_skipped : 0)), rests_(wide) {
+    if (wide) attempts_ = Attempts(n / costs.least_changed);
   }
 
   [[nodiscard]] bool now() const noexcept { return !rests_; }
@@ -89,9 +89,7 @@ class BoundsThatPay {
   }
 
  private:
-  static constexpr double cost = 512;             // of bounds, in products of a score
-  static constexpr double share_of_wide = 0.4;    // what scores of 8 bits save, measured with AVX2 and AVX-512 VNNI
-  static constexpr index_t changes_of_wide = 20;  // bounds are tried once one label of so many changes
+  static constexpr double cost = 512;  // of bounds, in products of a score
   double least_share_;
   Attempts attempts_;
   bool rests_;

@@ -33,25 +33,45 @@ index_t most_width(index_t cols) noexcept {
   return std::min(cols / Pruning::columns_step * Pruning::columns_step, index_t{256});
 }
 
+constexpr double of_making = 6, most_of_cost = 0.75;
+constexpr double headed_share = 0.7;  ///< of pairs, that bounds of groups leave
+
+/// Of heads, in products of each pass, which are made once.
+double cost_of_making(index_t d, index_t columns, int passes) {
+  return of_making * static_cast<double>(d * columns) / std::max(1, passes);
+}
+
+/// Whether heads may pay if they leave nothing, which fewer columns than these never did.
+bool heads_may_pay(const KMeansProblem& p, index_t clusters, int passes) {
+  const index_t d = p.cols(), columns = std::min(d, index_t{64});
+  return pruned_cost(p.ctx, d, clusters, columns, headed_share, 0) + cost_of_making(d, columns, passes) <=
+         most_of_cost * unpruned_cost(p.ctx, d, clusters);
+}
+
 }  // namespace
 
-double pruned_cost(index_t d, index_t k, index_t columns, double headed, double met) noexcept {
-  // Measured on a processor with AVX-512 VNNI: what comes after the products of a group costs as much as 50 columns; a
-  // centroid met alone, in 8 bits and sometimes in float32, as much as 2500 more products than it has.
-  const double of_head = static_cast<double>(columns) / 2 + 25, of_met = static_cast<double>(d) + 2500;
+double pruned_cost(const Context& ctx, index_t d, index_t k, index_t columns, double headed, double met) {
+  // Measured on a processor with AVX-512 VNNI: a centroid met alone, in 8 bits and sometimes in float32, costs as much
+  // as 2500 more products than it has.
+  const assign_cpu::ProductCosts costs = Pruning::costs(ctx);
+  const double of_head = costs.column * static_cast<double>(columns) + costs.rest_of_heads,
+               of_met = static_cast<double>(d) + 2500;
   return static_cast<double>(k) * (headed * of_head + met * of_met) + reading_cost * static_cast<double>(d);
 }
 
-double unpruned_cost(index_t d, index_t k) noexcept {
+double unpruned_cost(const Context& ctx, index_t d, index_t k) {
   // Wide rows are scored in 8 bits.
-  return static_cast<double>(d) * (static_cast<double>(k) * (d >= least_columns_of_int8 ? 0.5 : 1) + reading_cost);
+  const assign_cpu::ProductCosts costs = Pruning::costs(ctx);
+  const double of_pair =
+      d >= least_columns_of_int8 ? costs.column * static_cast<double>(d) + costs.rest : static_cast<double>(d);
+  return static_cast<double>(k) * of_pair + reading_cost * static_cast<double>(d);
 }
 
 PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, HostView<const double> centers,
                          std::span<const std::int32_t> labels, int passes) {
   const index_t d = p.cols(), k = centers.rows(), width = axes.cols(), few = std::min(k, trial_clusters);
   PruningPlan best;
-  best.without = unpruned_cost(d, k);
+  best.without = unpruned_cost(p.ctx, d, k);
   // Rows, then some centroids, then those of the labels of the rows.
   const index_t rows = std::min(p.rows(), trial_rows);
   Matrix<float> all(2 * rows + few, d), q(d, width), heads(all.rows(), width);
@@ -100,13 +120,10 @@ PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, Ho
         survivors += square[at(rows + m)] / 2 - product[at(i * few + m)] - slack <= own[at(i)] ? 1 : 0;
       }
     const double share = static_cast<double>(survivors) / static_cast<double>(rows * few);
-    // Heads are made once, by products in float32; bounds of groups leave about so many pairs.
-    constexpr double headed = 0.7, of_making = 6;
-    const double making = of_making * static_cast<double>(d * columns) / std::max(1, passes);
-    const double cost = pruned_cost(d, k, columns, headed, share) + making;
+    const double cost = pruned_cost(p.ctx, d, k, columns, headed_share, share) + cost_of_making(d, columns, passes);
     if (best.columns == 0 || cost < best.cost) best.columns = columns, best.cost = cost;
   }
-  if (best.cost > 0.75 * best.without) best.columns = 0;
+  if (best.cost > most_of_cost * best.without) best.columns = 0;
   return best;
 }
 
@@ -124,9 +141,9 @@ std::unique_ptr<PairBounds> pairs_for(const KMeansProblem& p, int passes) {
   return pairs;
 }
 
-bool pairs_pay(index_t d, index_t k, double headed, double met) noexcept {
+bool pairs_pay(const Context& ctx, index_t d, index_t k, double headed, double met) {
   // As pruned_cost() has it; what bounds of a pair cost is some 8 columns.
-  const double of_pair = static_cast<double>(d) / 2;
+  const double of_pair = Pruning::costs(ctx).column * static_cast<double>(d);
   return static_cast<double>(k) * (headed * of_pair + met * (static_cast<double>(d) + 500) + 8) <
          1.1 * static_cast<double>(k) * of_pair + reading_cost * static_cast<double>(d);
 }
@@ -134,7 +151,7 @@ bool pairs_pay(index_t d, index_t k, double headed, double met) noexcept {
 std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const double> centers,
                                      std::span<const std::int32_t> labels, int passes) {
   if (!may_prune(p.rows(), p.cols(), centers.rows()) || !Pruning::possible(p.ctx)) return nullptr;
-  if (sparse_here(p)) return nullptr;
+  if (sparse_here(p) || !heads_may_pay(p, centers.rows(), passes)) return nullptr;
   const Matrix<double> axes = leading_axes(p, most_width(p.cols()));
   if (axes.cols() < Pruning::columns_step) return nullptr;
   const PruningPlan plan = plan_pruning(p, axes.cview(), centers, labels, passes);

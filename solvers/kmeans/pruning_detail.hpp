@@ -17,8 +17,8 @@ struct PruningPlan {
 
 /// Products of a pass with heads, for this share of the pairs of rows and centroids that are met in them, and in all
 /// columns.
-[[nodiscard]] double pruned_cost(index_t d, index_t k, index_t columns, double headed, double met) noexcept;
-[[nodiscard]] double unpruned_cost(index_t d, index_t k) noexcept;
+[[nodiscard]] double pruned_cost(const Context& ctx, index_t d, index_t k, index_t columns, double headed, double met);
+[[nodiscard]] double unpruned_cost(const Context& ctx, index_t d, index_t k);
 
 /// Chooses the width of heads on a few rows, with centres and labels as they are, from these axes, for so many passes
 /// at most.
@@ -31,7 +31,7 @@ struct PruningPlan {
 /// Ready for passes over dense rows in host memory; none where they do not serve, or for so few passes.
 [[nodiscard]] std::unique_ptr<PairBounds> pairs_for(const KMeansProblem& problem, int passes);
 /// Whether a pass with them cost less than one without.
-[[nodiscard]] bool pairs_pay(index_t d, index_t k, double headed, double met) noexcept;
+[[nodiscard]] bool pairs_pay(const Context& ctx, index_t d, index_t k, double headed, double met);
 
 /// Ready for passes over dense rows in host memory that have labels; none where it does not pay.
 [[nodiscard]] std::unique_ptr<Pruning> pruning_for(const KMeansProblem& problem, HostView<const double> centers,

@@ -170,6 +170,14 @@ struct BatchOfHeads {
   std::ptrdiff_t to_lower = 0;  ///< `nearest` alone: from the place of a number to that of its least score
   int count = 0;
 };
+/// What 8 bits cost, in products of two 16-bit integers.
+struct ProductCosts {
+  double column = 0.5;         ///< a product of a row and a centroid of a group
+  double rest = 0;             ///< what comes after those of a pair, in all columns
+  double rest_of_heads = 25;   ///< the same of heads, of which more survive
+  double least_skipped = 0.4;  ///< share of the rows that bounds must leave alone, since passes with them have 16 bits
+  index_t least_changed = 20;  ///< they are tried once one label of so many changes
+};
 /// None where a processor has no fast products of bytes (AMX, AVX-512 VNNI, AVX2). `columns` are multiples of
 /// head_columns.
 struct PruningKernels {
@@ -194,6 +202,7 @@ struct PruningKernels {
                         const std::int32_t* list, index_t count, float* scores) = nullptr;
   /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers. Returns the square of the norm of out.
   double (*scaled_row)(const Rows& x, index_t i, const Packing<float>& packing, double* row, float* out) = nullptr;
+  ProductCosts costs = {};
 };
 inline constexpr index_t head_columns = 16, most_head_rows = 32;
 /// What kernels may read of quads behind those of the last group: products with it are not used.

@@ -18,11 +18,14 @@ using assign_cpu::most_head_rows;
 /// not exceed; what is listed so is met in float32.
 class BytesPass : public ListedPass {
  public:
-  BytesPass(const Context& ctx, const assign_cpu::AssignKernels& kernels, const AssignArguments& of)
-      : ListedPass(kernels, of.x, of.moments, of.centroids, Scores::float32),
+  BytesPass(const Context& ctx, const assign_cpu::AssignKernels& kernels, const AssignArguments& of,
+            Copies copies = Copies::never_win)
+      : ListedPass(kernels, of.x, of.moments, of.centroids, Scores::float32, copies),
         columns_((centroids_.d + 63) / 64 * 64),
         groups_(kernels.pruning, centroids_.k, columns_),
-        longest_(std::max<index_t>(1024, groups_.groups() * head_group / 8)),
+        // Limits that do not fall leave lists long.
+        longest_(copies == Copies::like_others ? groups_.groups() * head_group
+                                               : std::max<index_t>(1024, groups_.groups() * head_group / 8)),
         step_(longest_ + 3 * head_group) {
     const index_t k = centroids_.k, d = centroids_.d;
     std::vector<double> norm(static_cast<std::size_t>(k)), error(norm.size());
@@ -55,7 +58,7 @@ class BytesPass : public ListedPass {
 
   struct Scratch : ListedPass::Scratch {
     Matrix<float> x;  ///< rows of a piece, shifted and scaled
-    std::vector<std::int8_t> bytes;
+    InLines<std::int8_t> bytes;
     std::vector<std::int32_t> lists, ids;
     std::vector<float> lowers;
     std::array<float, head_piece> scale, radius, limit, floor;
@@ -76,9 +79,15 @@ class BytesPass : public ListedPass {
   }
 
   void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    piece(p, to, sums, s, [](index_t, double) { return std::numeric_limits<float>::max(); });
+  }
+  /// @param limit of row i and its norm: the score of a centroid that is nearer than what is known of the row is not
+  /// above it. Where there is none the label may stay.
+  template <class Limit>
+  void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s, const Limit& limit) const {
     const index_t i0 = p * head_piece;
     const auto count = static_cast<int>(std::min<index_t>(head_piece, x_.rows() - i0));
-    for (int r = 0; r < count; ++r) prepare(i0 + r, r, s);
+    for (int r = 0; r < count; ++r) prepare(i0 + r, r, limit, s);
     const std::uint64_t overflown = meet(count, s);
     const std::uint64_t there = count == head_piece ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
     for_each_bit(there & ~overflown, [&](int r) { settle(i0 + r, r, to, sums, s); });
@@ -93,7 +102,8 @@ class BytesPass : public ListedPass {
   }
 
  protected:
-  void prepare(index_t i, int r, Scratch& s) const {
+  template <class Limit>
+  void prepare(index_t i, int r, const Limit& limit, Scratch& s) const {
     const auto at = static_cast<std::size_t>(r);
     const double square = kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), &s.x(r, 0));
     const double norm = std::sqrt(square) * (1 + 0x1p-20);
@@ -102,7 +112,7 @@ class BytesPass : public ListedPass {
     s.norm[at] = norm, s.scale[at] = static_cast<float>(all.unit), s.start[at] = -all.sum * kernels_.pruning.offset;
     s.radius[at] = float_above(radius * (1 + 0x1p-20));
     s.floor[at] = rounding_of(norm, radius);
-    s.limit[at] = std::numeric_limits<float>::max();
+    s.limit[at] = std::min(limit(i, norm) + s.floor[at], std::numeric_limits<float>::max());
     s.end[at] = list(r, s);
   }
   /// What rounding to float32 takes from a least score, and adds to a greatest one.
@@ -112,46 +122,44 @@ class BytesPass : public ListedPass {
   }
   [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
 
-  /// Lists what may be nearest; returns the rows of which more may be than a list holds.
+  /// Lists what may be nearest; returns the rows of which more may be than a list holds. Limits stay where s.floor is
+  /// infinite.
   std::uint64_t meet(int count, Scratch& s) const {
     const int at_once = kernels_.pruning.rows;
     const assign_cpu::UseTiles tiles(kernels_.pruning);
+    const auto to_lower = reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data();
+    const std::int8_t* head[head_piece];
+    for (int r = 0; r < head_piece; ++r) head[r] = s.bytes.data() + r * columns_;
+    // What fills up the last rows at once is in nobody's list.
+    for (auto at = static_cast<std::size_t>(count); at < head_piece; ++at)
+      s.limit[at] = std::numeric_limits<float>::lowest(), s.end[at] = list(head_piece, s);
     std::uint64_t overflown = 0;
-    for (index_t g = 0; g < groups_.groups(); ++g)
+    for (index_t g = 0; g < groups_.groups(); ++g) {
+      const assign_cpu::GroupOfHeads group = groups_.group(g);
       for (int r0 = 0; r0 < count; r0 += at_once) {
-        const std::int8_t* head[most_head_rows];
-        std::int32_t start[most_head_rows];
-        float scale[most_head_rows], radius[most_head_rows], limit[most_head_rows], floor[most_head_rows];
-        std::int32_t* end[most_head_rows];
-        for (int q = 0; q < at_once; ++q) {
-          const int r = std::min(r0 + q, count - 1);
-          const auto at = static_cast<std::size_t>(r);
-          head[q] = s.bytes.data() + static_cast<index_t>(at) * columns_, start[q] = s.start[at];
-          scale[q] = s.scale[at], radius[q] = s.radius[at], limit[q] = s.limit[at], floor[q] = s.floor[at];
-          end[q] = r0 + q < count ? s.end[at] : list(head_piece, s);
-        }
-        const BatchOfHeads batch{head,
-                                 start,
-                                 scale,
-                                 radius,
-                                 floor,
+        const auto at = static_cast<std::size_t>(r0);
+        const BatchOfHeads batch{&head[at],
+                                 &s.start[at],
+                                 &s.scale[at],
+                                 &s.radius[at],
+                                 &s.floor[at],
                                  nullptr,
-                                 limit,
-                                 end,
+                                 &s.limit[at],
+                                 &s.end[at],
                                  nullptr,
-                                 reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data(),
+                                 to_lower,
                                  std::min(at_once, count - r0)};
-        kernels_.pruning.nearest(groups_.group(g), batch, columns_);
-        for (int r = r0; r < std::min(r0 + at_once, count); ++r) {
-          const auto at = static_cast<std::size_t>(r);
-          s.end[at] = end[r - r0], s.limit[at] = limit[r - r0];
-          if (s.end[at] - list(r, s) <= longest_) continue;
-          shorten(r, s);
-          if (s.end[at] - list(r, s) <= longest_ / 2) continue;
-          overflown |= std::uint64_t{1} << r;
-          s.end[at] = list(r, s);
-        }
+        kernels_.pruning.nearest(group, batch, columns_);
       }
+      for (int r = 0; r < count; ++r) {
+        const auto at = static_cast<std::size_t>(r);
+        if (s.end[at] - list(r, s) <= longest_) continue;
+        shorten(r, s);
+        if (s.end[at] - list(r, s) <= longest_ / 2) continue;
+        overflown |= std::uint64_t{1} << r;
+        s.end[at] = list(r, s);
+      }
+    }
     return overflown;
   }
   /// Takes what the limit of now excludes from a list.
@@ -171,6 +179,7 @@ class BytesPass : public ListedPass {
     shorten(r, s);
     const std::int32_t* const numbers = list(r, s);
     const index_t count = s.end[at] - numbers;
+    if (count == 0) return;
     std::int32_t nearest = numbers[0];
     if (count > 1) {
       s.stats.met += count;

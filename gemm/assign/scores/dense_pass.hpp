@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/assign/exact/squared_distance.hpp"
 #include "tallskinny/gemm/assign/scores/grouped_scores.hpp"
 #include "tallskinny/gemm/assign/scores/host_pass.hpp"
+#include "tallskinny/gemm/assign/sums/moved_rows.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
 namespace ts::inline v0::assign_detail {
@@ -23,12 +24,12 @@ class DensePass {
 
  public:
   DensePass(const AssignKernels& kernels, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
-            Scores scores)
+            Scores scores, Copies copies = Copies::never_win)
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<S>(kernels)),
         x_(x),
         piece_tiles_(std::clamp<index_t>(x.rows() / (score_.rows * least_pieces), 1, most_tiles)),
-        grouped_(kernels, centroids, moments, scores),
+        grouped_(kernels, centroids, moments, scores, copies),
         shift_(moments, centroids_.scale, score_.lanes) {}
 
   /// What a thread needs for itself.
@@ -44,6 +45,9 @@ class DensePass {
     std::vector<double> candidate_distances;
     std::vector<Twofold> twofold_distances;
     AssignStats stats;
+    bool moves_wait = false;
+    std::vector<MovedRow> moved;
+    const FixedPoint* unit = nullptr;  ///< of the sums that these wait for
   };
   [[nodiscard]] Scratch scratch() const {
     const auto r = static_cast<std::size_t>(score_.rows), d = static_cast<std::size_t>(centroids_.d);
@@ -58,6 +62,17 @@ class DensePass {
     s.candidates.reserve(static_cast<std::size_t>(centroids_.k));
     s.candidate_distances.reserve(static_cast<std::size_t>(centroids_.k));
     return s;
+  }
+
+  /// The rows that waited.
+  template <class OfThreads>
+  void settle_moves(int team, OfThreads& threads, ClusterSums& sums) const {
+    std::vector<std::vector<MovedRow>> lists;
+    lists.reserve(threads.size());
+    const FixedPoint* unit = nullptr;
+    for (auto& s : threads)
+      if (!s.moved.empty()) unit = s.unit, lists.push_back(std::move(s.moved));
+    if (unit != nullptr) move_rows(team, kernels_, x_, shift_.wide.data(), *unit, lists, sums);
   }
 
   /// Rows of one unit of work: whole tiles, and enough of them to fill tiles with the rows that bounds leave.
@@ -85,7 +100,12 @@ class DensePass {
     if (label == nearest) return;
     ++s.stats.changed;
     const double weight = to.weights.empty() ? 1.0 : to.weights[static_cast<std::size_t>(i)];
-    if (sums != nullptr && weight != 0) move(i, label, nearest, weight, *to.unit, *sums, s);
+    if (sums != nullptr && weight != 0) {
+      if (s.moves_wait)
+        s.moved.push_back({i, weight, label, nearest}), s.unit = to.unit;
+      else
+        move(i, label, nearest, weight, *to.unit, *sums, s);
+    }
     label = nearest;
   }
 

@@ -299,8 +299,8 @@ class PairsPass : public BytesPass {
 
   PairBounds& of_;
   index_t first_;
-  std::vector<std::uint8_t> whole_, quads_;  ///< bytes of each centroid; of groups in this order
-  std::vector<std::int32_t> order_;          ///< those that moved most first: most rows meet them
+  assign_detail::InLines<std::uint8_t> whole_, quads_;  ///< bytes of each centroid; of groups in this order
+  std::vector<std::int32_t> order_;                     ///< those that moved most first: most rows meet them
 };
 
 namespace assign_detail {

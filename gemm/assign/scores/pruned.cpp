@@ -28,6 +28,7 @@ using assign_detail::for_each_bit, assign_detail::half_below;
 /// Rows without a label, and those with long lists, are met by all centroids.
 class PrunedPass : ListedPass {
  public:
+  using ListedPass::settle_moves;
   PrunedPass(const assign_cpu::AssignKernels& kernels, const AssignArguments& of)
       : ListedPass(kernels, of.x, of.moments, of.centroids, Scores::float32),
         of_(*of.pruning.all),
@@ -37,9 +38,9 @@ class PrunedPass : ListedPass {
         step_(longest_ + 2 * head_group) {}
 
   struct Scratch : ListedPass::Scratch {
-    Matrix<float> x;                       ///< of a piece, shifted and scaled
-    std::vector<std::int32_t> lists, ids;  ///< longest_ and more for each row; of one row
-    std::vector<std::int8_t> bytes;        ///< of these rows
+    Matrix<float> x;                            ///< of a piece, shifted and scaled
+    std::vector<std::int32_t> lists, ids;       ///< longest_ and more for each row; of one row
+    assign_detail::InLines<std::int8_t> bytes;  ///< of these rows
     std::vector<std::int32_t> products;
     std::array<float, head_piece> own, limit, radius, scale, floor, margin;
     std::array<float, head_piece> whole_unit, whole_norm, whole_error;  ///< of bytes; ||bytes||, ||x - bytes||, at most

@@ -52,6 +52,8 @@ struct Norms {
 
 bool Pruning::possible(const Context& ctx) { return assign_cpu::select(ctx.simd).pruning.rows > 0; }
 
+assign_cpu::ProductCosts Pruning::costs(const Context& ctx) { return assign_cpu::select(ctx.simd).pruning.costs; }
+
 Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, index_t k, const ColumnMoments& moments)
     : rows_(rows),
       d_(axes.rows()),

@@ -35,6 +35,7 @@ class Pruning {
  public:
   /// Whether the processor has instructions for it.
   [[nodiscard]] static bool possible(const Context& ctx);
+  [[nodiscard]] static assign_cpu::ProductCosts costs(const Context& ctx);
   /// Columns of heads are a multiple of this.
   static constexpr index_t columns_step = assign_cpu::head_columns, most_columns = 512;
   /// What rounding takes from a computed head, of the length of the row, at most.
@@ -71,7 +72,7 @@ class Pruning {
   double rounding_ = 0;  ///< of computed heads: at most this times ||x||
   Matrix<float> axes_;   ///< d x m
   // Of each row.
-  std::vector<std::int8_t> bytes_;                   ///< h_x factor
+  assign_detail::InLines<std::int8_t> bytes_;        ///< h_x factor
   std::vector<float> unit_;                          ///< 1 / factor
   std::vector<std::int32_t> start_;                  ///< what products with the offset of centroids add, negated
   std::vector<float> head_, error_, tail_, square_;  ///< |h_x|, |e_x|, |t_x|, ||x||^2, at most
@@ -86,7 +87,7 @@ class Pruning {
   Matrix<double> scaled_;                         ///< centroids of the last pass
   /// All columns in bytes: those of centroid m from m whole_columns_ on, in units of its own; |e_c| and ||c||, at most.
   index_t whole_columns_ = 0;
-  std::vector<std::uint8_t> whole_;
+  assign_detail::InLines<std::uint8_t> whole_;
   std::vector<float> whole_unit_, whole_error_, whole_norm_;
   double of_head_ = 1, of_error_ = 1;  ///< weights of Cauchy and Schwarz, squared
   double largest_norm_ = 0, largest_radius_ = 0;

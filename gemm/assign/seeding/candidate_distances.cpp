@@ -1,5 +1,7 @@
 #include "tallskinny/gemm/assign/seeding/candidate_distances.hpp"
 
+#include <limits>
+
 #include "tallskinny/gemm/assign/exact/squared_distance.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 
@@ -61,6 +63,10 @@ template <class S>
 void CandidateDistances<S>::to_labels(index_t first, index_t count, const std::int32_t* labels, Scratch& s) const {
   const index_t d = x_.cols();
   for (index_t r = 0; r < count; ++r) {
+    if (labels[r] < 0) {
+      s.found(0, r) = std::numeric_limits<S>::infinity();
+      continue;
+    }
     if (x_.sparse()) {
       sparse_to(first + r, labels[r], s.found(0, r), s);
       continue;

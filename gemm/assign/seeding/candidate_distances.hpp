@@ -24,7 +24,7 @@ class CandidateDistances {
   [[nodiscard]] Scratch scratch() const;
   /// scratch.found for the rows first .. first + count - 1, at most chunk_rows, and all candidates.
   void to_all(index_t first, index_t count, Scratch& scratch) const;
-  /// scratch.found(0, r) for each row and the candidate of its label alone.
+  /// scratch.found(0, r) for each row and the candidate of its label alone; infinite without one.
   void to_labels(index_t first, index_t count, const std::int32_t* labels, Scratch& scratch) const;
 
  private:

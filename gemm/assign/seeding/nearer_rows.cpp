@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tallskinny/gemm/assign/scores/grouped_scores.hpp"
+#include "tallskinny/gemm/assign/seeding/nearer_bytes.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::inline v0::assign_detail {
@@ -15,14 +16,50 @@ using assign_cpu::AssignKernels;
 
 constexpr index_t tiles_of_piece = 8;
 
+template <class S>
+struct Found {
+  std::int32_t candidate;
+  NearerRow<S> nearer;
+};
+
+/// Pairs of a row and a candidate, measured by differences.
+template <class S>
+class Measured {
+ public:
+  Measured(const Context& ctx, const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit,
+           HostView<const double> candidates, std::span<const S> squared)
+      : kernels_(kernels),
+        x_(x),
+        unit_(unit),
+        squared_(squared),
+        candidates_(unit.of(ctx, candidates)),
+        shift_(unit.moments, 1, kernels.float32.lanes) {}
+
+  /// Row i in the coordinates of distances.
+  void widen(index_t i, double* row) const {
+    kernels_.centred(x_, i, shift_.wide.data(), row);
+    for (index_t j = 0; j < x_.cols(); ++j) row[j] *= unit_.scale;
+  }
+  /// Appends the pair of row i, which was widened, if it is one.
+  void take(index_t i, const double* row, index_t q, std::vector<Found<S>>& out) const {
+    const S found = static_cast<S>(kernels_.squared_distance(row, candidates_.data() + q * x_.cols(), x_.cols()));
+    if (found < squared_[static_cast<std::size_t>(i)])
+      out.push_back({static_cast<std::int32_t>(q), {static_cast<std::int32_t>(i), found}});
+  }
+
+ private:
+  const AssignKernels& kernels_;
+  const Rows& x_;
+  const SeedingUnit& unit_;
+  std::span<const S> squared_;
+  Matrix<double> candidates_;
+  PackedShift<float> shift_;
+};
+
 /// K: float or double, of scores.
 template <class K, class S>
 class Search {
  public:
-  struct Found {
-    std::int32_t candidate;
-    NearerRow<S> nearer;
-  };
   /// What a thread needs for itself.
   struct Scratch {
     Matrix<K> tile;
@@ -40,9 +77,9 @@ class Search {
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<K>(kernels)),
         x_(x),
-        unit_(unit),
         squared_(squared),
-        candidates_(unit.of(ctx, candidates)),
+        measured_(ctx, kernels, x, unit, candidates, squared),
+        count_(candidates.rows()),
         grouped_(kernels, candidates, unit.moments, scores, Copies::like_others),
         shift_(unit.moments, grouped_.centroids.scale, score_.lanes),
         to_scores_(grouped_.centroids.scale / unit.scale) {}
@@ -61,31 +98,23 @@ class Search {
   [[nodiscard]] index_t tiles() const { return (x_.rows() + score_.rows - 1) / score_.rows; }
   [[nodiscard]] index_t tile_rows() const { return score_.rows; }
 
-  void tile(index_t t, std::vector<Found>& out, Scratch& s) const {
+  void tile(index_t t, std::vector<Found<S>>& out, Scratch& s) const {
     const index_t first = t * score_.rows, count = std::min(score_.rows, x_.rows() - first);
     for (index_t r = 0; r < score_.rows; ++r) s.rows[static_cast<std::size_t>(r)] = first + std::min(r, count - 1);
     score(count, s);
     std::uint64_t widened = 0;
-    for (index_t q = 0; q < candidates_.rows(); ++q)
+    for (index_t q = 0; q < count_; ++q)
       for (std::uint64_t left = s.below[static_cast<std::size_t>(q)]; left != 0; left &= left - 1) {
         const auto r = static_cast<index_t>(std::countr_zero(left));
         double* const row = s.wide.data() + r * x_.cols();
-        if ((widened >> r & 1) == 0) widen(first + r, row);
+        if ((widened >> r & 1) == 0) measured_.widen(first + r, row);
         widened |= std::uint64_t{1} << r;
         ++s.measured;
-        const double* const candidate = candidates_.data() + q * x_.cols();
-        const S found = static_cast<S>(kernels_.squared_distance(row, candidate, x_.cols()));
-        if (found < squared_[static_cast<std::size_t>(first + r)])
-          out.push_back({static_cast<std::int32_t>(q), {static_cast<std::int32_t>(first + r), found}});
+        measured_.take(first + r, row, q, out);
       }
   }
 
  private:
-  void widen(index_t i, double* row) const {
-    kernels_.centred(x_, i, shift_.wide.data(), row);
-    for (index_t j = 0; j < x_.cols(); ++j) row[j] *= unit_.scale;
-  }
-
   /// s.below of the first `count` rows of a tile.
   void score(index_t count, Scratch& s) const {
     const assign_cpu::NextRows next{x_, nullptr, 0};
@@ -125,15 +154,56 @@ class Search {
   const AssignKernels& kernels_;
   const decltype(assign_cpu::score_kernels<K>(kernels_))& score_;
   const Rows& x_;
-  const SeedingUnit& unit_;
   std::span<const S> squared_;
-  Matrix<double> candidates_;
+  Measured<S> measured_;
+  index_t count_;
   GroupedScores<K> grouped_;
   PackedShift<K> shift_;
   double to_scores_;
 };
 
-/// What was found, and for how many pairs that were measured.
+/// The same by bytes.
+template <class S>
+class SearchByBytes {
+ public:
+  struct Scratch : NearerByBytes<S>::Scratch {
+    std::vector<double> wide;
+    index_t measured = 0;
+  };
+
+  SearchByBytes(const Context& ctx, const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit,
+                HostView<const double> candidates, std::span<const S> squared, Scores)
+      : x_(x),
+        near_(ctx, kernels, x, unit.moments, candidates, PerRow<const S>(squared), unit.scale),
+        measured_(ctx, kernels, x, unit, candidates, squared) {}
+
+  [[nodiscard]] Scratch scratch() const {
+    Scratch s;
+    static_cast<typename NearerByBytes<S>::Scratch&>(s) = near_.scratch();
+    s.wide.resize(static_cast<std::size_t>(x_.cols()));
+    return s;
+  }
+  [[nodiscard]] index_t tile_rows() const { return assign_cpu::head_piece; }
+  [[nodiscard]] index_t tiles() const { return (x_.rows() + tile_rows() - 1) / tile_rows(); }
+
+  void tile(index_t t, std::vector<Found<S>>& out, Scratch& s) const {
+    const index_t first = t * tile_rows(), met = s.stats.met;
+    index_t widened = -1;
+    near_.pairs(first, static_cast<int>(std::min(tile_rows(), x_.rows() - first)), s, [&](index_t i, index_t q) {
+      if (widened != i) measured_.widen(i, s.wide.data());
+      widened = i;
+      measured_.take(i, s.wide.data(), q, out);
+    });
+    s.measured += s.stats.met - met;
+  }
+
+ private:
+  const Rows& x_;
+  NearerByBytes<S> near_;
+  Measured<S> measured_;
+};
+
+/// What was found, and for how many pairs that were measured, be it in float32.
 template <class S>
 struct Result {
   std::vector<NearerRow<S>> all;
@@ -141,10 +211,9 @@ struct Result {
   index_t measured = 0;
 };
 
-template <class K, class S>
+template <class Of, class S>
 Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
                  std::span<const S> squared, Scores scores) {
-  using Of = Search<K, S>;
   const Of search(ctx, assign_cpu::select(ctx.simd), x, unit, candidates, squared, scores);
   const index_t pieces = (search.tiles() + tiles_of_piece - 1) / tiles_of_piece;
   const double products = static_cast<double>(tiles_of_piece * search.tile_rows() * x.cols() * candidates.rows());
@@ -152,7 +221,7 @@ Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, Hos
   std::vector<typename Of::Scratch> scratch;
   scratch.reserve(static_cast<std::size_t>(team));
   for (int t = 0; t < team; ++t) scratch.push_back(search.scratch());
-  std::vector<std::vector<typename Of::Found>> parts(static_cast<std::size_t>(pieces));
+  std::vector<std::vector<Found<S>>> parts(static_cast<std::size_t>(pieces));
   parallel_pieces(team, pieces, [&](index_t p, int thread) {
     for (index_t t = p * tiles_of_piece; t < std::min(search.tiles(), (p + 1) * tiles_of_piece); ++t)
       search.tile(t, parts[static_cast<std::size_t>(p)], scratch[static_cast<std::size_t>(thread)]);
@@ -181,11 +250,13 @@ void HostNearerRowSearch<S>::begin(std::span<const index_t> numbers, std::span<c
   constexpr index_t share = 16;  // of all pairs that may be measured for nothing, a unit
   Matrix<double> candidates(std::ssize(numbers), x_.cols());
   gather_rows(ctx_, x_, numbers, candidates.view());
-  auto [all, stretches, measured] = scores_ == Scores::float64
-                                        ? search<double>(ctx_, x_, unit_, candidates.cview(), squared, scores_)
-                                        : search<float>(ctx_, x_, unit_, candidates.cview(), squared, scores_);
-  if (measured - std::ssize(all) > x_.rows() * candidates.rows() / share)
-    scores_ = scores_ == Scores::int16 ? Scores::float32 : Scores::float64;
+  const bool by_bytes = scores_ == Scores::int8 && can_take_bytes(ctx_, x_, candidates.rows());
+  const auto find = by_bytes                     ? search<SearchByBytes<S>, S>
+                    : scores_ == Scores::float64 ? search<Search<double, S>, S>
+                                                 : search<Search<float, S>, S>;
+  auto [all, stretches, measured] = find(ctx_, x_, unit_, candidates.cview(), squared, scores_);
+  if (measured - std::ssize(all) > x_.rows() * candidates.rows() / (by_bytes ? 2 * share : share))
+    scores_ = by_bytes ? Scores::int16 : scores_ <= Scores::int16 ? Scores::float32 : Scores::float64;
   all_ = std::move(all), stretches_ = std::move(stretches);
   const NearerRows<S> found{all_, stretches_};
   const index_t each = std::ssize(all_) / std::max<index_t>(1, std::ssize(numbers)) + 1;

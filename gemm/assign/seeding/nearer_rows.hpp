@@ -97,7 +97,7 @@ class HostNearerRowSearch final : public NearerRowSearch<S> {
   const Rows& x_;
   const SeedingUnit& unit_;
   std::span<const double> weights_;
-  Scores scores_ = Scores::int16;  ///< more accurate ones once too many pairs are measured for nothing
+  Scores scores_ = Scores::int8;  ///< more accurate ones once too many pairs are measured for nothing
   std::vector<NearerRow<S>> all_;
   std::vector<typename NearerRows<S>::Stretch> stretches_;
 };

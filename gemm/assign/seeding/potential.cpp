@@ -10,6 +10,7 @@
 #include "tallskinny/gemm/assign/seeding/candidate_distances.hpp"
 #include "tallskinny/gemm/assign/seeding/choose.hpp"
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
+#include "tallskinny/gemm/assign/seeding/nearer_bytes.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
@@ -49,18 +50,31 @@ void for_chunks(const Context& ctx, const Rows& x, const SeedingUnit& unit, Host
   });
 }
 
-/// The nearest candidate of each row. Where scores leave many rows undecided, as those of float32 do with a few rows
+/// The nearest candidate of each row; -1 may stand where none is nearer than D. Where scores leave many rows undecided, as those of float32 do with a few rows
 /// far from all others, they do so all along: the first rows tell.
-std::vector<std::int32_t> nearest_of(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                                     HostView<const double> candidates) {
+template <class S>
+std::vector<std::int32_t> nearest_of(const Context& ctx, const Rows& x, const SeedingUnit& unit,
+                                     HostView<const double> candidates, PerRow<const S> squared) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(x.rows()), -1);
   const PerRow<std::int32_t> all(labels);
   index_t first = 0;
+  if (assign_detail::can_take_bytes(ctx, x, candidates.rows())) {
+    constexpr index_t share = 32;  // of all pairs that may be met in float32
+    for (bool pays = true; pays && first < x.rows();) {
+      const index_t count = first == 0 ? std::min(x.rows(), 4 * chunk_rows) : x.rows() - first;
+      const AssignStats stats = assign_detail::label_nearer<S>(
+          ctx, {x.block(first, count), unit.moments, candidates, Scores::int8, all.part(first, count)},
+          squared.part(first, count), unit.scale);
+      pays = stats.rescored <= count / 4 && stats.met <= count * candidates.rows() / share;
+      first += count;
+    }
+  }
   for (const Scores scores : {Scores::int8, Scores::float32, Scores::float64}) {
+    if (first == x.rows()) break;
     const auto assign_next = [&](index_t count) {
       const index_t from = first;
       first += count;
-      return assign(ctx, {x.block(from, count), moments, candidates, scores, all.part(from, count)}).rescored;
+      return assign(ctx, {x.block(from, count), unit.moments, candidates, scores, all.part(from, count)}).rescored;
     };
     const index_t tried = std::min(x.rows() - first, 4 * chunk_rows);
     if (scores == Scores::float64 || assign_next(tried) <= tried / 4) assign_next(x.rows() - first);
@@ -89,7 +103,7 @@ void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
   // Beyond this, finding the nearest candidate by scores first costs less than all distances.
   constexpr index_t most_by_distance = 24;
   std::vector<std::int32_t> labels;
-  if (of.candidates.rows() > most_by_distance) labels = nearest_of(ctx, of.x, of.unit.moments, of.candidates);
+  if (of.candidates.rows() > most_by_distance) labels = nearest_of<S>(ctx, of.x, of.unit, of.candidates, of.squared);
   for_chunks<S>(ctx, of.x, of.unit, of.candidates,
                 [&](index_t chunk, index_t first, index_t count, const CandidateDistances<S>& distances, auto& s) {
                   S* const least = of.squared.data + first;

@@ -98,6 +98,17 @@ void ClusterSums::merge(const ClusterSums& other) noexcept {
     for (std::size_t i = 0; i < to[p].size(); ++i) to[p][i] += from[p][i];
 }
 
+void ClusterSums::merge_cluster(index_t cluster, const ClusterSums& other) noexcept {
+  for (index_t j = 0; j < cols_; ++j) {
+    upper(cluster)[j] += other.upper(0)[j];
+    lower(cluster)[j] += other.lower(0)[j];
+  }
+  const auto c = static_cast<std::size_t>(cluster);
+  weight_upper_[c] += other.weight_upper_[0];
+  weight_lower_[c] += other.weight_lower_[0];
+  counts_[c] += other.counts_[0];
+}
+
 std::vector<std::uint64_t> ClusterSums::words() const {
   std::vector<std::uint64_t> all;
   all.reserve(2 * upper_.size() + 3 * counts_.size());

@@ -61,6 +61,8 @@ class ClusterSums {
   void add_sparse(const FixedPoint& unit, index_t cluster, const double* v, const std::int32_t* columns,
                   index_t entries, double weight, bool take_away = false);
   void merge(const ClusterSums& other) noexcept;
+  /// Adds the one cluster that `other` has.
+  void merge_cluster(index_t cluster, const ClusterSums& other) noexcept;
   /// 2 k d + 3 k words: upper limbs, lower limbs, those of the weights, counts.
   [[nodiscard]] std::vector<std::uint64_t> words() const;
   /// Adds such words.

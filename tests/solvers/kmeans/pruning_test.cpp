@@ -105,7 +105,7 @@ TEST_CASE("kmeans: what did not pay is tried again when half, an eighth and a 32
 
 TEST_CASE(
     "kmeans: bounds of wide rows wait for few changes, and rest where they leave less than 0.4 of the rows alone") {
-  kmeans_detail::BoundsThatPay wide(1e6, true, 1000), narrow(1e6, false, 1000);
+  kmeans_detail::BoundsThatPay wide(1e6, true, 1000, {}), narrow(1e6, false, 1000, {});
   CHECK_FALSE(wide.now());
   CHECK(narrow.now());
   wide.passed(false, 0, 51, 1000);

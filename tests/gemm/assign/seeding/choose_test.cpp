@@ -134,6 +134,44 @@ TEST_CASE("all rows are found that a candidate is nearer to, and no others", "[a
   check_nearer<double, double>(600, 17, 30, 1e5, simd);
   check_nearer<double, float>(50, 300, 9, 0, simd);
   check_nearer<float, double>(1, 1, 1, 0, simd);
+  // By bytes, where the processor has products of them.
+  check_nearer<float, float>(600, 200, 40, 0, simd);
+  check_nearer<float, float>(333, 257, 64, 10, simd);
+  check_nearer<double, double>(400, 192, 33, 1e5, simd);
+}
+
+TEST_CASE("what is found by bytes is what float32 finds, bit for bit", "[assign]") {
+  for (const double near : {0.02, 0.3, 3.0}) {  // how far rows are from one of 70 places
+    constexpr index_t n = 1500, d = 230, count = 150;
+    Matrix<float> x(n, d);
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < d; ++j)
+        x(i, j) = static_cast<float>((uniform(i % 70, j) + near * uniform(i + 70, j)) /
+                                     std::sqrt(1 + static_cast<double>(j)));
+    std::vector<index_t> candidates;
+    for (index_t q = 0; q < count; ++q) candidates.push_back(q * 7 % n);
+    const auto find = [&](Simd simd) {
+      Context ctx;
+      ctx.simd = simd, ctx.threads = 2;
+      const Rows rows(x.cview());
+      const ColumnMoments moments = column_moments(ctx, rows);
+      const SeedingUnit unit{moments, 0.5};
+      std::vector<float> squared(static_cast<std::size_t>(n), std::numeric_limits<float>::max());
+      std::vector<double> totals(1);
+      Matrix<double> centers(60, d);
+      for (index_t m = 0; m < 60; ++m) rows.load(m * 11, &centers(m, 0));
+      lower_potential<float>(ctx, {rows, unit, centers.cview(), PerRow<float>(squared), {}, totals});
+      HostNearerRowSearch<float> search(ctx, rows, unit, {});
+      search.begin(candidates, squared);
+      const NearerRows<float> found = *search.end();
+      std::vector<std::pair<std::int32_t, float>> pairs;
+      for (index_t q = 0; q < count; ++q)
+        for (const NearerRow<float>& of : found.of(q)) pairs.emplace_back(of.row, of.squared);
+      return pairs;
+    };
+    CHECK(!find(Simd::sse2).empty());
+    CHECK(find(Simd::best) == find(Simd::sse2));
+  }
 }
 
 TEST_CASE("rows are drawn by weight times squared distance, also after others were chosen", "[assign]") {

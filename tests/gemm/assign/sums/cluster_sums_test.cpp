@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 
+#include "tallskinny/gemm/assign/sums/moved_rows.hpp"
 #include "tallskinny/tests/gemm/assign/host_rows.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
@@ -43,4 +44,67 @@ TEST_CASE("fixed-point sums keep what float64 sums would lose", "[assign]") {
   for (const double v : values) sums.add(unit, 0, &v, 1, true);
   CHECK(sums.weightless(0));
   CHECK(sums.count(0) == 0);
+}
+
+TEST_CASE("rows that wait move as rows that move at once, on any number of threads", "[assign]") {
+  // Clusters of very different sizes, some of which no row leaves or joins.
+  constexpr index_t n = 700, d = 37, k = 23;
+  Matrix<float> x(n, d);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < d; ++j) x(i, j) = static_cast<float>((i * 7919 + j * 104729) % 1013) / 1013 - 0.4F;
+  const Rows rows(x.cview());
+  const ColumnMoments moments = column_moments({}, rows);
+  const FixedPoint unit(moments.reach, 2, n);
+  const assign_cpu::AssignKernels& kernels = assign_cpu::select(Simd::best);
+  ClusterSums expected(k, d);
+  std::vector<std::vector<assign_detail::MovedRow>> lists(3);
+  std::vector<double> row(static_cast<std::size_t>(d));
+  for (index_t i = 0; i < n; ++i) {
+    const auto to = static_cast<std::int32_t>(i % 3 == 0 ? i % (k - 2) : 5);
+    const auto from = static_cast<std::int32_t>(i % 2 == 0 ? -1 : 7);
+    const double weight = i % 4 == 0 ? 0.25 : 2.0;
+    lists[static_cast<std::size_t>(i % 2)].push_back({i, weight, from, to});
+    kernels.centred(rows, i, moments.shift.data(), row.data());
+    expected.add(unit, to, row.data(), weight);
+    if (from >= 0) expected.add(unit, from, row.data(), weight, true);
+  }
+  for (const int threads : {1, 2, 5, 64}) {
+    ClusterSums sums(k, d);
+    assign_detail::move_rows(threads, kernels, rows, moments.shift.data(), unit, lists, sums);
+    CHECK(sums.words() == expected.words());
+  }
+  ClusterSums none(k, d);
+  assign_detail::move_rows(4, kernels, rows, moments.shift.data(), unit, {}, none);
+  CHECK(none.words() == ClusterSums(k, d).words());
+}
+
+TEST_CASE("passes whose sums are large have the sums of their labels", "[assign]") {
+  constexpr index_t n = 900, d = 600, k = 130;  // 1.2 MB of sums
+  REQUIRE(assign_detail::moves_wait(ClusterSums(k, d)));
+  Matrix<float> x(n, d);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < d; ++j)
+      x(i, j) = static_cast<float>(((i % 150) * 31 + j * 17) % 97 + (i * 13 + j * 7) % 11) / 97;
+  const Rows rows(x.cview());
+  const ColumnMoments moments = column_moments({}, rows);
+  const FixedPoint unit(moments.reach, 1, n);
+  std::vector<double> weights(static_cast<std::size_t>(n), 1.0);
+  weights[3] = 0;
+  for (const Scores scores : {Scores::int8, Scores::float32, Scores::float64}) {
+    ClusterSums sums(k, d);
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
+    for (int pass = 0; pass < 3; ++pass) {
+      Matrix<double> c(k, d);
+      for (index_t m = 0; m < k; ++m) rows.load((m * 7 + pass * 300) % n, &c(m, 0));
+      Context ctx;
+      ctx.threads = 1 + pass;
+      AssignArguments of{rows, moments, c.cview(), scores};
+      of.labels = std::span(labels), of.weights = std::span<const double>(weights), of.unit = &unit, of.sums = &sums;
+      CHECK(assign(ctx, of).changed > 0);
+      ClusterSums expected(k, d);
+      add_rows({}, rows, moments, std::span<const std::int32_t>(labels), std::span<const double>(weights), unit,
+               expected);
+      CHECK(sums.words() == expected.words());
+    }
+  }
 }
