@@ -50,8 +50,8 @@ void for_chunks(const Context& ctx, const Rows& x, const SeedingUnit& unit, Host
   });
 }
 
-/// The nearest candidate of each row; -1 may stand where none is nearer than D. Where scores leave many rows undecided, as those of float32 do with a few rows
-/// far from all others, they do so all along: the first rows tell.
+/// The nearest candidate of each row; -1 may stand where none is nearer than D. Where scores leave many rows undecided,
+/// as those of float32 do with a few rows far from all others, they do so all along: the first rows tell.
 template <class S>
 std::vector<std::int32_t> nearest_of(const Context& ctx, const Rows& x, const SeedingUnit& unit,
                                      HostView<const double> candidates, PerRow<const S> squared) {
