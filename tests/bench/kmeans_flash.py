@@ -90,7 +90,7 @@ def main():
     print(f"{'':41} {'tskmeans ms':>17}  {'flash ms':>17}  {'ratio':>11}")
     print(f"{'rows':>9} {'cols':>4} {'centr.':>6}  {'type':<8} {'data':<10} {'all':>8} {'median':>8}  {'all':>8}"
           f" {'median':>8}  {'all':>5} {'med.':>5} {'products':>8}  "
-          "inertia / theirs - 1, wrong labels")
+          "inertia/theirs-1, wrong")
     for n, d, k, name, kind in cases_of(options):
         x = points(n, d, k, kind, getattr(torch, name))
         c = x[torch.randperm(n, device="cuda")[:k]].clone()
