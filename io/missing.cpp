@@ -116,13 +116,12 @@ void MissingValues::read(RowRange rows, const Read& read, void* out) const {
   });
 }
 
-ReadOptions with_missing(ReadOptions options) {
-  options.table.missing = Missing::refuse, options.check_finite = false;
+namespace {
+
+ReadOptions of_all_rows(ReadOptions options) {
   options.row_begin = 0, options.row_end = -1;
   return options;
 }
-
-namespace {
 
 /// Of all rows.
 Description described_dense(const Location& where, const ReadOptions& options) {
@@ -135,9 +134,13 @@ Description described_dense(const Location& where, const ReadOptions& options) {
 
 }  // namespace
 
+ReadOptions with_missing(ReadOptions options) {
+  options.table.missing = Missing::refuse, options.check_finite = false;
+  return of_all_rows(std::move(options));
+}
+
 Description describe_without_missing(const Location& where, const ReadOptions& options) {
-  ReadOptions all = options;
-  all.row_begin = 0, all.row_end = -1;
+  const ReadOptions all = of_all_rows(options);
   if (RowReader::reads(described_dense(where, options), options)) return RowReader(where, all).description();
   return read_without_missing(where, all).description;
 }
@@ -156,9 +159,7 @@ MatrixFile read_without_missing(const Location& where, const ReadOptions& option
     });
   };
   if (RowReader::reads(d, options)) {
-    ReadOptions all = options;
-    all.row_begin = 0, all.row_end = -1;
-    const RowReader reader(where, all);
+    const RowReader reader(where, of_all_rows(options));
     result.description = reader.description();
     require_memory(bytes_of_rows(reader.description(), row_range(reader.description().rows, options), {}),
                    options.memory_limit, d.where.text());

@@ -86,6 +86,12 @@ Matrix<double> leading_subspace(const Context& ctx, const SampleProducts& produc
 
 }  // namespace
 
+Matrix<double> leading_columns(HostView<const double> axes, index_t count) {
+  Matrix<double> some(axes.rows(), count);
+  for (index_t j = 0; j < axes.rows(); ++j) std::copy_n(&axes(j, 0), count, &some(j, 0));
+  return some;
+}
+
 Matrix<double> leading_axes(const KMeansProblem& p, index_t most) {
   Context ctx = p.ctx;
   ctx.stream = {};

@@ -13,5 +13,7 @@ namespace ts::inline v0::solvers::kmeans_detail {
 /// `columns` unless a sample has fewer dimensions. @throws Error(out_of_memory).
 [[nodiscard]] Matrix<double> leading_space(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                                            index_t columns);
+/// The first `count` of such axes.
+[[nodiscard]] Matrix<double> leading_columns(HostView<const double> axes, index_t count);
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

@@ -174,9 +174,13 @@ void Lloyd::use_heads() {
     const HeadsForm form = block.rows() == p_.rows() ? clusters_.heads_form(block, passes) : HeadsForm{};
     asked_for_heads_ = form.columns == 0 || form.from <= run_.n_iter;
     if (form.columns == 0 || !asked_for_heads_) return;
-    const Matrix<double> axes = leading_space(p_.ctx, block, p_.moments, form.columns);
-    // Kernels take whole stages of columns.
-    if (axes.cols() == form.columns) clusters_.use_heads(block, axes.cview(), form.numbers);
+    Matrix<double> axes = leading_space(p_.ctx, block, p_.moments, form.columns);
+    // Fewer where rows have no more dimensions.
+    const HeadsForm found = form.within(axes.cols());
+    if (found.columns > 0 && found.columns < axes.cols())
+      axes = leading_space(p_.ctx, block, p_.moments, found.columns);
+    if (found.columns > 0 && axes.cols() == found.columns)
+      clusters_.use_heads(block, axes.cview(), found.numbers);
   });
 }
 

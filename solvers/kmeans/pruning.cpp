@@ -156,8 +156,7 @@ std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const doub
   if (axes.cols() < Pruning::columns_step) return nullptr;
   const PruningPlan plan = plan_pruning(p, axes.cview(), centers, labels, passes);
   if (plan.columns == 0) return nullptr;
-  Matrix<double> some(p.cols(), plan.columns);
-  for (index_t j = 0; j < p.cols(); ++j) std::copy_n(&axes(j, 0), plan.columns, &some(j, 0));
+  const Matrix<double> some = leading_columns(axes.cview(), plan.columns);
   auto pruning = std::make_unique<Pruning>(p.ctx, p.rows(), some.cview(), centers.rows(), p.moments);
   p.for_each_block_here([&](index_t first, const Rows& block) { pruning->put(p.ctx, first, block); });
   return pruning;

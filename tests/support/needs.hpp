@@ -14,7 +14,7 @@
 namespace ts::test {
 
 /// cuda: a build with the CUDA backend; nvrtc: NVIDIA's run-time compiler; gpu: a GPU; large_gpu: one of 40
-/// GiB; gpus: two GPUs and NCCL.
+/// GiB; gpus: two GPUs and NCCL. Beside these needs.cpp knows results: the folder of tests/bench/results.
 inline constexpr std::string_view needs[] = {"cuda", "nvrtc", "gpu", "large_gpu", "gpus"};
 
 /// Why a need is not met here; empty where it is.

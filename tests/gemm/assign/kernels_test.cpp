@@ -251,6 +251,29 @@ TEST_CASE("heads are 8-bit integers where many axes pay", "[assign][heads]") {
   CHECK(form(1 << 20, 768, 4096, 50, "sm_100").columns == 0);
 }
 
+TEST_CASE("rows of fewer dimensions than the plan has axes get the heads that kernels take", "[assign][heads]") {
+  const HeadsForm halves{112}, integers{224, HeadNumbers::int8};
+  CHECK(halves.within(500).columns == 112);
+  CHECK(halves.within(112).columns == 112);
+  CHECK(halves.within(111).columns == 80);
+  CHECK(halves.within(47).columns == 32);
+  CHECK(halves.within(31).columns == 0);
+  CHECK(integers.within(224).columns == 224);
+  CHECK(integers.within(223).columns == 160);
+  CHECK(integers.within(150).columns == 96);
+  CHECK(integers.within(95).columns == 64);
+  CHECK(integers.within(63).columns == 0);
+  CHECK(integers.within(100).numbers == HeadNumbers::int8);
+  // What heads_tiles_plan() has stages for.
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  for (index_t most = 32; most < 500; ++most)
+    for (const HeadsForm& form : {HeadsForm{480}.within(most), HeadsForm{480, HeadNumbers::int8}.within(most)}) {
+      if (form.columns == 0) continue;
+      const auto policy = cuda::policy_of<cuda::HeadsTilesPolicy>(cuda::heads_tiles_plan(1 << 20, form, false, device));
+      CHECK(policy.steps % policy.stage_steps == 0);
+    }
+}
+
 TEST_CASE("the kernels of heads compile within their budget", "[.full][heads][nvrtc]") {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100"}) {
     std::vector<cuda::KernelPlan> plans;

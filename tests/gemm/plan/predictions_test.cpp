@@ -57,7 +57,7 @@ std::optional<std::size_t> place_of(const cuda::GpuPlan& plan, const Cell& cell,
 
 }  // namespace
 
-TEST_CASE("the planner's kernels and predictions are near what was measured on an H100") {
+TEST_CASE("the planner's kernels and predictions are near what was measured on an H100", "[results]") {
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
   const std::vector<Cell> cells = measured();
   REQUIRE(cells.size() == 1152);

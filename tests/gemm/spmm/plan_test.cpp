@@ -94,7 +94,8 @@ std::optional<double> seconds_of(const Cell& cell, const cuda::KernelPlan& kerne
 
 }  // namespace
 
-TEST_CASE("the plan of a sparse product takes at most 1/0.98 of the time of the fastest kernel measured on an H100") {
+TEST_CASE("the plan of a sparse product takes at most 1/0.98 of the time of the fastest kernel measured on an H100",
+          "[results]") {
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
   const std::vector<Cell> cells = measured();
   REQUIRE(cells.size() == 135);
