@@ -203,8 +203,9 @@ void cluster(const Job& job, Outcome& out) {
   out.iterations = log->all();
 }
 
-/// Labels for `centers`, and what follows from them; other members of `r` stay.
-void label_by(const Job& job, Matrix<double> centers, solvers::KMeansResult& r) {
+/// Labels for `centers`, and what follows from them; other members of what was found stay.
+void label_by(const Job& job, Matrix<double> centers, Outcome& out) {
+  solvers::KMeansResult& r = out.found;
   auto predicted = solvers::predict(job.ctx, job.points->to_iterate(), centers.view(), job.o.kmeans.metric, job.weights,
                                     job.o.kmeans.precision);
   r.labels = std::move(predicted.labels);
@@ -212,6 +213,7 @@ void label_by(const Job& job, Matrix<double> centers, solvers::KMeansResult& r) 
   r.sizes = std::move(predicted.sizes);
   r.rescored += predicted.rescored;
   r.zero_rows = predicted.zero_rows;
+  out.headed = predicted.headed, out.met = predicted.met;
   r.centers = std::move(centers);
   r.distinct = std::count_if(r.sizes.begin(), r.sizes.end(), [](index_t size) { return size > 0; });
 }
@@ -221,7 +223,7 @@ void round_found(const Job& job, Outcome& out) {
   job.console.progress("labels for centres in " + std::string(ts::name_of(job.o.centers_type)));
   Matrix<double> centers = std::move(out.found.centers);
   round_centers(centers, job.o.centers_type);
-  label_by(job, std::move(centers), out.found);
+  label_by(job, std::move(centers), out);
 }
 
 void find_and_measure(const Job& job, Outcome& out) {
@@ -231,7 +233,7 @@ void find_and_measure(const Job& job, Outcome& out) {
   if (out.predicted) {
     const app::EndsOnSignal there_is_no_part_of_it;
     out.found.stop = KMeansStop::labels_unchanged;
-    label_by(job, Matrix<double>::copy_of(job.start.centers.cview()), out.found);
+    label_by(job, Matrix<double>::copy_of(job.start.centers.cview()), out);
   } else {
     cluster(job, out);
     if (rounded) round_found(job, out);

@@ -61,7 +61,10 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   if (!out.predicted) json.add("seeding_seconds", r.seeding_seconds);
   json.add("n_clusters", std::ssize(r.sizes)).add("distinct_clusters", r.distinct);
   json.add("rescored", r.rescored);
-  if (!out.predicted) json.add("skipped", r.skipped);
+  if (out.predicted)
+    json.add("headed", out.headed).add("met", out.met);
+  else
+    json.add("skipped", r.skipped);
   if (out.violations >= 0) {
     json.add("verified", out.violations == 0).add("violations", out.violations);
     json.add("points_verified", out.verified);
@@ -140,6 +143,9 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
               << " that of the exact mode, by a sample: both on " << app::grouped(c.rows) << " points in "
               << app::grouped(c.clusters) << " clusters (" << app::human_seconds(c.seconds) << ")\n";
   }
+  if (out.headed > 0)
+    std::cout << "pruned: in a few columns " << app::grouped(out.headed)
+              << " pairs of a point and a centre met, in all " << app::grouped(out.met) << '\n';
   if (out.ranks > 1) std::cout << app::grouped(out.ranks) << " ranks, " << out.ranks_work << '\n';
   print_sizes(r.sizes);
   if (out.measures)

@@ -93,7 +93,7 @@ Matrix<double> leading_columns(HostView<const double> axes, index_t count) {
 }
 
 Matrix<double> leading_axes(const KMeansProblem& p, index_t most) {
-  Context ctx = p.ctx;
+  Context ctx = alone(p.ctx);
   ctx.stream = {};
   const index_t d = p.cols();
   const Matrix<float> a = spread_rows(p, std::min(p.rows(), sample_rows));

@@ -28,18 +28,8 @@ bool sparse_here(const KMeansProblem& p) {
   return sparse;
 }
 
-/// Of heads.
-index_t most_width(index_t cols) noexcept {
-  return std::min(cols / Pruning::columns_step * Pruning::columns_step, index_t{256});
-}
-
-constexpr double of_making = 6, most_of_cost = 0.75;
+constexpr double most_of_cost = 0.75;
 constexpr double headed_share = 0.7;  ///< of pairs, that bounds of groups leave
-
-/// Of heads, in products of each pass, which are made once.
-double cost_of_making(index_t d, index_t columns, int passes) {
-  return of_making * static_cast<double>(d * columns) / std::max(1, passes);
-}
 
 /// Whether heads may pay if they leave nothing, which fewer columns than these never did.
 bool heads_may_pay(const KMeansProblem& p, index_t clusters, int passes) {
@@ -49,6 +39,17 @@ bool heads_may_pay(const KMeansProblem& p, index_t clusters, int passes) {
 }
 
 }  // namespace
+
+index_t most_width(index_t cols) noexcept {
+  return std::min(cols / Pruning::columns_step * Pruning::columns_step, index_t{256});
+}
+
+bool prunes_by_heads(index_t rows, index_t cols, index_t clusters) noexcept { return may_prune(rows, cols, clusters); }
+
+double cost_of_making(index_t d, index_t columns, int passes) noexcept {
+  constexpr double of_making = 6;  // products in float32
+  return of_making * static_cast<double>(d * columns) / std::max(1, passes);
+}
 
 double pruned_cost(const Context& ctx, index_t d, index_t k, index_t columns, double headed, double met) {
   // Measured on a processor with AVX-512 VNNI: a centroid met alone, in 8 bits and sometimes in float32, costs as much
@@ -120,7 +121,8 @@ PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, Ho
         survivors += square[at(rows + m)] / 2 - product[at(i * few + m)] - slack <= own[at(i)] ? 1 : 0;
       }
     const double share = static_cast<double>(survivors) / static_cast<double>(rows * few);
-    const double cost = pruned_cost(p.ctx, d, k, columns, headed_share, share) + cost_of_making(d, columns, passes);
+    const double headed = passes > 1 ? headed_share : 1;
+    const double cost = pruned_cost(p.ctx, d, k, columns, headed, share) + cost_of_making(d, columns, passes);
     if (best.columns == 0 || cost < best.cost) best.columns = columns, best.cost = cost;
   }
   if (best.cost > most_of_cost * best.without) best.columns = 0;

@@ -19,6 +19,11 @@ struct PruningPlan {
 /// columns.
 [[nodiscard]] double pruned_cost(const Context& ctx, index_t d, index_t k, index_t columns, double headed, double met);
 [[nodiscard]] double unpruned_cost(const Context& ctx, index_t d, index_t k);
+/// Of the head of a row, which is made once, in each of so many passes.
+[[nodiscard]] double cost_of_making(index_t d, index_t columns, int passes) noexcept;
+/// Columns of heads at most, and shapes for which they may pay.
+[[nodiscard]] index_t most_width(index_t cols) noexcept;
+[[nodiscard]] bool prunes_by_heads(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// Chooses the width of heads on a few rows, with centres and labels as they are, from these axes, for so many passes
 /// at most.

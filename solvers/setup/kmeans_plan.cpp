@@ -18,11 +18,12 @@ constexpr auto listed_bytes = static_cast<std::uint64_t>(listed_row_bytes);
 using Uses = std::vector<MemoryUse>;
 
 /// A block that is read, labelled and forgotten stays in the last cache meanwhile if it is small; but each thread has
-/// two chunks of it.
-std::uint64_t labelled_block(const PointsShape& points, int threads) {
+/// two chunks of it, and centres are made ready for each block, so that it has twice as many rows.
+std::uint64_t labelled_block(const PointsShape& points, int threads, index_t clusters) {
   constexpr std::uint64_t small = std::uint64_t{8} << 20;
   const auto chunk = static_cast<std::uint64_t>(chunk_rows * points.cols * size_of(points.type));
-  return std::min(largest_host_block, std::max(small, 2 * static_cast<std::uint64_t>(threads) * chunk));
+  return std::min(largest_host_block, std::max({small, 2 * static_cast<std::uint64_t>(threads) * chunk,
+                                                static_cast<std::uint64_t>(2 * clusters / chunk_rows) * chunk}));
 }
 
 /// What a run asks for, in the terms of memory.
@@ -152,9 +153,9 @@ void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
             "lloyd or `predict`, without `transform`; by two-level with `sample`)",
         p.host_uses, limit);
   p.in_host = false;
-  p.host_block =
-      block_of(what + " block by block", p.host_uses, limit, s.points,
-               {StreamedRows::host_buffers, s.once ? labelled_block(s.points, s.uses.threads) : largest_host_block});
+  p.host_block = block_of(what + " block by block", p.host_uses, limit, s.points,
+                          {StreamedRows::host_buffers,
+                           s.once ? labelled_block(s.points, s.uses.threads, s.o.clusters) : largest_host_block});
 }
 
 /// What the device has, all points or blocks of them.

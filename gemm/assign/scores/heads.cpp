@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "tallskinny/gemm/assign/rows/upload.hpp"
+#include "tallskinny/gemm/assign/scores/mixed_axes.hpp"
 #include "tallskinny/gemm/assign/sums/plan.hpp"
-#include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 
 namespace ts::inline v0::assign_device {
@@ -37,25 +36,6 @@ void turn_rows(const Context& ctx, const Rows& x, const DeviceMatrix<float>& axe
        axes.cview(), 0.0F, DeviceView<float>::unchecked(to, x.rows(), axes.cols(), axes.cols()));
 }
 
-/// The same space along axes in which all coordinates vary about alike, so that one scale serves all columns of a row:
-/// the discrete Hartley transform of axes with random signs, each taken times cos + sin of 2 pi j a / m.
-Matrix<double> mixed(Context here, HostView<const double> axes) {
-  here.stream = {};
-  const index_t m = axes.cols();
-  std::vector<double> wave(static_cast<std::size_t>(m));
-  for (index_t j = 0; j < m; ++j) {
-    const double angle = 2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(m);
-    wave[static_cast<std::size_t>(j)] = (std::cos(angle) + std::sin(angle)) / std::sqrt(static_cast<double>(m));
-  }
-  Matrix<double> mix(m, m), found(axes.rows(), m);
-  for (index_t j = 0; j < m; ++j) {
-    const double sign = Philox{0, 0}.bits(static_cast<std::uint64_t>(j)) % 2 == 1 ? -1 : 1;
-    for (index_t a = 0; a < m; ++a) mix(j, a) = sign * wave[static_cast<std::size_t>(j * a % m)];
-  }
-  tsmm(here, Op::none, 1.0, axes, mix.cview(), 0.0, found.view());
-  return found;
-}
-
 }  // namespace
 
 Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Along& along, index_t k,
@@ -81,8 +61,8 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, co
       by_rows_(array<std::uint16_t>(ctx, (k + 1) * row_columns(d_))),
       origins_(array<float>(ctx, k + 1)),
       chunks_(array<std::uint8_t>(ctx, padded_ * (form_.bytes() + 2 * cuda::limit_columns))) {
-  const Matrix<double> axes =
-      form_.numbers == HeadNumbers::int8 ? mixed(ctx, along.axes) : Matrix<double>::copy_of(along.axes);
+  const Matrix<double> axes = form_.numbers == HeadNumbers::int8 ? assign_detail::mixed_axes(ctx, along.axes)
+                                                                 : Matrix<double>::copy_of(along.axes);
   const index_t at_once = std::min(n_, index_t{1} << 18);
   Matrix<double> turned_shift(1, m_);
   Matrix<float> narrow(d_, m_);

@@ -18,7 +18,8 @@ struct HeadsForm {
   /// The same with the most columns, at most so many, that kernels take; none where those are too few.
   [[nodiscard]] constexpr HeadsForm within(index_t most) const noexcept {
     constexpr index_t step_bytes = 32, least_steps = 3;
-    HeadsForm form{columns < most ? columns : most, numbers};
+    HeadsForm form = *this;
+    if (most < columns) form.columns = most;
     const index_t of_step = numbers == HeadNumbers::int8 ? step_bytes : step_bytes / 2;
     index_t steps = form.columns / of_step + 1;  // the last is that of limits
     while (steps >= least_steps && steps % 3 != 0 && steps % 4 != 0) --steps;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
+#include "tallskinny/gemm/assign/scores/mixed_axes.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
@@ -27,7 +28,7 @@ constexpr double a_little_more = 1 + 0x1p-20;
 /// ||Q^T Q - I|| in the norm of Frobenius.
 double defect_of(const Context& ctx, HostView<const double> q) {
   Matrix<double> g(q.cols(), q.cols());
-  gram(ctx, Op::transpose, 1.0, q, 0.0, g.view());
+  gram(alone(ctx), Op::transpose, 1.0, q, 0.0, g.view());
   double sum = 0;
   for (index_t a = 0; a < q.cols(); ++a)
     for (index_t b = 0; b < q.cols(); ++b) sum += (g(a, b) - (a == b ? 1 : 0)) * (g(a, b) - (a == b ? 1 : 0));
@@ -54,28 +55,37 @@ bool Pruning::possible(const Context& ctx) { return assign_cpu::select(ctx.simd)
 
 assign_cpu::ProductCosts Pruning::costs(const Context& ctx) { return assign_cpu::select(ctx.simd).pruning.costs; }
 
-Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, index_t k, const ColumnMoments& moments)
+Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, index_t k, const ColumnMoments& moments,
+                 Passes passes)
     : rows_(rows),
       d_(axes.rows()),
       columns_(axes.cols()),
       k_(k),
       groups_((k + head_group - 1) / head_group),
+      once_(passes == Passes::once),
       moments_(moments),
       scale_(assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d_), moments)),
-      defect_(defect_of(ctx, axes)),
-      rounding_(rounding(d_, columns_) + 2 * defect_),
       axes_(d_, columns_),
-      groups_of_heads_(assign_cpu::select(ctx.simd).pruning, 0, 0) {
+      unmixed_(d_, columns_),
+      groups_of_heads_(assign_cpu::select(ctx.simd).pruning, 0, 0),
+      means_(assign_cpu::select(ctx.simd).pruning, 0, 0) {
   expects(possible(ctx), "pruning: the processor has no instructions for it");
   expects(columns_ >= columns_step && columns_ <= most_columns && columns_ % columns_step == 0 && columns_ <= d_,
           "pruning: axes come in sixteens, not more than there are columns");
+  const Matrix<double> mixed = assign_detail::mixed_axes(ctx, axes);
+  defect_ = defect_of(ctx, mixed.cview());
+  rounding_ = rounding(d_, columns_) + 2 * defect_;
   expects(defect_ <= 1e-9, "pruning: axes are not orthonormal");
-  for (index_t j = 0; j < d_; ++j)
-    for (index_t a = 0; a < columns_; ++a) axes_(j, a) = static_cast<float>(axes(j, a));
+  const auto narrowed = [](const Matrix<double>& from, Matrix<float>& to) {
+    std::transform(from.data(), from.data() + from.rows() * from.cols(), to.data(),
+                   [](double x) { return static_cast<float>(x); });
+  };
+  narrowed(mixed, axes_), narrowed(Matrix<double>::copy_of(axes), unmixed_);
   const index_t pieces = (rows + head_piece - 1) / head_piece;
   bytes_.resize(at(rows * columns_));
   for (auto* of_row : {&unit_, &head_, &error_, &tail_, &square_}) of_row->resize(at(rows));
   start_.resize(at(rows));
+  if (once_) return;
   upper_.assign(at(pieces * head_piece), no_bound);
   bounds_.assign(at(pieces * groups_ * head_piece), 0);
 }
@@ -157,6 +167,11 @@ void Pruning::forget() {
   std::fill(bounds_.begin(), bounds_.end(), std::uint16_t{0});
 }
 
+void Pruning::forget_rows() {
+  forget();
+  typical_head_ = typical_error_ = typical_tail_ = 0;
+}
+
 void Pruning::round_whole(const Context& ctx, const assign_cpu::AssignKernels& kernels,
                           const std::vector<double>& square) {
   whole_columns_ = (d_ + 63) / 64 * 64;
@@ -192,8 +207,12 @@ void Pruning::begin_pass(const Context& ctx, HostView<const double> centroids) {
     for (index_t j = 0; j < d_; ++j)
       narrow(m, j) = static_cast<float>(scaled(m, j)), square[at(m)] += scaled(m, j) * scaled(m, j);
   });
+  if (!ordered_) {
+    tsmm(ctx, Op::none, 1.0F, narrow.cview(), unmixed_.cview(), 0.0F, heads.view());
+    order_centroids(heads);
+    unmixed_ = {};
+  }
   tsmm(ctx, Op::none, 1.0F, narrow.cview(), axes_.cview(), 0.0F, heads.view());
-  if (!ordered_) order_centroids(heads);
   moved_.assign(at(k_), 0), group_moved_.assign(at(groups_), 0);
   if (held) {
     moved_ = assign_detail::steps_between(ctx, scaled_.cview(), scaled.cview());
@@ -205,6 +224,7 @@ void Pruning::begin_pass(const Context& ctx, HostView<const double> centroids) {
     forget();
   }
   scaled_ = std::move(scaled);
+  means_.columns = 0;
 
   round_whole(ctx, kernels, square);
   const std::vector<bool> copy = assign_detail::copies(centroids);
