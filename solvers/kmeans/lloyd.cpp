@@ -164,11 +164,12 @@ void Lloyd::end_pass() {
   phase_ = run_.stop == KMeansStop::labels_unchanged && !moved ? Phase::done : Phase::label;
 }
 
-/// Each rank decides for its own rows.
 void Lloyd::use_heads() {
   asked_for_heads_ = true;  // unless they are to begin later
   const index_t passes = passes_with_heads(control_.max_iter - run_.n_iter);
-  if (p_.source.space() != Space::device || !p_.source.in_memory() || control_.spherical || passes == 0) return;
+  if (p_.source.space() != Space::device || !p_.source.in_memory() || p_.distributed() || control_.spherical ||
+      passes == 0)
+    return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
     const HeadsForm form = block.rows() == p_.rows() ? clusters_.heads_form(block, passes) : HeadsForm{};
     asked_for_heads_ = form.columns == 0 || form.from <= run_.n_iter;
