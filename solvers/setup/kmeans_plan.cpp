@@ -90,7 +90,7 @@ Uses host_memory(const Needs& s, bool device) {
   add_if(s.uses.results > 1, "other labels", 4 * s.n * (s.uses.results - 1));
   add_if(s.uses.weighted, "weights", 8 * s.n);
   add_if(s.cosine && (device || !s.once), "norms", 8 * s.n);
-  add_if(s.draws && !s.two_level && !device, "first centres", 8 * s.iterated + s.sampled);
+  add_if(s.draws && !s.two_level && !device, "first centres", 8 * s.iterated + s.sampled + s.sampled / s.number);
   add_if(s.clustering && s.two_level, "numbers of points", 16 * s.iterated);
   if (!device)
     for (const MemoryUse& use : copies(s)) uses.push_back(use);

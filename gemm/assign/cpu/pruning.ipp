@@ -269,4 +269,4 @@ double scaled_row(const Rows& x, index_t i, const Packing<float>& p, double* row
 constexpr PruningKernels of_heads = {head_rows, head_offset, take_tiles, give_tiles, round_head, survivors, nearest,
                                      move_bounds, put_bounds, listed_products, listed_scores, scaled_row,
                                      // Tiles were measured on a Xeon with 2.5 GHz, the others on Zen 4.
-                                     with_tiles ? ProductCosts{0.08, 15, 60, 0.85, 100} : ProductCosts{}};
+                                     with_tiles ? ProductCosts{0.28, 15, 60, 0.65, 40} : ProductCosts{}};

@@ -87,8 +87,9 @@ class BytesPass : public ListedPass {
   void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s, const Limit& limit) const {
     const index_t i0 = p * head_piece;
     const auto count = static_cast<int>(std::min<index_t>(head_piece, x_.rows() - i0));
-    for (int r = 0; r < count; ++r) prepare(i0 + r, r, limit, s);
-    const std::uint64_t overflown = meet(count, s);
+    for (int r = 0; r < count; ++r)
+      begin(i0 + r, r, round_row(i0 + r, &s.x(r, 0), s.bytes.data() + r * columns_, s), limit, s);
+    const std::uint64_t overflown = meet(count, s.bytes.data(), s);
     const std::uint64_t there = count == head_piece ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
     for_each_bit(there & ~overflown, [&](int r) { settle(i0 + r, r, to, sums, s); });
     for_each_bit(overflown, [&](int r) { relabel(i0 + r, resolve(i0 + r, s), to, sums, s); });
@@ -102,12 +103,16 @@ class BytesPass : public ListedPass {
   }
 
  protected:
-  template <class Limit>
-  void prepare(index_t i, int r, const Limit& limit, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
-    const double square = kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), &s.x(r, 0));
+  /// Row i, shifted and scaled, and its bytes.
+  RowInBytes round_row(index_t i, float* x, std::int8_t* bytes, Scratch& s) const {
+    const double square = kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), x);
     const double norm = std::sqrt(square) * (1 + 0x1p-20);
-    const Bytes all = round_to_bytes(kernels_.pruning, &s.x(r, 0), columns_, norm, s.bytes.data() + r * columns_);
+    return {round_to_bytes(kernels_.pruning, x, columns_, norm, bytes), norm};
+  }
+  template <class Limit>
+  void begin(index_t i, int r, const RowInBytes& row, const Limit& limit, Scratch& s) const {
+    const auto at = static_cast<std::size_t>(r);
+    const auto& [all, norm] = row;
     const double error = all.error + 0x1p-23 * norm, radius = std::sqrt(weight_ * all.norm * all.norm + error * error);
     s.norm[at] = norm, s.scale[at] = static_cast<float>(all.unit), s.start[at] = -all.sum * kernels_.pruning.offset;
     s.radius[at] = float_above(radius * (1 + 0x1p-20));
@@ -123,13 +128,13 @@ class BytesPass : public ListedPass {
   [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
 
   /// Lists what may be nearest; returns the rows of which more may be than a list holds. Limits stay where s.floor is
-  /// infinite.
-  std::uint64_t meet(int count, Scratch& s) const {
+  /// infinite. @param bytes of these rows
+  std::uint64_t meet(int count, const std::int8_t* bytes, Scratch& s) const {
     const int at_once = kernels_.pruning.rows;
     const assign_cpu::UseTiles tiles(kernels_.pruning);
     const auto to_lower = reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data();
     const std::int8_t* head[head_piece];
-    for (int r = 0; r < head_piece; ++r) head[r] = s.bytes.data() + r * columns_;
+    for (int r = 0; r < head_piece; ++r) head[r] = bytes + std::min(r, count - 1) * columns_;
     // What fills up the last rows at once is in nobody's list.
     for (auto at = static_cast<std::size_t>(count); at < head_piece; ++at)
       s.limit[at] = std::numeric_limits<float>::lowest(), s.end[at] = list(head_piece, s);

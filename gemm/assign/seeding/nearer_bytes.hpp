@@ -39,29 +39,40 @@ struct ScoresAtDistance {
 template <class S>
 class NearerByBytes : BytesPass {
  public:
-  /// @param unit_scale of D
+  /// @param unit_scale of D, @param kept from search to search
   NearerByBytes(const Context& ctx, const assign_cpu::AssignKernels& kernels, const Rows& x,
                 const ColumnMoments& moments, HostView<const double> candidates, PerRow<const S> squared,
-                double unit_scale)
+                double unit_scale, RowsInBytes& kept)
       : BytesPass(ctx, kernels, {x, moments, candidates}, Copies::like_others),
-        limit_{squared, centroids_.scale / unit_scale, x.cols()} {}
+        limit_{squared, centroids_.scale / unit_scale, x.cols()},
+        kept_(kept),
+        rounds_(kept.scale != centroids_.scale) {
+    if (!rounds_) return;
+    kept_.bytes.resize(static_cast<std::size_t>(x.rows() * columns_));
+    kept_.rows.resize(static_cast<std::size_t>(x.rows()));
+    kept_.scale = centroids_.scale;
+  }
 
   using BytesPass::scratch, BytesPass::Scratch;
 
   /// near(i, q) for such pairs of the rows first .. first + count - 1, in the order of rows.
   template <class Near>
   void pairs(index_t first, int count, Scratch& s, const Near& near) const {
+    std::int8_t* const bytes = kept_.bytes.data() + first * columns_;
     for (int r = 0; r < count; ++r) {
-      prepare(first + r, r, limit_, s);
+      RowInBytes& row = kept_.rows[static_cast<std::size_t>(first + r)];
+      if (rounds_) row = round_row(first + r, &s.x(r, 0), bytes + r * columns_, s);
+      begin(first + r, r, row, limit_, s);
       s.floor[static_cast<std::size_t>(r)] = assign_cpu::no_bound;  // limits stay
     }
-    meet(count, s);
+    meet(count, bytes, s);
     for (int r = 0; r < count; ++r) {
       const auto at = static_cast<std::size_t>(r);
       const std::int32_t* const numbers = list(r, s);
       const index_t found = s.end[at] - numbers;
       if (found == 0) continue;
       s.stats.met += found;
+      if (!rounds_) kernels_.pruning.scaled_row(x_, first + r, shift_.packing, s.row.data(), &s.x(r, 0));
       kernels_.pruning.listed_scores(&s.x(r, 0), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                      numbers, found, s.scores.data());
       const float limit = limit_(first + r, s.norm[at]) + margin_of(s.norm[at]);
@@ -72,6 +83,8 @@ class NearerByBytes : BytesPass {
 
  private:
   ScoresAtDistance<S> limit_;
+  RowsInBytes& kept_;
+  bool rounds_;  ///< this search makes the bytes
 };
 
 /// Labels of rows to which some candidate may be closer than D, that of the nearest one; others keep theirs.

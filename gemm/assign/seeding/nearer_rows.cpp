@@ -73,7 +73,7 @@ class Search {
   };
 
   Search(const Context& ctx, const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit,
-         HostView<const double> candidates, std::span<const S> squared, Scores scores)
+         HostView<const double> candidates, std::span<const S> squared, Scores scores, RowsInBytes&)
       : kernels_(kernels),
         score_(assign_cpu::score_kernels<K>(kernels)),
         x_(x),
@@ -172,9 +172,9 @@ class SearchByBytes {
   };
 
   SearchByBytes(const Context& ctx, const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit,
-                HostView<const double> candidates, std::span<const S> squared, Scores)
+                HostView<const double> candidates, std::span<const S> squared, Scores, RowsInBytes& kept)
       : x_(x),
-        near_(ctx, kernels, x, unit.moments, candidates, PerRow<const S>(squared), unit.scale),
+        near_(ctx, kernels, x, unit.moments, candidates, PerRow<const S>(squared), unit.scale, kept),
         measured_(ctx, kernels, x, unit, candidates, squared) {}
 
   [[nodiscard]] Scratch scratch() const {
@@ -213,8 +213,8 @@ struct Result {
 
 template <class Of, class S>
 Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
-                 std::span<const S> squared, Scores scores) {
-  const Of search(ctx, assign_cpu::select(ctx.simd), x, unit, candidates, squared, scores);
+                 std::span<const S> squared, Scores scores, RowsInBytes& kept) {
+  const Of search(ctx, assign_cpu::select(ctx.simd), x, unit, candidates, squared, scores, kept);
   const index_t pieces = (search.tiles() + tiles_of_piece - 1) / tiles_of_piece;
   const double products = static_cast<double>(tiles_of_piece * search.tile_rows() * x.cols() * candidates.rows());
   const int team = team_size(ctx, pieces, products);
@@ -254,9 +254,9 @@ void HostNearerRowSearch<S>::begin(std::span<const index_t> numbers, std::span<c
   const auto find = by_bytes                     ? search<SearchByBytes<S>, S>
                     : scores_ == Scores::float64 ? search<Search<double, S>, S>
                                                  : search<Search<float, S>, S>;
-  auto [all, stretches, measured] = find(ctx_, x_, unit_, candidates.cview(), squared, scores_);
+  auto [all, stretches, measured] = find(ctx_, x_, unit_, candidates.cview(), squared, scores_, kept_);
   if (measured - std::ssize(all) > x_.rows() * candidates.rows() / (by_bytes ? 2 * share : share))
-    scores_ = by_bytes ? Scores::int16 : scores_ <= Scores::int16 ? Scores::float32 : Scores::float64;
+    kept_ = {}, scores_ = by_bytes ? Scores::int16 : scores_ <= Scores::int16 ? Scores::float32 : Scores::float64;
   all_ = std::move(all), stretches_ = std::move(stretches);
   const NearerRows<S> found{all_, stretches_};
   const index_t each = std::ssize(all_) / std::max<index_t>(1, std::ssize(numbers)) + 1;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "tallskinny/gemm/assign/scores/bytes.hpp"
 #include "tallskinny/gemm/assign/seeding/nearer_policy.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 
@@ -98,6 +99,7 @@ class HostNearerRowSearch final : public NearerRowSearch<S> {
   const SeedingUnit& unit_;
   std::span<const double> weights_;
   Scores scores_ = Scores::int8;  ///< more accurate ones once too many pairs are measured for nothing
+  RowsInBytes kept_;
   std::vector<NearerRow<S>> all_;
   std::vector<typename NearerRows<S>::Stretch> stretches_;
 };

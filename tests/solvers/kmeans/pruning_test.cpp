@@ -24,7 +24,7 @@ Matrix<T> embeddings(index_t n, index_t d, index_t groups, double noise) {
 }
 
 /// The same bits with and without, and how many pairs were met in heads.
-index_t check(const Rows& rows, KMeansOptions o) {
+index_t check(const Rows& rows, KMeansOptions o, Simd simd = Simd::best) {
   index_t headed = 0;
   o.init = KMeansInit::random, o.tolerance = KMeansTolerance::labels, o.max_iter = 30;
   o.on_progress = [&](const KMeansProgress& now) {
@@ -32,7 +32,8 @@ index_t check(const Rows& rows, KMeansOptions o) {
     CHECK((now.headed == 0 || now.met <= now.headed));  // all rows may meet in 8 bits
     return true;
   };
-  const Context ctx;
+  Context ctx;
+  ctx.simd = simd;
   const KMeansResult with = solvers::kmeans(ctx, rows, o);
   const index_t found = headed;
   o.bounds = false;
@@ -54,7 +55,10 @@ TEST_CASE("runs that prune have the bits of runs that do not", "[kmeans]") {
   o.clusters = 150;
   const auto x = embeddings<float>(6000, 96, 120, 0.4);
   const index_t headed = check(Rows(x.cview()), o);
-  if (Pruning::possible({})) CHECK(headed > 0);
+  // With tiles, heads of so few columns do not pay: their kernels are those of AVX-512 then.
+  const bool tiles = assign_instructions({}) == "amx";
+  if (Pruning::possible({}) && !tiles) CHECK(headed > 0);
+  if (tiles) CHECK(check(Rows(x.cview()), o, Simd::avx512) > 0);
   o.metric = KMeansMetric::cosine;
   check(Rows(x.cview()), o);
   o.n_init = 2, o.metric = KMeansMetric::euclidean, o.clusters = 90;
