@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
@@ -255,6 +256,7 @@ void tell_zero_rows(KMeansResult& result, index_t zero_rows) {
 std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows, const KMeansOptions& given,
                                          std::span<const index_t> clusters) {
   const UseHostMemory use(ctx.host_memory);
+  const cuda::KeepMemory keep(ctx.stream);
   expects(!clusters.empty(), "no number of clusters is given");
   check_ranks(ctx, rows);
   const bool one_rank = ctx.communicator->size() == 1;

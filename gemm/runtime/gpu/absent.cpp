@@ -55,6 +55,8 @@ void Staging::finish(const Stream&) { refuse(); }
 
 Memory::Memory(const Stream&, std::size_t) { refuse(); }
 void Memory::Release::operator()(void*) const noexcept {}
+KeepMemory::KeepMemory(const Stream&) {}
+KeepMemory::~KeepMemory() = default;
 void copy_bytes(const Stream&, void*, const void*, std::size_t) { refuse(); }
 void copy_lines(const Stream&, void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t) { refuse(); }
 void fill_bytes(const Stream&, void*, unsigned char, std::size_t) { refuse(); }

@@ -26,11 +26,22 @@ Memory::Memory(const Stream& stream, std::size_t bytes) : bytes_(bytes) {
     return;
   }
   const auto& home = stream.home();
-  data_ = {home->take(bytes), Release{home, bytes}};
+  const StreamHome::Block block = home->take(bytes);
+  data_ = {block.data, Release{home, block.bytes}};
 }
 
 void Memory::Release::operator()(void* data) const noexcept {
-  if (home != nullptr) home->give_back(data, bytes);
+  if (home != nullptr) home->give_back({data, bytes});
+}
+
+KeepMemory::KeepMemory(const Stream& stream) {
+  if (!stream || stream.rehearsal() != nullptr) return;
+  stream.home()->keep();
+  home_ = stream.home();
+}
+
+KeepMemory::~KeepMemory() {
+  if (home_ != nullptr) home_->keep_no_longer();
 }
 
 void copy_bytes(const Stream& stream, void* to, const void* from, std::size_t bytes) {

@@ -44,7 +44,7 @@ std::uint64_t free_memory(const Stream& stream) {
   if (const auto& available = stream.home()->allocator.available) return available();
   std::size_t unused = 0, total = 0;
   check(driver().mem_info(&unused, &total), "tell how much memory is free");
-  return unused;
+  return unused + stream.home()->kept_bytes();
 }
 
 }  // namespace ts::inline v0::cuda

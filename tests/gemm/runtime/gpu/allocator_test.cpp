@@ -77,3 +77,28 @@ TEST_CASE("an allocator that gives nothing is an error that names the bytes; hal
   half.release = {};
   CHECK_THROWS_AS(cuda::Stream(0, half), Error);
 }
+
+TEST_CASE("memory that goes back stays for what asks next while somebody keeps it", "[gpu]") {
+  const cuda::Stream stream(0);
+  void* first = nullptr;
+  {
+    const cuda::KeepMemory keep(stream);
+    first = cuda::Memory(stream, 10 << 20).data();
+    const std::uint64_t free = cuda::free_memory(stream);
+    {
+      const cuda::Memory again(stream, (10 << 20) - 5), other(stream, 10 << 20);
+      CHECK(again.data() == first);
+      CHECK(again.bytes() == (10 << 20) - 5);
+      CHECK(other.data() != first);
+      const cuda::KeepMemory inner(stream);
+    }
+    CHECK(cuda::Memory(stream, 6 << 20).data() != first);  // much smaller
+    CHECK(cuda::free_memory(stream) + (1 << 20) > free);   // what is kept counts as free
+    // Blocks beyond an eighth of the device's memory are not kept, and all kept go where there is not enough.
+    const std::size_t most = stream.device().memory_bytes;
+    { const cuda::Memory large(stream, most / 5); }
+    CHECK_THROWS_AS(cuda::Memory(stream, most), Error);
+  }
+  const cuda::KeepMemory keep(stream);
+  CHECK_NOTHROW(cuda::Memory(stream, 1));
+}
