@@ -38,21 +38,6 @@ ChosenRows choose_one_by_one(const Context& ctx, const RowsInUnit<S>& rows, PerR
   return chosen;
 }
 
-/// Many candidates at a time; ends early where that serves no longer.
-ChosenRows choose_in_batches(const Context& ctx, cuda::NearerPlans plans, const RowsInUnit<float>& rows,
-                             PerRow<float> squared, PerRow<const double> weights, const Choosing& how) {
-  const std::size_t bytes = static_cast<std::size_t>(rows.n) * sizeof(float);
-  std::vector<float> here(static_cast<std::size_t>(rows.n));
-  std::vector<double> weights_here(static_cast<std::size_t>(weights.size));
-  if (!weights.empty()) fetch_numbers<double>(ctx, weights_here, weights.data);
-  fetch_numbers<float>(ctx, here, squared.data);
-  DeviceNearerRowSearch search(ctx, std::move(plans), rows.data(), rows.n, rows.ld, rows.d, weights.data);
-  ChosenRows chosen = assign_detail::choose_rows<float>(ctx, search, here, weights_here, how);
-  cuda::copy_bytes(ctx.stream, squared.data, here.data(), bytes);
-  ctx.stream.synchronize();
-  return chosen;
-}
-
 }  // namespace
 
 template <class S>
@@ -79,7 +64,8 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
         next.chosen = [&, before = std::ssize(chosen.rows)](index_t count) {
           if (how.chosen) how.chosen(before + count);
         };
-        some = go_on(choose_in_batches(ctx, *std::exchange(plans, std::nullopt), rows, squared, weights, next));
+        DeviceChoices choices(ctx, *std::exchange(plans, std::nullopt), rows.data(), rows.ld, rows.d, squared, weights);
+        some = go_on(assign_detail::choose_rows(choices, next));
         continue;
       }
     Choosing together = next;

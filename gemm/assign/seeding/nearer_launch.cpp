@@ -1,133 +1,119 @@
 #include "tallskinny/gemm/assign/seeding/nearer_launch.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-#include <type_traits>
 
 #include "tallskinny/gemm/assign/rows/launch.hpp"
-#include "tallskinny/gemm/runtime/gpu/graph.hpp"
-#include "tallskinny/gemm/runtime/gpu/transfer.hpp"
+#include "tallskinny/gemm/runtime/gpu/staging.hpp"
 
 namespace ts::inline v0::assign_device {
 
 namespace {
 
-using assign_detail::NearerRow, assign_detail::NearerRows;
-using Stretch = NearerRows<float>::Stretch;
-static_assert(sizeof(Stretch) == sizeof(cuda::SeedStretch) && sizeof(NearerRow<float>) == sizeof(cuda::SeedPair),
-              "copied as they are");
+using assign_detail::Turns;
 
 index_t whole_chunks(index_t candidates) { return cuda::ceil_div(candidates, cuda::heads_chunk) * cuda::heads_chunk; }
-/// At least so many numbers, on the device or page-locked; what was there is lost.
-template <class T, class Room>
-T* room(const Context& ctx, Room& memory, index_t count) {
-  const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
-  if (memory.bytes() < bytes)
-    memory = Room(ctx.stream, std::is_same_v<Room, cuda::PinnedMemory> ? std::bit_ceil(bytes) : bytes);
+
+template <class T>
+cuda::Memory room_for(const Context& ctx, index_t count) {
+  return {ctx.stream, static_cast<std::size_t>(count) * sizeof(T)};
+}
+template <class T>
+T* in(const cuda::Memory& memory) {
   return static_cast<T*>(memory.data());
 }
 
 }  // namespace
 
-/// Page-locked memory, which takes long to get, and a stream in which pairs come while the next batch meets the rows.
-struct DeviceNearerRowSearch::Host {
-  struct Slot {
-    cuda::PinnedMemory sent, stretches, pairs;
-    cuda::Event done;
-  };
-  cuda::Stream copies;
-  std::array<Slot, 2> slots;
-
-  explicit Host(const cuda::Stream& stream)
-      : copies(stream.another()), slots{Slot{{}, {}, {}, cuda::Event(stream)}, Slot{{}, {}, {}, cuda::Event(stream)}} {}
-};
-
-DeviceNearerRowSearch::DeviceNearerRowSearch(const Context& ctx, cuda::NearerPlans plans, const float* rows,
-                                             index_t count, index_t ld, index_t d, const double* weights)
+DeviceChoices::DeviceChoices(const Context& ctx, cuda::NearerPlans plans, const float* rows, index_t ld, index_t d,
+                             PerRow<float> squared, PerRow<const double> weights)
     : ctx_(ctx),
       plans_(std::move(plans)),
       rows_(rows),
-      count_(count),
+      count_(squared.size),
       ld_(ld),
       d_(d),
-      weights_(weights),
-      host_(ctx.stream.kept<Host>()) {
-  for (const Host::Slot& slot : host_.slots) slot.done.wait();  // an interrupted search may be under way there
-  auto* const largest = room<std::uint32_t>(ctx, largest_, 1);
-  cuda::fill_bytes(ctx.stream, largest, 0, sizeof(std::uint32_t));
+      squared_(squared.data),
+      weights_(weights.data),
+      most_(whole_chunks(most_draws(INT32_MAX))),
+      heads_(room_for<std::uint16_t>(ctx, count_ * plans_.columns)),
+      norms_(room_for<cuda::SeedNorms>(ctx, count_)),
+      limits_(room_for<std::uint16_t>(ctx, count_ * cuda::limit_columns)),
+      through_(room_for<std::int64_t>(ctx, count_)),
+      numbers_(room_for<index_t>(ctx, most_)),
+      least_(room_for<double>(ctx, most_)),
+      chunks_(room_for<std::uint16_t>(ctx, most_ * (plans_.columns + cuda::limit_columns))),
+      signs_(room_for<std::uint32_t>(ctx, count_ * most_ / 32)),
+      stretches_(room_for<cuda::SeedStretch>(ctx, most_)),
+      pairs_(room_for<cuda::SeedPair>(ctx, most_pairs())),
+      counters_(room_for<cuda::word64>(ctx, 2)),
+      sums_(room_for<std::int64_t>(ctx, 2 * index_t{cuda::SeedAheadPolicy::most_blocks})),
+      largest_(in<unsigned>(counters_)),
+      arrivals_(largest_ + 1),
+      total_(in<cuda::word64>(counters_) + 1) {
+  cuda::fill_bytes(ctx.stream, counters_.data(), 0, counters_.bytes());
   cuda::launch_with<cuda::SeedHeadsPolicy>(
       ctx, plans_.heads,
-      {rows_, count_, static_cast<int>(ld_), static_cast<int>(d_), static_cast<int>(plans_.columns),
-       room<std::uint16_t>(ctx, heads_, count_ * plans_.columns), room<cuda::SeedNorms>(ctx, norms_, count_), largest});
+      {rows_, count_, static_cast<int>(ld_), static_cast<int>(d_), static_cast<int>(plans_.columns), heads_.data(),
+       in<cuda::SeedNorms>(norms_), largest_});
 }
 
-index_t DeviceNearerRowSearch::most_candidates(index_t centers) const noexcept {
+index_t DeviceChoices::most_draws(index_t centers) const noexcept {
   // Each candidate is nearer to about one in as many rows as there are centres.
   constexpr index_t for_each_center = 8, most = 8192, most_signs = index_t{1} << 31;
   return std::clamp(std::min(for_each_center * centers, most_signs / count_), index_t{cuda::heads_chunk}, most);
 }
 
-void DeviceNearerRowSearch::begin(std::span<const index_t> candidates, std::span<const float> squared) {
-  const index_t count = std::ssize(candidates), padded = whole_chunks(count);
-  const auto steps = static_cast<int>(plans_.columns / 16 + 1), chunks = static_cast<int>(padded / cuda::heads_chunk);
-  const auto at = static_cast<std::size_t>(next_);
-  Slot& slot = slots_[at];
-  Host::Slot& host = host_.slots[at];
-  next_ = 1 - next_, slot.candidates = count;
-  const index_t most = std::max(padded, whole_chunks(most_candidates(INT32_MAX)));  // so that memory is taken once
-  auto* const there = room<float>(ctx_, squared_, count_);
-  auto* const numbers = room<index_t>(ctx_, numbers_, most);
-  auto* const limits = room<std::uint16_t>(ctx_, limits_, count_ * cuda::limit_columns);
-  auto* const signs = room<std::uint32_t>(ctx_, signs_, count_ * most / 32);
-  auto* const ready = room<std::uint16_t>(ctx_, chunks_, most * (plans_.columns + cuda::limit_columns));
-  auto* const stretches = room<Stretch>(ctx_, slot.found, most + 1);  // and before them how many pairs there are
-  auto* const total = reinterpret_cast<cuda::word64*>(stretches);
-  auto* const pairs = room<cuda::SeedPair>(ctx_, slot.pairs, most_pairs());
-  char* sent = room<char>(ctx_, host.sent, static_cast<index_t>(squared.size_bytes() + candidates.size_bytes()));
-  const auto send = [&](void* device, auto from) {
-    std::memcpy(sent, from.data(), from.size_bytes());
-    cuda::copy_bytes(ctx_.stream, device, sent, from.size_bytes());
-    sent += from.size_bytes();
-  };
-  send(numbers, candidates), send(there, squared);
-  cuda::fill_bytes(ctx_.stream, total, 0, sizeof(Stretch));
-  const auto* const norms = static_cast<const cuda::SeedNorms*>(norms_.data());
+DeviceChoices::Found DeviceChoices::find(index_t candidates) {
+  const index_t padded = whole_chunks(candidates);
+  const auto steps = static_cast<int>(plans_.columns / 16 + 1), chunks = static_cast<int>(padded / cuda::heads_chunk),
+             count = static_cast<int>(candidates);
+  const auto* const norms = in<const cuda::SeedNorms>(norms_);
+  auto* const pairs = in<cuda::SeedPair>(pairs_);
+  auto* const stretches = in<cuda::SeedStretch>(stretches_);
   cuda::launch_with<cuda::SeedLimitsPolicy>(
-      ctx_, plans_.limits,
-      {norms, there, count_, static_cast<int>(d_), steps, static_cast<const std::uint32_t*>(largest_.data()), limits});
+      ctx_, plans_.limits, {norms, squared_, count_, static_cast<int>(d_), steps, largest_, limits_.data()});
   cuda::launch_with<cuda::SeedCandidatesPolicy>(ctx_, cuda::seed_candidates_plan(padded),
-                                                {heads_.data(), norms, numbers, static_cast<int>(count),
-                                                 static_cast<int>(padded), static_cast<int>(plans_.columns), ready});
-  cuda::launch_with<cuda::HeadsTilesPolicy>(ctx_, plans_.tiles,
-                                            {heads_.data(), limits, ready, nullptr, count_, chunks, signs});
-  cuda::launch_with<cuda::SeedPairsPolicy>(ctx_, cuda::seed_pairs_plan(padded),
-                                           {signs, count_, static_cast<int>(count), most_pairs(), total,
-                                            reinterpret_cast<cuda::SeedStretch*>(stretches + 1), pairs});
+                                                {heads_.data(), norms, numbers(), count, static_cast<int>(padded),
+                                                 static_cast<int>(plans_.columns), chunks_.data()});
+  cuda::launch_with<cuda::HeadsTilesPolicy>(
+      ctx_, plans_.tiles,
+      {heads_.data(), limits_.data(), chunks_.data(), nullptr, count_, chunks, in<std::uint32_t>(signs_)});
+  cuda::launch_with<cuda::SeedPairsPolicy>(
+      ctx_, cuda::seed_pairs_plan(padded),
+      {in<std::uint32_t>(signs_), count_, count, most_pairs(), total_, stretches, pairs});
   cuda::launch_with<cuda::SeedMeasurePolicy>(ctx_, plans_.measure,
-                                             {rows_, static_cast<int>(ld_), numbers, total, most_pairs(), pairs});
-  cuda::launch_with<cuda::SeedGainsPolicy>(ctx_, cuda::seed_gains_plan(count),
-                                           {pairs, total, most_pairs(), there, weights_, static_cast<int>(count),
-                                            reinterpret_cast<cuda::SeedStretch*>(stretches + 1)});
-  cuda::copy_bytes(ctx_.stream, room<Stretch>(ctx_, host.stretches, most + 1), stretches,
-                   static_cast<std::size_t>(count + 1) * sizeof(Stretch));
-  host.done.record(ctx_.stream);
+                                             {rows_, static_cast<int>(ld_), numbers(), total_, most_pairs(), pairs});
+  return {total_, stretches, pairs};
 }
 
-std::optional<NearerRows<float>> DeviceNearerRowSearch::end() {
-  const auto at = static_cast<std::size_t>(oldest_);
-  oldest_ = 1 - oldest_;
-  Host::Slot& host = host_.slots[at];
-  host.done.wait();
-  const auto* const stretches = static_cast<const Stretch*>(host.stretches.data());
-  const index_t found = stretches->begin;
-  if (found > most_pairs()) return std::nullopt;
-  constexpr index_t least = index_t{1} << 18;  // growing page-locked memory takes long
-  auto* const here = room<NearerRow<float>>(ctx_, host.pairs, std::max(found, least));
-  cuda::copy_bytes(host_.copies, here, slots_[at].pairs.data(), static_cast<std::size_t>(found) * sizeof(*here));
-  host_.copies.synchronize();
-  return NearerRows<float>{{here, static_cast<std::size_t>(found)},
-                           {stretches + 1, static_cast<std::size_t>(slots_[at].candidates)}};
+std::optional<Turns> DeviceChoices::take_turns(const assign_detail::DrawsAhead& draws) {
+  const auto count = static_cast<int>(draws.count);
+  const std::size_t of_outcome = sizeof(cuda::SeedOutcome),
+                    of_chosen = static_cast<std::size_t>(count) * sizeof(index_t);
+  cuda::Staging& staging = ctx_.stream.staging();
+  staging.begin(ctx_.stream, cuda::Staging::rounded(of_outcome + of_chosen));
+  const cuda::Staging::Stretch told = staging.take(of_outcome + of_chosen);
+  auto* const outcome = static_cast<cuda::SeedOutcome*>(told.device);
+  cuda::fill_bytes(ctx_.stream, arrivals_, 0, sizeof *arrivals_);
+  cuda::launch_with<cuda::SeedAheadPolicy>(
+      ctx_, cuda::seed_ahead_plan(count_, ctx_.stream.device()),
+      {squared_, weights_, count_, count, draws.random.stream, draws.random.key, draws.first_number, arrivals_,
+       in<long long>(sums_), in<long long>(through_), numbers(), in<double>(least_), outcome, total_});
+  const Found found = find(draws.count);
+  cuda::launch_with<cuda::SeedTurnsPolicy>(
+      ctx_, cuda::seed_turns_plan(draws.count),
+      {found.pairs, found.stretches, found.total, most_pairs(), squared_, weights_, numbers(), in<double>(least_),
+       count, static_cast<int>(draws.trials), static_cast<int>(draws.most), draws.enough,
+       reinterpret_cast<index_t*>(outcome + 1), outcome});
+  cuda::Staging::download(ctx_.stream, told);
+  ctx_.stream.synchronize();
+  const auto& after = *static_cast<const cuda::SeedOutcome*>(told.host);
+  const auto* const chosen = reinterpret_cast<const index_t*>(&after + 1);
+  // Of draws by D^2 as it is the first are taken, if there are pairs.
+  if (after.choices == 0 && static_cast<double>(after.before) / after.unit > draws.enough) return std::nullopt;
+  return Turns{{chosen, chosen + after.choices},
+               static_cast<double>(after.before) / after.unit,
+               static_cast<double>(after.left) / after.unit};
 }
 
 }  // namespace ts::inline v0::assign_device

@@ -77,9 +77,6 @@ struct SeedCandidatesPolicy {
   friend bool operator==(const SeedCandidatesPolicy&, const SeedCandidatesPolicy&) = default;
 };
 
-/// Room for all rounding of sums of positive numbers.
-constexpr double above_sums = 1 + 0x1p-20;
-
 /// A row that a candidate may be nearer to; then its squared distance takes the candidate's place.
 struct SeedPair {
   int row;
@@ -88,10 +85,9 @@ struct SeedPair {
     float squared;
   };
 };
-/// Where the pairs of a candidate lie, and at least what sum_i w_i D_i^2 falls by with it.
+/// Where the pairs of a candidate lie.
 struct SeedStretch {
   index_t begin, count;
-  double most_gain;
 };
 struct SeedPairsArguments {
   const unsigned* signs;  ///< chunks x 4 x rows
@@ -139,27 +135,70 @@ struct SeedMeasurePolicy {
   friend bool operator==(const SeedMeasurePolicy&, const SeedMeasurePolicy&) = default;
 };
 
-struct SeedGainsArguments {
-  const SeedPair* pairs;
-  const word64* total;
-  index_t most;
-  const float* squared;   ///< of each row
-  const double* weights;  ///< of each row; none: 1
-  int count;              ///< candidates
-  SeedStretch* stretch;   ///< of each
+/// sum_i w_i D_i^2 in a unit, before choices and after them, and how many there were.
+struct SeedOutcome {
+  long long before, left;
+  double unit;
+  int choices;
 };
 
-/// seeding/kernels/seed_gains.cuh, a warp a candidate
-struct SeedGainsPolicy {
+struct SeedAheadArguments {
+  const float* squared;   ///< of each row
+  const double* weights;  ///< of each row; none: 1
+  index_t count;          ///< rows
+  int draws;
+  word64 stream, key, first_number;
+  unsigned* arrivals;  ///< 0 at first
+  long long* sums;     ///< two of each block
+  long long* through;  ///< of each row
+  index_t* numbers;    ///< of each draw, the row
+  double* least;       ///< and D^2 below which it is taken no longer
+  SeedOutcome* outcome;
+  word64* pairs;  ///< becomes 0
+};
+
+/// seeding/kernels/seed_ahead.cuh
+struct SeedAheadPolicy {
   static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedGainsPolicy";
-  using Arguments = SeedGainsArguments;
+  static constexpr char name[] = "ts::cuda::SeedAheadPolicy";
+  using Arguments = SeedAheadArguments;
 
   static constexpr DType type = DType::float32;
-  static constexpr int threads = 256, blocks_at_once = 4;
+  static constexpr int threads = 512, most_blocks = 256;
+  static constexpr int shared_bytes = threads / 32 * 16 + most_blocks * 8;  ///< static
 
   static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SeedGainsPolicy&, const SeedGainsPolicy&) = default;
+  friend bool operator==(const SeedAheadPolicy&, const SeedAheadPolicy&) = default;
+};
+
+struct SeedTurnsArguments {
+  const SeedPair* pairs;
+  const SeedStretch* stretch;  ///< of each draw
+  const word64* total;         ///< of pairs
+  index_t most_pairs;          ///< beyond which nothing is chosen
+  float* squared;              ///< of each row, lowered
+  const double* weights;       ///< of each row; none: 1
+  const index_t* numbers;
+  const double* least;
+  int count, trials, most;  ///< draws, of each choice, and choices
+  double enough;
+  index_t* chosen;
+  SeedOutcome* outcome;
+};
+
+/// seeding/kernels/seed_turns.cuh
+struct SeedTurnsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedTurnsPolicy";
+  using Arguments = SeedTurnsArguments;
+
+  static constexpr DType type = DType::float32;
+  static constexpr int threads = 1024;
+  static constexpr int shared_bytes = threads / 32 * 12;  ///< static
+  static constexpr int bytes_of_draw = 24;                ///< dynamic
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const SeedTurnsPolicy&, const SeedTurnsPolicy&) = default;
 };
 
 struct SeedChainsArguments {

@@ -206,8 +206,7 @@ class SearchByBytes {
 /// What was found, and for how many pairs that were measured, be it in float32.
 template <class S>
 struct Result {
-  std::vector<NearerRow<S>> all;
-  std::vector<typename NearerRows<S>::Stretch> stretches;
+  NearerRows<S> found;
   index_t measured = 0;
 };
 
@@ -226,27 +225,28 @@ Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, Hos
     for (index_t t = p * tiles_of_piece; t < std::min(search.tiles(), (p + 1) * tiles_of_piece); ++t)
       search.tile(t, parts[static_cast<std::size_t>(p)], scratch[static_cast<std::size_t>(thread)]);
   });
-  Result<S> rows;
-  for (const auto& s : scratch) rows.measured += s.measured;
+  Result<S> result;
+  NearerRows<S>& rows = result.found;
+  for (const auto& s : scratch) result.measured += s.measured;
   // Sorted by candidates: pieces are in the order of rows, and so is what they found.
   rows.stretches.resize(static_cast<std::size_t>(candidates.rows()));
   for (const auto& part : parts)
     for (const auto& found : part) ++rows.stretches[static_cast<std::size_t>(found.candidate)].count;
   index_t all = 0;
-  for (auto& [begin, count, gain] : rows.stretches) begin = std::exchange(all, all + std::exchange(count, 0));
+  for (auto& [begin, count] : rows.stretches) begin = std::exchange(all, all + std::exchange(count, 0));
   rows.all.resize(static_cast<std::size_t>(all));
   for (const auto& part : parts)
     for (const auto& found : part) {
-      auto& [begin, count, gain] = rows.stretches[static_cast<std::size_t>(found.candidate)];
+      auto& [begin, count] = rows.stretches[static_cast<std::size_t>(found.candidate)];
       rows.all[static_cast<std::size_t>(begin + count++)] = found.nearer;
     }
-  return rows;
+  return result;
 }
 
 }  // namespace
 
 template <class S>
-void HostNearerRowSearch<S>::begin(std::span<const index_t> numbers, std::span<const S> squared) {
+NearerRows<S> HostNearerRowSearch<S>::find(std::span<const index_t> numbers, std::span<const S> squared) {
   constexpr index_t share = 16;  // of all pairs that may be measured for nothing, a unit
   Matrix<double> candidates(std::ssize(numbers), x_.cols());
   gather_rows(ctx_, x_, numbers, candidates.view());
@@ -254,17 +254,10 @@ void HostNearerRowSearch<S>::begin(std::span<const index_t> numbers, std::span<c
   const auto find = by_bytes                     ? search<SearchByBytes<S>, S>
                     : scores_ == Scores::float64 ? search<Search<double, S>, S>
                                                  : search<Search<float, S>, S>;
-  auto [all, stretches, measured] = find(ctx_, x_, unit_, candidates.cview(), squared, scores_, kept_);
-  if (measured - std::ssize(all) > x_.rows() * candidates.rows() / (by_bytes ? 2 * share : share))
+  auto [found, measured] = find(ctx_, x_, unit_, candidates.cview(), squared, scores_, kept_);
+  if (measured - std::ssize(found.all) > x_.rows() * candidates.rows() / (by_bytes ? 2 * share : share))
     kept_ = {}, scores_ = by_bytes ? Scores::int16 : scores_ <= Scores::int16 ? Scores::float32 : Scores::float64;
-  all_ = std::move(all), stretches_ = std::move(stretches);
-  const NearerRows<S> found{all_, stretches_};
-  const index_t each = std::ssize(all_) / std::max<index_t>(1, std::ssize(numbers)) + 1;
-  parallel_for(team_size(ctx_, std::ssize(numbers), static_cast<double>(8 * each)), std::ssize(numbers),
-               [&](index_t q) {
-                 stretches_[static_cast<std::size_t>(q)].most_gain =
-                     gain_of<S>(found.of(q), squared, weights_) * cuda::above_sums;
-               });
+  return std::move(found);
 }
 
 template class HostNearerRowSearch<float>;

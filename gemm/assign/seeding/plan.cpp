@@ -75,9 +75,19 @@ KernelPlan seed_candidates_plan(index_t padded) {
   return plan;
 }
 
-KernelPlan seed_gains_plan(index_t candidates) {
-  KernelPlan plan = threads_plan("seed_gains", SeedGainsPolicy{}, 32 * candidates);
-  plan.budget = {64, 0};
+KernelPlan seed_ahead_plan(index_t rows, const DeviceInfo& device) {
+  KernelPlan plan = threads_plan("seed_ahead", SeedAheadPolicy{}, rows);
+  plan.grid =
+      std::min(plan.grid, static_cast<unsigned>(std::min(device.multiprocessors, SeedAheadPolicy::most_blocks)));
+  plan.meets = true;
+  plan.budget = {128, SeedAheadPolicy::shared_bytes};
+  return plan;
+}
+
+KernelPlan seed_turns_plan(index_t draws) {
+  KernelPlan plan = threads_plan("seed_turns", SeedTurnsPolicy{}, 1);
+  plan.shared_bytes = static_cast<std::size_t>(draws * SeedTurnsPolicy::bytes_of_draw);
+  plan.budget = {64, SeedTurnsPolicy::shared_bytes};
   return plan;
 }
 

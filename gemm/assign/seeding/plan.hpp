@@ -43,9 +43,11 @@ struct NearerPlans {
 /// Whether candidates of many choices at once cost less than one choice after the other (seed_choose.cuh), when there
 /// are so many centres.
 [[nodiscard]] bool batches_pay(index_t rows, index_t d, index_t trials, index_t centers) noexcept;
+/// assign/seeding/kernels/seed_ahead.cuh; seed_turns.cuh
+[[nodiscard]] KernelPlan seed_ahead_plan(index_t rows, const DeviceInfo& device);
+[[nodiscard]] KernelPlan seed_turns_plan(index_t draws);
 /// assign/seeding/kernels/seed_candidates.cuh; seed_pairs.cuh
 [[nodiscard]] KernelPlan seed_candidates_plan(index_t padded);
-[[nodiscard]] KernelPlan seed_gains_plan(index_t candidates);
 [[nodiscard]] KernelPlan seed_pairs_plan(index_t padded);
 /// assign/seeding/kernels/seed_chains.cuh among so many rows
 [[nodiscard]] KernelPlan seed_chains_plan(bool wide, index_t rows, const DeviceInfo& device);

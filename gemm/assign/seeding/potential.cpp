@@ -216,8 +216,8 @@ ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& uni
   assign_detail::expect_per_row(x, squared, "squared distances");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
   if (x.on_device()) return assign_device::choose_rows<S>(ctx, x, unit, squared, weights, how);
-  assign_detail::HostNearerRowSearch<S> search(ctx, x, unit, weights.span());
-  return assign_detail::choose_rows<S>(ctx, search, squared.span(), weights.span(), how);
+  assign_detail::HostChoices<S> choices(ctx, x, unit, squared.span(), weights.span());
+  return assign_detail::choose_rows(choices, how);
 }
 
 std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <map>
 
 #include "tallskinny/gemm/assign/seeding/nearer_rows.hpp"
@@ -52,10 +51,9 @@ void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd)
   std::vector<S> squared;
   for (index_t i = 0; i < n; ++i) squared.push_back(static_cast<S>(distance(coordinates, i, n / 2)));
   for (index_t q = 0; q < count; ++q) candidates.push_back(q * (n / count));
-  HostNearerRowSearch<S> search(ctx, rows, unit, {});
+  HostNearerRowSearch<S> search(ctx, rows, unit);
   for (int round = 0; round < 3; ++round) {  // scores become more accurate from call to call, if need be
-    search.begin(candidates, squared);
-    const NearerRows<S> found = *search.end();
+    const NearerRows<S> found = search.find(candidates, squared);
     for (index_t q = 0; q < count; ++q) {
       std::vector<index_t> expected, got;
       constexpr double open = test::allowed::six_digits;  // of a distance, within which rounding may decide
@@ -81,48 +79,6 @@ ChosenRows choose(int threads, const Rows& rows, std::vector<double>& squared, s
   ctx.threads = threads;
   const ColumnMoments moments = column_moments(ctx, rows);
   return ts::choose_rows<double>(ctx, rows, {moments, 1}, PerRow<double>(squared), PerRow<const double>(weights), how);
-}
-
-/// Two searches under way, as on a device: what the second finds is by D^2 before choices are made of the first.
-class TwoAtOnce final : public NearerRowSearch<double> {
- public:
-  TwoAtOnce(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<const double> weights)
-      : search_(ctx, x, unit, weights) {}
-
-  void begin(std::span<const index_t> candidates, std::span<const double> squared) override {
-    begun_.push_back({{candidates.begin(), candidates.end()}, {squared.begin(), squared.end()}});
-    most_begun = std::max(most_begun, begun_.size());
-  }
-  [[nodiscard]] std::optional<NearerRows<double>> end() override {
-    search_.begin(begun_.front().candidates, begun_.front().squared);
-    begun_.pop_front();
-    return search_.end();
-  }
-  [[nodiscard]] int depth() const noexcept override { return 2; }
-  [[nodiscard]] index_t most_candidates(index_t centers) const noexcept override {
-    return search_.most_candidates(centers);
-  }
-  std::size_t most_begun = 0;
-
- private:
-  struct Begun {
-    std::vector<index_t> candidates;
-    std::vector<double> squared;
-  };
-  HostNearerRowSearch<double> search_;
-  std::deque<Begun> begun_;
-};
-
-ChosenRows choose_two_at_once(const Rows& rows, std::vector<double>& squared, std::span<const double> weights,
-                              const Choosing& how) {
-  Context ctx;
-  ctx.threads = 1;
-  const ColumnMoments moments = column_moments(ctx, rows);
-  const SeedingUnit unit{moments, 1};
-  TwoAtOnce search(ctx, rows, unit, weights);
-  ChosenRows chosen = assign_detail::choose_rows<double>(ctx, search, squared, weights, how);
-  CHECK(search.most_begun == 2);
-  return chosen;
 }
 
 }  // namespace
@@ -161,9 +117,8 @@ TEST_CASE("what is found by bytes is what float32 finds, bit for bit", "[assign]
       Matrix<double> centers(60, d);
       for (index_t m = 0; m < 60; ++m) rows.load(m * 11, &centers(m, 0));
       lower_potential<float>(ctx, {rows, unit, centers.cview(), PerRow<float>(squared), {}, totals});
-      HostNearerRowSearch<float> search(ctx, rows, unit, {});
-      search.begin(candidates, squared);
-      const NearerRows<float> found = *search.end();
+      HostNearerRowSearch<float> search(ctx, rows, unit);
+      const NearerRows<float> found = search.find(candidates, squared);
       std::vector<std::pair<std::int32_t, float>> pairs;
       for (index_t q = 0; q < count; ++q)
         for (const NearerRow<float>& of : found.of(q)) pairs.emplace_back(of.row, of.squared);
@@ -180,16 +135,13 @@ TEST_CASE("rows are drawn by weight times squared distance, also after others we
   const std::vector<double> at{1, 2, 4, 8, 8.5}, weights{3, 2, 1, 0.5, 0};
   std::copy(at.begin(), at.end(), x.data());
   std::map<std::pair<index_t, index_t>, int> seen;
-  const bool two_at_once = GENERATE(false, true);
+  const auto first_draws = GENERATE(1U, 16U);  // of the first batch
   constexpr int times = 40000;
   for (int t = 0; t < times; ++t) {
     std::vector<double> squared;
     for (const double a : at) squared.push_back(a * a);
-    // The first batch has one draw, or three.
-    const Choosing how{1, 2, 0, Philox{static_cast<std::uint64_t>(t), 1}, two_at_once ? 4U : 64U};
-    const Rows rows(x.cview());
-    const ChosenRows chosen =
-        two_at_once ? choose_two_at_once(rows, squared, weights, how) : choose(1, rows, squared, weights, how);
+    const Choosing how{1, 2, 0, Philox{static_cast<std::uint64_t>(t), 1}, 4 * first_draws};
+    const ChosenRows chosen = choose(1, Rows(x.cview()), squared, weights, how);
     REQUIRE(chosen.rows.size() == 2);
     ++seen[{chosen.rows[0], chosen.rows[1]}];
   }
@@ -208,6 +160,17 @@ TEST_CASE("rows are drawn by weight times squared distance, also after others we
       const double expected = times * share(a, false) * share(b, true);
       CHECK(std::abs(seen[{a, b}] - expected) <= 5 * std::sqrt(expected));
     }
+}
+
+TEST_CASE("potentials in whole numbers of a unit have sums below 2^62", "[assign]") {
+  for (const double most : {1e-300, 0.7, 1.0, 3e38}) {
+    constexpr index_t rows = 1000;
+    const PotentialUnit unit(most, rows);
+    CHECK(static_cast<double>(unit.units(1, most)) * rows < 0x1p62);
+    CHECK(unit.value(unit.units(1, most)) == Approx(most).epsilon(test::allowed::six_digits));
+  }
+  CHECK(static_cast<double>(PotentialUnit(1, 1000).units(1, 1)) * 1000 > 0x1p59);
+  CHECK(PotentialUnit(0, 3).units(1, 0) == 0);
 }
 
 TEST_CASE("choices do not depend on threads, lower squared distances, and end when nothing is left", "[assign]") {
@@ -230,7 +193,7 @@ TEST_CASE("choices do not depend on threads, lower squared distances, and end wh
   index_t told = 0;
   Choosing loud = how;
   loud.chosen = [&](index_t count) { told = count; };
-  CHECK(choose_two_at_once(rows, before, {}, loud).rows.size() == 150);
+  CHECK(choose(1, rows, before, {}, loud).rows == chosen.rows);
   CHECK(told == 150);
 
   const auto few = Matrix<float>::zeros(30, 2);

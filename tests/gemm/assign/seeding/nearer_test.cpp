@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
+#include <tuple>
 
 #include "tallskinny/gemm/assign/rows/per_row.hpp"
 #include "tallskinny/gemm/assign/seeding/chains.hpp"
@@ -59,22 +61,28 @@ void check_search(index_t n, index_t d, index_t count, float spread) {
   }
   std::vector<index_t> candidates;
   for (index_t q = 0; q < count; ++q) candidates.push_back(q * 37 % n);
-  assign_device::DeviceNearerRowSearch search(ctx, *std::move(plans), there.data(), n, ld, d, nullptr);
-  // Two searches under way at once: what the first finds is taken while the second meets the rows.
-  const std::vector<float> none(squared.size());
-  search.begin(candidates, squared);
-  search.begin(candidates, none);
-  const auto found = search.end();
-  REQUIRE(found.has_value());
+  PerRowArray<float> squared_there(ctx, Space::device, squared);
+  assign_device::DeviceChoices choices(ctx, *std::move(plans), there.data(), ld, d, squared_there.view(), {});
+  cuda::copy_bytes(ctx.stream, choices.numbers(), candidates.data(), candidates.size() * sizeof(index_t));
+  const auto found = choices.find(count);
+  cuda::word64 total = 0;
+  cuda::copy_bytes(ctx.stream, &total, found.total, sizeof total);
+  ctx.stream.synchronize();
+  REQUIRE(static_cast<index_t>(total) <= choices.most_pairs());
+  std::vector<cuda::SeedStretch> stretches(candidates.size());
+  std::vector<cuda::SeedPair> pairs(total);
+  cuda::copy_bytes(ctx.stream, stretches.data(), found.stretches, stretches.size() * sizeof stretches[0]);
+  cuda::copy_bytes(ctx.stream, pairs.data(), found.pairs, pairs.size() * sizeof pairs[0]);
+  ctx.stream.synchronize();
   constexpr double open = test::allowed::six_digits;
-  index_t missed = 0, wrong = 0, out_of_order = 0, needed = 0, gains_apart = 0;
+  index_t missed = 0, wrong = 0, out_of_order = 0, needed = 0;
   for (index_t q = 0; q < count; ++q) {
     const index_t candidate = candidates[static_cast<std::size_t>(q)];
     std::vector<bool> listed(static_cast<std::size_t>(n));
     std::int32_t last = -1;
-    const double gain = assign_detail::gain_of<float>(found->of(q), squared, {});
-    gains_apart += !(found->most_gain(q) >= gain && found->most_gain(q) <= gain * (1 + open));
-    for (const auto& near : found->of(q)) {
+    const cuda::SeedStretch of = stretches[static_cast<std::size_t>(q)];
+    for (const auto& near :
+         std::span(pairs).subspan(static_cast<std::size_t>(of.begin), static_cast<std::size_t>(of.count))) {
       out_of_order += near.row <= last;
       last = near.row;
       listed[static_cast<std::size_t>(near.row)] = true;
@@ -91,12 +99,8 @@ void check_search(index_t n, index_t d, index_t count, float spread) {
   CHECK(missed == 0);
   CHECK(wrong == 0);
   CHECK(out_of_order == 0);
-  CHECK(gains_apart == 0);
-  CHECK((needed > 0 || count == 1));                // the first candidate is a centre
-  CHECK(std::ssize(found->all) <= 4 * needed + n);  // bounds leave few others
-  const auto of_none = search.end();
-  REQUIRE(of_none.has_value());
-  CHECK(std::ssize(of_none->all) <= n);
+  CHECK((needed > 0 || count == 1));           // the first candidate is a centre
+  CHECK(std::ssize(pairs) <= 4 * needed + n);  // bounds leave few others
 }
 
 ChosenRows choose(const Context& ctx, const Rows& rows, const ColumnMoments& moments, PerRow<float> squared,
@@ -160,6 +164,58 @@ TEST_CASE("on a device, choices by batches lower squared distances and repeat", 
   for (std::size_t i = 0; i < one_by_one.size(); ++i)
     apart += std::abs(one_by_one[i] - lowered[i]) > 1e-5F * one_by_one[i];
   CHECK(apart == 0);
+}
+
+TEST_CASE("on a device, choices by batches are those of a processor", "[assign][gpu][seeding]") {
+  /// A processor with the batches of a device.
+  struct SameBatches final : assign_detail::HostChoices<float> {
+    using HostChoices<float>::HostChoices;
+    index_t most = 0;
+    [[nodiscard]] index_t most_draws(index_t) const noexcept override { return most; }
+  };
+  struct OfDevice final : assign_detail::BatchedChoices {
+    assign_device::DeviceChoices& there;
+    index_t most;
+    OfDevice(assign_device::DeviceChoices& choices, index_t draws) : there(choices), most(draws) {}
+    [[nodiscard]] std::optional<assign_detail::Turns> take_turns(const assign_detail::DrawsAhead& draws) override {
+      return there.take_turns(draws);
+    }
+    [[nodiscard]] index_t most_draws(index_t) const noexcept override { return most; }
+  };
+  using Shape = std::tuple<index_t, index_t, index_t>;
+  const auto [n, d, trials] = GENERATE(Shape{9000, 40, 6}, Shape{20001, 12, 1}, Shape{300, 8, 16});
+  const bool weighted = GENERATE(false, true);
+  Context ctx, here;
+  ctx.stream = test::device_stream();
+  auto plans = cuda::nearer_plans(n, d, ctx.stream.device());
+  if (!plans) return;
+  auto x = Matrix<float>::zeros(n, d);
+  for (index_t i = 0; i < n; ++i)  // whole numbers, so that every order of addition gives the same sums
+    for (index_t j = 0; j < d; ++j)
+      x(i, j) = static_cast<float>(std::floor(9 * numbers_of_rows.uniform(static_cast<std::uint64_t>(i * d + j))));
+  ColumnMoments moments = column_moments(here, Rows(x.cview()));
+  std::fill(moments.shift.begin(), moments.shift.end(), 0.0);
+  const SeedingUnit unit{moments, 1};
+  std::vector<double> weights;
+  for (index_t i = 0; weighted && i < n; ++i) weights.push_back(0.3 * static_cast<double>(i % 4));
+  std::vector<float> squared;
+  for (index_t i = 0; i < n; ++i) squared.push_back(static_cast<float>(distance(x, i, 0)));
+  DeviceMatrix<float> there(ctx.stream, n, d);
+  copy(ctx.stream, there.view(), x.cview());
+  PerRowArray<float> squared_there(ctx, Space::device, squared);
+  const PerRowArray<double> weights_there(ctx, Space::device, weights);
+  assign_device::DeviceChoices choices(ctx, *std::move(plans), there.data(), d, d, squared_there.view(),
+                                       weights_there.view());
+  OfDevice of_device(choices, 700);
+  SameBatches of_host(here, Rows(x.cview()), unit, squared, weights);
+  of_host.most = 700;
+  for (const double enough : {1e4 * static_cast<double>(d), 0.0}) {
+    const Choosing how{trials, std::min<index_t>(n, 1000), enough, numbers_of_rows, enough > 0 ? 2000U : 40U};
+    const ChosenRows chosen = assign_detail::choose_rows(of_device, how), expected = choose_rows(of_host, how);
+    CHECK(chosen.rows == expected.rows);
+    CHECK(chosen.left == expected.left);
+  }
+  CHECK(squared_there.to_host() == squared);
 }
 
 TEMPLATE_TEST_CASE("on a device, chains end where they do one link after the other", "[assign][gpu][seeding]", float,
