@@ -163,7 +163,7 @@ TEST_CASE("rows are drawn by weight times squared distance, also after others we
 }
 
 TEST_CASE("potentials in whole numbers of a unit have sums below 2^62", "[assign]") {
-  for (const double most : {1e-300, 0.7, 1.0, 3e38}) {
+  for (const double most : {1e-200, 0.7, 1.0, 3e38}) {
     constexpr index_t rows = 1000;
     const PotentialUnit unit(most, rows);
     CHECK(static_cast<double>(unit.units(1, most)) * rows < 0x1p62);
