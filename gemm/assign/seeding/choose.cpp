@@ -24,18 +24,17 @@ ChosenRows choose_rows(BatchedChoices& batches, const Choosing& how) {
   while (std::ssize(chosen.rows) < how.most) {
     const index_t choices = how.most - std::ssize(chosen.rows), draws = choices * how.trials;
     const index_t count = std::min(at_once, draws + draws / 8 + 1);
-    const std::optional<Turns> turns =
-        batches.take_turns({count, how.trials, choices, how.enough, how.random, numbers});
-    if (!turns) break;
+    const Turns turns = batches.take_turns({count, how.trials, choices, how.enough, how.random, numbers});
     numbers += static_cast<std::uint64_t>(2 * count);
-    chosen.rows.insert(chosen.rows.end(), turns->rows.begin(), turns->rows.end());
-    chosen.left = turns->left;
+    chosen.rows.insert(chosen.rows.end(), turns.rows.begin(), turns.rows.end());
+    chosen.left = turns.left;
+    if (!turns.found) break;
     if (how.chosen) how.chosen(std::ssize(chosen.rows));
-    if (turns->rows.empty() || !(chosen.left > how.enough) || !(chosen.left > 0)) break;
+    if (!(chosen.left > how.enough) || turns.rows.empty()) break;
     // A batch should leave half to three quarters: less, and draws are in vain; more, and batches are many.
-    if (turns->left >= 0.75 * turns->before)
+    if (turns.left >= 0.75 * turns.before)
       at_once = std::min(2 * at_once, most());
-    else if (turns->left < 0.5 * turns->before)
+    else if (turns.left < 0.5 * turns.before)
       at_once = std::max(at_once / 2, how.trials);
   }
   return chosen;
@@ -117,12 +116,13 @@ std::int64_t HostChoices<S>::gain_of(std::span<const NearerRow<S>> nearer) const
 }
 
 template <class S>
-std::optional<Turns> HostChoices<S>::take_turns(const DrawsAhead& ahead) {
+Turns HostChoices<S>::take_turns(const DrawsAhead& ahead) {
   sum_up();
   Turns turns;
   std::int64_t left = through_.empty() ? 0 : through_.back();
   turns.before = turns.left = unit_.value(left);
-  if (left == 0) return turns;
+  const std::int64_t enough = unit_.units(1, std::min(ahead.enough, turns.left));
+  if (left <= enough) return turns;
   std::vector<Draw> draws = draw(ahead);
   const std::vector<index_t> candidates = candidates_of(draws);
   const NearerRows<S> found = search_.find(candidates, squared_);
@@ -132,14 +132,14 @@ std::optional<Turns> HostChoices<S>::take_turns(const DrawsAhead& ahead) {
                [&](index_t q) { gains[static_cast<std::size_t>(q)] = gain_of(found.of(q)); });
   std::vector<Taken> taken;
   for (const Draw& draw : draws) {
-    if (std::ssize(turns.rows) == ahead.most || !(turns.left > ahead.enough)) break;
+    if (std::ssize(turns.rows) == ahead.most || left <= enough) break;
     if (!(draw.least < squared(draw.row))) continue;
     taken.push_back({draw.row, found.of(draw.candidate), gains[static_cast<std::size_t>(draw.candidate)]});
     if (std::ssize(taken) < ahead.trials) continue;
     left -= choose_best(taken, turns.rows);
-    turns.left = unit_.value(left);
     taken.clear();
   }
+  turns.left = unit_.value(left);
   return turns;
 }
 

@@ -1,8 +1,6 @@
 // Greedy k-means++. Internal to the room.
 #pragma once
 
-#include <optional>
-
 #include "tallskinny/gemm/assign/seeding/nearer_rows.hpp"
 
 namespace ts::inline v0::assign_detail {
@@ -16,6 +14,7 @@ struct DrawsAhead {
 };
 /// The rows chosen among them, and sum_i w_i D_i^2 before and after.
 struct Turns {
+  bool found = true;  ///< what each of the draws is nearer to
   std::vector<index_t> rows;
   double before = 0, left = 0;
 };
@@ -29,8 +28,8 @@ class BatchedChoices {
   virtual ~BatchedChoices() = default;
 
   /// Draws, finds the rows that each of the draws is nearer to, and chooses until too few draws are left for a choice:
-  /// at least once where anything is left to draw. None where finding takes too long.
-  [[nodiscard]] virtual std::optional<Turns> take_turns(const DrawsAhead& draws) = 0;
+  /// at least once where more than enough is left. Not where finding takes too long.
+  [[nodiscard]] virtual Turns take_turns(const DrawsAhead& draws) = 0;
   /// Draws that are best made at once, at most, when there are so many centres.
   [[nodiscard]] virtual index_t most_draws(index_t centers) const noexcept = 0;
 };
@@ -50,7 +49,7 @@ class HostChoices : public BatchedChoices {
   HostChoices(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<S> squared,
               std::span<const double> weights);
 
-  [[nodiscard]] std::optional<Turns> take_turns(const DrawsAhead& draws) override;
+  [[nodiscard]] Turns take_turns(const DrawsAhead& draws) override;
   [[nodiscard]] index_t most_draws(index_t) const noexcept override { return 1024; }
 
  private:

@@ -39,8 +39,9 @@ DeviceChoices::DeviceChoices(const Context& ctx, cuda::NearerPlans plans, const 
       norms_(room_for<cuda::SeedNorms>(ctx, count_)),
       limits_(room_for<std::uint16_t>(ctx, count_ * cuda::limit_columns)),
       through_(room_for<std::int64_t>(ctx, count_)),
+      marks_(room_for<unsigned>(ctx, count_)),
       numbers_(room_for<index_t>(ctx, most_)),
-      least_(room_for<double>(ctx, most_)),
+      least_(room_for<float>(ctx, most_)),
       chunks_(room_for<std::uint16_t>(ctx, most_ * (plans_.columns + cuda::limit_columns))),
       signs_(room_for<std::uint32_t>(ctx, count_ * most_ / 32)),
       stretches_(room_for<cuda::SeedStretch>(ctx, most_)),
@@ -86,7 +87,7 @@ DeviceChoices::Found DeviceChoices::find(index_t candidates) {
   return {total_, stretches, pairs};
 }
 
-std::optional<Turns> DeviceChoices::take_turns(const assign_detail::DrawsAhead& draws) {
+Turns DeviceChoices::take_turns(const assign_detail::DrawsAhead& draws) {
   const auto count = static_cast<int>(draws.count);
   const std::size_t of_outcome = sizeof(cuda::SeedOutcome),
                     of_chosen = static_cast<std::size_t>(count) * sizeof(index_t);
@@ -98,22 +99,25 @@ std::optional<Turns> DeviceChoices::take_turns(const assign_detail::DrawsAhead& 
   cuda::launch_with<cuda::SeedAheadPolicy>(
       ctx_, cuda::seed_ahead_plan(count_, ctx_.stream.device()),
       {squared_, weights_, count_, count, draws.random.stream, draws.random.key, draws.first_number, arrivals_,
-       in<long long>(sums_), in<long long>(through_), numbers(), in<double>(least_), outcome, total_});
+       in<long long>(sums_), in<long long>(through_), numbers(), in<float>(least_), outcome, total_,
+       in<unsigned>(marks_)});
   const Found found = find(draws.count);
+  cuda::launch_with<cuda::SeedGainsPolicy>(
+      ctx_, cuda::seed_gains_plan(draws.count),
+      {found.pairs, found.total, most_pairs(), squared_, weights_, outcome, count, in<cuda::SeedStretch>(stretches_)});
   cuda::launch_with<cuda::SeedTurnsPolicy>(
       ctx_, cuda::seed_turns_plan(draws.count),
-      {found.pairs, found.stretches, found.total, most_pairs(), squared_, weights_, numbers(), in<double>(least_),
-       count, static_cast<int>(draws.trials), static_cast<int>(draws.most), draws.enough,
-       reinterpret_cast<index_t*>(outcome + 1), outcome});
+      {found.pairs, found.stretches, found.total, most_pairs(), squared_, weights_, numbers(), in<float>(least_), count,
+       static_cast<int>(draws.trials), static_cast<int>(draws.most), draws.enough,
+       reinterpret_cast<index_t*>(outcome + 1), outcome, in<unsigned>(marks_)});
   cuda::Staging::download(ctx_.stream, told);
   ctx_.stream.synchronize();
   const auto& after = *static_cast<const cuda::SeedOutcome*>(told.host);
   const auto* const chosen = reinterpret_cast<const index_t*>(&after + 1);
-  // Of draws by D^2 as it is the first are taken, if there are pairs.
-  if (after.choices == 0 && static_cast<double>(after.before) / after.unit > draws.enough) return std::nullopt;
-  return Turns{{chosen, chosen + after.choices},
-               static_cast<double>(after.before) / after.unit,
-               static_cast<double>(after.left) / after.unit};
+  return {after.choices >= 0,
+          {chosen, chosen + std::max(after.choices, 0)},
+          static_cast<double>(after.before) / after.unit,
+          static_cast<double>(after.left) / after.unit};
 }
 
 }  // namespace ts::inline v0::assign_device

@@ -18,7 +18,7 @@ class DeviceChoices final : public assign_detail::BatchedChoices {
   DeviceChoices(const Context& ctx, cuda::NearerPlans plans, const float* rows, index_t ld, index_t d,
                 PerRow<float> squared, PerRow<const double> weights);
 
-  [[nodiscard]] std::optional<assign_detail::Turns> take_turns(const assign_detail::DrawsAhead& draws) override;
+  [[nodiscard]] assign_detail::Turns take_turns(const assign_detail::DrawsAhead& draws) override;
   [[nodiscard]] index_t most_draws(index_t centers) const noexcept override;
 
   /// Where lies what find() found for the candidates whose numbers are in numbers().
@@ -39,7 +39,7 @@ class DeviceChoices final : public assign_detail::BatchedChoices {
   float* squared_;
   const double* weights_;
   index_t most_;                                                       ///< candidates, in whole chunks
-  cuda::Memory heads_, norms_, limits_, through_;                      ///< of rows
+  cuda::Memory heads_, norms_, limits_, through_, marks_;              ///< of rows
   cuda::Memory numbers_, least_, chunks_, signs_, stretches_, pairs_;  ///< of a batch
   cuda::Memory counters_, sums_;                                       ///< counters: of the next three kinds
   unsigned *largest_, *arrivals_;

@@ -85,9 +85,10 @@ struct SeedPair {
     float squared;
   };
 };
-/// Where the pairs of a candidate lie.
+/// Where the pairs of a candidate lie, and what sum_i w_i D_i^2 falls by with it, in a unit.
 struct SeedStretch {
   index_t begin, count;
+  long long most_gain;
 };
 struct SeedPairsArguments {
   const unsigned* signs;  ///< chunks x 4 x rows
@@ -135,7 +136,7 @@ struct SeedMeasurePolicy {
   friend bool operator==(const SeedMeasurePolicy&, const SeedMeasurePolicy&) = default;
 };
 
-/// sum_i w_i D_i^2 in a unit, before choices and after them, and how many there were.
+/// sum_i w_i D_i^2 in a unit, before choices and after them, and how many there were; -1: of too many pairs none.
 struct SeedOutcome {
   long long before, left;
   double unit;
@@ -152,9 +153,10 @@ struct SeedAheadArguments {
   long long* sums;     ///< two of each block
   long long* through;  ///< of each row
   index_t* numbers;    ///< of each draw, the row
-  double* least;       ///< and D^2 below which it is taken no longer
+  float* least;        ///< and D^2 at which it is taken no longer
   SeedOutcome* outcome;
-  word64* pairs;  ///< becomes 0
+  word64* pairs;    ///< becomes 0
+  unsigned* marks;  ///< of each row; they become 0
 };
 
 /// seeding/kernels/seed_ahead.cuh
@@ -171,6 +173,30 @@ struct SeedAheadPolicy {
   friend bool operator==(const SeedAheadPolicy&, const SeedAheadPolicy&) = default;
 };
 
+struct SeedGainsArguments {
+  const SeedPair* pairs;
+  const word64* total;
+  index_t most;
+  const float* squared;        ///< of each row
+  const double* weights;       ///< of each row; none: 1
+  const SeedOutcome* outcome;  ///< with the unit
+  int count;                   ///< candidates
+  SeedStretch* stretch;        ///< of each
+};
+
+/// seeding/kernels/seed_gains.cuh, a warp a candidate
+struct SeedGainsPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
+  static constexpr char name[] = "ts::cuda::SeedGainsPolicy";
+  using Arguments = SeedGainsArguments;
+
+  static constexpr DType type = DType::float32;
+  static constexpr int threads = 256, blocks_at_once = 4;
+
+  static constexpr void members(auto&, auto) {}
+  friend bool operator==(const SeedGainsPolicy&, const SeedGainsPolicy&) = default;
+};
+
 struct SeedTurnsArguments {
   const SeedPair* pairs;
   const SeedStretch* stretch;  ///< of each draw
@@ -179,11 +205,12 @@ struct SeedTurnsArguments {
   float* squared;              ///< of each row, lowered
   const double* weights;       ///< of each row; none: 1
   const index_t* numbers;
-  const double* least;
+  const float* least;
   int count, trials, most;  ///< draws, of each choice, and choices
   double enough;
   index_t* chosen;
   SeedOutcome* outcome;
+  unsigned* marks;  ///< of each row, 0 at first
 };
 
 /// seeding/kernels/seed_turns.cuh
@@ -193,9 +220,9 @@ struct SeedTurnsPolicy {
   using Arguments = SeedTurnsArguments;
 
   static constexpr DType type = DType::float32;
-  static constexpr int threads = 1024;
-  static constexpr int shared_bytes = threads / 32 * 12;  ///< static
-  static constexpr int bytes_of_draw = 24;                ///< dynamic
+  static constexpr int threads = 512, most_trials = 16;
+  static constexpr int shared_bytes = threads / 32 * (32 + 4 * most_trials) + 16;  ///< static
+  static constexpr int bytes_of_draw = 24;                                         ///< dynamic
 
   static constexpr void members(auto&, auto) {}
   friend bool operator==(const SeedTurnsPolicy&, const SeedTurnsPolicy&) = default;

@@ -87,7 +87,13 @@ KernelPlan seed_ahead_plan(index_t rows, const DeviceInfo& device) {
 KernelPlan seed_turns_plan(index_t draws) {
   KernelPlan plan = threads_plan("seed_turns", SeedTurnsPolicy{}, 1);
   plan.shared_bytes = static_cast<std::size_t>(draws * SeedTurnsPolicy::bytes_of_draw);
-  plan.budget = {64, SeedTurnsPolicy::shared_bytes};
+  plan.budget = {128, SeedTurnsPolicy::shared_bytes};
+  return plan;
+}
+
+KernelPlan seed_gains_plan(index_t candidates) {
+  KernelPlan plan = threads_plan("seed_gains", SeedGainsPolicy{}, 32 * candidates);
+  plan.budget = {64, 0};
   return plan;
 }
 

@@ -25,7 +25,7 @@ inline constexpr index_t most_seed_candidates = 12;
 [[nodiscard]] KernelPlan seed_count_plan(index_t counts, index_t size, const DeviceInfo& device);
 
 /// Rows that assign/seeding/kernels/seed_choose.cuh draws before it chooses one of them, at most.
-inline constexpr index_t most_trials = 16;
+inline constexpr index_t most_trials = SeedTurnsPolicy::most_trials;
 /// As many as there are places for in its tables.
 [[nodiscard]] constexpr index_t padded_trials(index_t trials) noexcept { return trials <= 8 ? 8 : 16; }
 /// assign/seeding/kernels/seed_choose.cuh among this many rows of so many bytes, of which those drawn lie in
@@ -48,6 +48,7 @@ struct NearerPlans {
 [[nodiscard]] KernelPlan seed_turns_plan(index_t draws);
 /// assign/seeding/kernels/seed_candidates.cuh; seed_pairs.cuh
 [[nodiscard]] KernelPlan seed_candidates_plan(index_t padded);
+[[nodiscard]] KernelPlan seed_gains_plan(index_t candidates);
 [[nodiscard]] KernelPlan seed_pairs_plan(index_t padded);
 /// assign/seeding/kernels/seed_chains.cuh among so many rows
 [[nodiscard]] KernelPlan seed_chains_plan(bool wide, index_t rows, const DeviceInfo& device);

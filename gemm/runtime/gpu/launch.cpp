@@ -18,7 +18,7 @@ namespace ts::inline v0::cuda {
 struct detail::Kernel {
   CUfunction function = nullptr;
   std::vector<std::size_t> parameter_bytes;  ///< empty where the driver cannot tell
-  std::size_t shared_bytes = 48 << 10;       ///< dynamic, that it may be launched with
+  std::size_t shared_bytes = 48 << 10;       ///< static and dynamic, that it may be launched with
 };
 
 namespace {
@@ -90,12 +90,13 @@ class Kernels {
   /// Raises what the kernel may be launched with to what `plan` asks for.
   void allow_shared(Kernel& kernel, const KernelPlan& plan) {
     const std::lock_guard lock(mutex_);
-    if (plan.shared_bytes <= kernel.shared_bytes) return;
+    const std::size_t bytes = plan.shared_bytes + static_cast<std::size_t>(plan.budget.shared_bytes);
+    if (bytes <= kernel.shared_bytes) return;
     check(driver().function_set(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                 static_cast<int>(plan.shared_bytes)),
           "give the kernel " + std::string(plan.family) + " " + std::to_string(plan.shared_bytes) +
               " bytes of shared memory");
-    kernel.shared_bytes = plan.shared_bytes;
+    kernel.shared_bytes = bytes;
   }
 
  private:

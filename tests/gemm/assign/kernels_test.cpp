@@ -192,6 +192,7 @@ void add_seeding(std::vector<cuda::KernelPlan>& plans, const cuda::DeviceInfo& d
         plans.push_back(plan);
   plans.push_back(cuda::seed_candidates_plan(1024)), plans.push_back(cuda::seed_pairs_plan(1024));
   plans.push_back(cuda::seed_ahead_plan(1 << 16, device)), plans.push_back(cuda::seed_turns_plan(1024));
+  plans.push_back(cuda::seed_gains_plan(1024));
   for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
 }
 

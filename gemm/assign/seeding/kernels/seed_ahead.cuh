@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_ahead(ts::c
       if (w < warp) below += of_warps[w];
       before += of_warps[w];
     }
-    if (i < end) a.through[i] = below + through;
+    if (i < end) a.through[i] = below + through, a.marks[i] = 0;
     __syncthreads();
   }
   if (thread == 0) a.sums[blocks + blockIdx.x] = before;
@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_ahead(ts::c
   if (blockIdx.x == 0 && thread == 0) *a.outcome = {total, total, unit, 0}, *a.pairs = 0;
   for (int q = static_cast<int>(blockIdx.x) * threads + thread; q < a.draws; q += blocks * threads) {
     int64 row = 0;
-    double least = 0x1p1000;  // where nothing is left, nothing is taken
+    float least = 0x1p127f;  // where nothing is left, nothing is taken
     if (total > 0) {
       const double u = uniform(philox(a.first_number + 2 * q, a.stream, a.key));
       const int64 wanted = static_cast<int64>(__dmul_rn(u, static_cast<double>(total)));
@@ -106,8 +106,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_ahead(ts::c
       const int64 block = count_up_to(passes, blocks, [&](int64 b) { return through_blocks[b]; });
       const int64 rest = passes - (block == 0 ? 0 : through_blocks[block - 1]), from = begin_of(block);
       row = from + count_up_to(rest, begin_of(block + 1) - from, [&](int64 i) { return __ldcg(a.through + from + i); });
-      least = __dmul_rn(uniform(philox(a.first_number + 2 * q + 1, a.stream, a.key)),
-                        static_cast<double>(a.squared[row]));
+      const double taken = uniform(philox(a.first_number + 2 * q + 1, a.stream, a.key));
+      least = __double2float_rd(__dmul_rn(taken, static_cast<double>(a.squared[row])));
     }
     a.numbers[q] = row, a.least[q] = least;
   }

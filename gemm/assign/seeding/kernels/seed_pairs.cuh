@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if (lane == 31) base = atomicAdd(a.total, static_cast<uint64>(through));
     __syncwarp();
     for (int w = 0; w < warps; ++w) counts[w][lane] += through - own;
-    if (candidate < a.count) a.stretch[candidate] = {static_cast<int64>(base) + through - own, own};
+    if (candidate < a.count) a.stretch[candidate] = {static_cast<int64>(base) + through - own, own, 0};
   }
   __syncthreads();
   int64 at = static_cast<int64>(base) + counts[warp][lane];

@@ -1,91 +1,188 @@
 // Choices among rows that seed_ahead.cuh drew, in turn (choose.hpp), with the bits of HostChoices: a block. Of the next
-// draws, those count whose D^2 has not fallen too far; a few warps add up what each of these gains, and all threads
-// lower D^2 by the best. Gains are whole numbers of a unit, whose order does not matter.
-#include "tallskinny/gemm/device/element.cuh"
-#include "tallskinny/gemm/device/warp.cuh"
+// draws, those count whose D^2 has not fallen too far; of each choice's the one that gains most lowers D^2. Gains are
+// whole numbers of a unit, whose order does not matter, and only fall: those that were smaller in the search
+// (seed_gains.cuh) are not summed up again.
+//
+// A choice takes all warps, or one beside those of the choices that follow. These go by D^2 before all of them: each
+// leaves its number at the rows that it lowers, and they are made up to the first that an earlier one's rows concern,
+// which are those drawn and those that the best of them lowers: all other gains only fall.
+#include "tallskinny/gemm/assign/seeding/kernels/seed_gain.cuh"
 
 constexpr int threads = policy.threads, warps = threads / 32;
 constexpr unsigned everyone = 0xffffffffu;
 
-/// Of a row drawn: its number, where its pairs lie, and D^2 below which it is not taken.
+using Arguments = ts::cuda::SeedTurnsArguments;
+
+/// Of a row drawn: what it gained in the search, its number, where its pairs lie, and D^2 below which it is not taken.
 struct Drawn {
-  double least;
+  int64 most_gain;
   int row, begin, count;
+  float least;
 };
+static_assert(sizeof(Drawn) == policy.bytes_of_draw);
 extern __shared__ Drawn drawn[];  // as many as there are draws
 
-/// Warp w gets the draw that is taken for place w % trials; `next` goes behind the last of these. False: too few are
-/// left.
-__device__ __forceinline__ bool take(const ts::cuda::SeedTurnsArguments& a, int place, int& next, int& mine) {
-  const int lane = threadIdx.x % 32;
-  for (int taken = 0; next < a.count; next += 32) {
-    const int own = next + lane;
-    const bool is_taken = own < a.count && drawn[own].least < static_cast<double>(a.squared[drawn[own].row]);
-    const unsigned all = __ballot_sync(everyone, is_taken);
-    const int rank = taken + __popc(all & ((1u << lane) - 1));
-    if (const unsigned at = __ballot_sync(everyone, is_taken && rank == place); at != 0)
-      mine = next + __ffs(static_cast<int>(at)) - 1;
-    if (const unsigned last = __ballot_sync(everyone, is_taken && rank == a.trials - 1); last != 0) {
-      next += __ffs(static_cast<int>(last));
-      return true;
-    }
-    taken += __popc(all);
-  }
-  return false;
+/// What the threads of a block share.
+struct Tables {
+  int64 sums[2][warps], gains[warps];
+  int best[warps], counts[warps], first_met;
+  int taken[warps * policy.most_trials];  // draws, choice by choice
+};
+
+/// use(pair) for those of a draw that are thread `own` of `all`'s.
+template <class Use>
+__device__ __forceinline__ void for_pairs(const Arguments& a, int draw, int own, int all, const Use& use) {
+  const ts::cuda::SeedPair* const pairs = a.pairs + drawn[draw].begin;
+  const int count = drawn[draw].count;
+#pragma unroll 4
+  for (int p = own; p < count; p += all) use(pairs[p]);
+}
+__device__ __forceinline__ int64 part_of_gain(const Arguments& a, double unit, int draw, int own, int all) {
+  int64 sum = 0;
+  for_pairs(a, draw, own, all, [&](const ts::cuda::SeedPair& pair) {
+    sum += gain_of(a.squared[pair.row], pair.squared, a.weights == nullptr ? 1.0 : a.weights[pair.row], unit);
+  });
+  return sum_of_warp(sum);
+}
+__device__ __forceinline__ void lower(const Arguments& a, int draw, int own, int all) {
+  for_pairs(a, draw, own, all, [&](const ts::cuda::SeedPair& pair) {
+    if (pair.squared < a.squared[pair.row]) a.squared[pair.row] = pair.squared;
+  });
 }
 
-extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_turns(ts::cuda::SeedTurnsArguments a) {
-  __shared__ int64 gains[warps];
-  __shared__ int of_warps[warps];
-  if (static_cast<int64>(*a.total) > a.most_pairs) return;
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  for (int q = thread; q < a.count; q += threads) {
-    const ts::cuda::SeedStretch stretch = a.stretch[q];
-    drawn[q] = {a.least[q], static_cast<int>(a.numbers[q]), static_cast<int>(stretch.begin),
-                static_cast<int>(stretch.count)};
-  }
-  __syncthreads();
-  ts::cuda::SeedOutcome outcome = *a.outcome;
-  // Warps of one place go through its pairs together.
-  const int together = warps / a.trials, place = warp % a.trials, part = warp / a.trials;
-  int next = 0, mine = 0;
-  while (outcome.choices < a.most && static_cast<double>(outcome.left) / outcome.unit > a.enough &&
-         take(a, place, next, mine)) {
-    int64 sum = 0;
-    if (part < together) {
-      const Drawn of = drawn[mine];
-#pragma unroll 2
-      for (int p = part * 32 + lane; p < of.count; p += together * 32) {
-        const ts::cuda::SeedPair pair = a.pairs[of.begin + p];
-        const double gain = __dsub_rn(static_cast<double>(a.squared[pair.row]), static_cast<double>(pair.squared));
-        const double weighted = __dmul_rn(a.weights == nullptr ? 1.0 : a.weights[pair.row], gain > 0 ? gain : 0);
-        sum += static_cast<int64>(__dmul_rn(weighted, outcome.unit));
-      }
-      sum = sum_of_warp(sum);
-    }
-    if (lane == 0) gains[warp] = sum, of_warps[warp] = mine;
+/// Lists what is taken of the next draws, for a choice at least; returns how many choices there are.
+__device__ __forceinline__ int list_taken(const Arguments& a, Tables& tables, int next) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  int listed = 0;
+  for (; next < a.count && listed < a.trials; next += threads) {
+    const int draw = next + static_cast<int>(threadIdx.x);
+    const bool own = draw < a.count && drawn[draw].least < a.squared[drawn[draw].row];
+    const unsigned all = __ballot_sync(everyone, own);
     __syncthreads();
-    // Each warp finds the best: the largest gain, and of several the first.
-    int64 most = -1;
-    if (lane < a.trials) {
-      most = 0;
-      for (int t = 0; t < together; ++t) most += gains[t * a.trials + lane];
-    }
-    int best = lane;
+    if (lane == 0) tables.counts[warp] = __popc(all);
+    __syncthreads();
+    const int count = lane < warps ? tables.counts[lane] : 0;
+    const int rank = listed + sum_of_warp(lane < warp ? count : 0) + __popc(all & ((1u << lane) - 1));
+    if (own && rank < warps * a.trials) tables.taken[rank] = draw;
+    listed += sum_of_warp(count);
+  }
+  if (threadIdx.x == 0) tables.first_met = warps;
+  __syncthreads();
+  return min(listed / a.trials, warps);
+}
+
+/// The best of a choice's draws, and what it gains: sum(draw), which all lanes get.
+struct Best {
+  int64 gain;
+  int draw;
+};
+template <class Sum>
+__device__ __forceinline__ Best find_best(const int* taken, int trials, const Sum& sum) {
+  const int lane = threadIdx.x % 32, own = taken[lane < trials ? lane : 0];
+  int64 bound = lane < trials ? drawn[own].most_gain : -1, most = -1;
+  int best = 0;
+  for (;;) {
+    int64 largest = bound;
+    int which = lane;
 #pragma unroll
     for (int far = 16; far > 0; far /= 2) {
-      const int64 other = __shfl_xor_sync(everyone, most, far);
-      const int which = __shfl_xor_sync(everyone, best, far);
-      if (other > most || (other == most && which < best)) most = other, best = which;
+      const int64 other = __shfl_xor_sync(everyone, largest, far);
+      const int place = __shfl_xor_sync(everyone, which, far);
+      if (other > largest || (other == largest && place < which)) largest = other, which = place;
     }
-    const Drawn chosen = drawn[of_warps[best]];
-    for (int p = thread; p < chosen.count; p += threads) {
-      const ts::cuda::SeedPair pair = a.pairs[chosen.begin + p];
-      if (pair.squared < a.squared[pair.row]) a.squared[pair.row] = pair.squared;
+    if (largest < 0 || largest < most) return {most, __shfl_sync(everyone, own, best)};
+    if (lane == which) bound = -1;
+    const int64 gain = sum(__shfl_sync(everyone, own, which));
+    if (gain > most || (gain == most && which < best)) most = gain, best = which;
+  }
+}
+
+/// The next choice, by all warps.
+__device__ __forceinline__ void choose(const Arguments& a, Tables& tables, ts::cuda::SeedOutcome& outcome) {
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  int time = 0;
+  const Best best = find_best(tables.taken, a.trials, [&](int draw) {
+    const int64 part = part_of_gain(a, outcome.unit, draw, thread, threads);
+    time ^= 1;
+    if (lane == 0) tables.sums[time][warp] = part;
+    __syncthreads();
+    return sum_of_warp(lane < warps ? tables.sums[time][lane] : 0);
+  });
+  lower(a, best.draw, thread, threads);
+  if (thread == 0) a.chosen[outcome.choices] = drawn[best.draw].row;
+  outcome.left -= best.gain, ++outcome.choices;
+}
+
+/// As many of `choices`, a warp each, as do not meet: how many. `time`: of the call, from 1 on.
+__device__ __forceinline__ int choose_some(const Arguments& a, Tables& tables, ts::cuda::SeedOutcome& outcome,
+                                           int choices, int64 enough, unsigned time) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int* const taken = tables.taken + warp * a.trials;
+  const unsigned own = time * warps + (warps - 1 - warp);  // the first has the largest
+  Best best{0, 0};
+  if (warp < choices) {
+    best = find_best(taken, a.trials, [&](int draw) { return part_of_gain(a, outcome.unit, draw, lane, 32); });
+    for_pairs(a, best.draw, lane, 32, [&](const ts::cuda::SeedPair& pair) {
+      if (pair.squared < a.squared[pair.row]) atomicMax(a.marks + pair.row, own);
+    });
+    if (lane == 0) tables.gains[warp] = best.gain;
+  }
+  __syncthreads();
+  if (warp < choices) {
+    bool met = lane < a.trials && __ldcg(a.marks + drawn[taken[lane]].row) > own;
+    for_pairs(a, best.draw, lane, 32,
+              [&](const ts::cuda::SeedPair& pair) { met = __ldcg(a.marks + pair.row) > own || met; });
+    if (__any_sync(everyone, met) && lane == 0) atomicMin(&tables.first_met, warp);
+  }
+  __syncthreads();
+  choices = min(choices, tables.first_met);
+  // Those after which enough is gone are not made.
+  const int64 gain = lane < choices ? tables.gains[lane] : 0;
+  int64 through = gain;
+#pragma unroll
+  for (int far = 1; far < 32; far *= 2) {
+    const int64 below = __shfl_up_sync(everyone, through, far);
+    if (lane >= far) through += below;
+  }
+  choices = __popc(__ballot_sync(everyone, lane < choices && outcome.left - (through - gain) > enough));
+  outcome.left -= __shfl_sync(everyone, through, choices - 1);
+  if (warp < choices) {
+    lower(a, best.draw, lane, 32);
+    if (lane == 0) a.chosen[outcome.choices + warp] = drawn[best.draw].row;
+  }
+  outcome.choices += choices;
+  return choices;
+}
+
+extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_turns(Arguments a) {
+  constexpr int few = 3, many = 24;  // choices together that take as long as one by one; those before another try
+  __shared__ Tables tables;
+  ts::cuda::SeedOutcome outcome = *a.outcome;
+  const bool found = static_cast<int64>(*a.total) <= a.most_pairs;
+  for (int q = static_cast<int>(threadIdx.x); found && q < a.count; q += threads) {
+    const ts::cuda::SeedStretch stretch = a.stretch[q];
+    drawn[q] = {stretch.most_gain, static_cast<int>(a.numbers[q]), static_cast<int>(stretch.begin),
+                static_cast<int>(stretch.count), a.least[q]};
+  }
+  __syncthreads();
+  const double wanted = a.enough * outcome.unit;
+  const int64 enough = wanted < static_cast<double>(outcome.before) ? static_cast<int64>(wanted) : outcome.before;
+  int next = 0, one_by_one = 0;
+  for (unsigned time = 1; found && outcome.choices < a.most && outcome.left > enough; ++time) {
+    const int choices = min(list_taken(a, tables, next), a.most - outcome.choices);
+    if (choices == 0) break;
+    int made = 1;
+    if (choices == 1 || one_by_one > 0) {
+      choose(a, tables, outcome);
+      --one_by_one;
+    } else {
+      made = choose_some(a, tables, outcome, choices, enough, time);
+      one_by_one = made < few ? many : 0;
     }
-    if (thread == 0) a.chosen[outcome.choices] = chosen.row;
-    outcome.left -= most, ++outcome.choices;
+    next = tables.taken[made * a.trials - 1] + 1;
     __syncthreads();
   }
-  if (thread == 0) *a.outcome = outcome;
+  if (!found) outcome.choices = -1;
+  __syncthreads();
+  if (threadIdx.x == 0) *a.outcome = outcome;
 }

@@ -177,7 +177,7 @@ TEST_CASE("on a device, choices by batches are those of a processor", "[assign][
     assign_device::DeviceChoices& there;
     index_t most;
     OfDevice(assign_device::DeviceChoices& choices, index_t draws) : there(choices), most(draws) {}
-    [[nodiscard]] std::optional<assign_detail::Turns> take_turns(const assign_detail::DrawsAhead& draws) override {
+    [[nodiscard]] assign_detail::Turns take_turns(const assign_detail::DrawsAhead& draws) override {
       return there.take_turns(draws);
     }
     [[nodiscard]] index_t most_draws(index_t) const noexcept override { return most; }
@@ -207,7 +207,8 @@ TEST_CASE("on a device, choices by batches are those of a processor", "[assign][
   assign_device::DeviceChoices choices(ctx, *std::move(plans), there.data(), d, d, squared_there.view(),
                                        weights_there.view());
   OfDevice of_device(choices, 700);
-  SameBatches of_host(here, Rows(x.cview()), unit, squared, weights);
+  const Rows rows(x.cview());
+  SameBatches of_host(here, rows, unit, squared, weights);
   of_host.most = 700;
   for (const double enough : {1e4 * static_cast<double>(d), 0.0}) {
     const Choosing how{trials, std::min<index_t>(n, 1000), enough, numbers_of_rows, enough > 0 ? 2000U : 40U};

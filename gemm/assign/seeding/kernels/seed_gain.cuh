@@ -1,0 +1,9 @@
+// What w D^2 of a row falls by, in whole numbers of a unit, with the bits of PotentialUnit.
+#pragma once
+#include "tallskinny/gemm/device/element.cuh"
+#include "tallskinny/gemm/device/warp.cuh"
+
+__device__ __forceinline__ int64 gain_of(float before, float after, double weight, double unit) {
+  const double gain = __dsub_rn(static_cast<double>(before), static_cast<double>(after));
+  return static_cast<int64>(__dmul_rn(__dmul_rn(weight, gain > 0 ? gain : 0), unit));
+}
