@@ -106,16 +106,15 @@ std::vector<S> Potential<S>::squared(std::span<const index_t> numbers) const {
 template <class S>
 std::vector<S> Potential<S>::squared_here(std::span<const index_t> numbers) const {
   const PerRow<const S> all = squared_.view();
-  std::vector<S> found(numbers.size());
   if (all.space == Space::host) {
+    std::vector<S> found(numbers.size());
     for (std::size_t q = 0; q < found.size(); ++q) found[q] = all.data[numbers[q]];
     return found;
   }
-  Matrix<double> wide(std::ssize(found), 1);
+  PerRowArray<S> found(problem_.ctx, Space::device, std::ssize(numbers), 0);
   const Rows as_rows(problem_.ctx.stream, DeviceView<const S>::unchecked(all.data, all.size, 1, 1));
-  gather_rows(problem_.ctx, as_rows, numbers, wide.view());
-  std::copy_n(wide.data(), found.size(), found.begin());
-  return found;
+  gather_rows<S>(problem_.ctx, as_rows, numbers, found.view());
+  return found.to_host();
 }
 
 template <class S>

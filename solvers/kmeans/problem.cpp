@@ -130,6 +130,7 @@ void KMeansProblem::load_rows_here(std::span<const index_t> numbers, HostView<do
     for (std::size_t q = 0; q < numbers.size(); ++q)
       if (const index_t i = numbers[q] - first; i >= 0 && i < block.rows())
         local.push_back(i), places.push_back(static_cast<index_t>(q));
+    if (local.size() == numbers.size()) return gather_rows(ctx, block, local, out);
     Matrix<double> found(std::ssize(local), cols());
     gather_rows(ctx, block, local, found.view());
     for (index_t q = 0; q < found.rows(); ++q)

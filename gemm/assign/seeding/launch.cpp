@@ -122,17 +122,21 @@ template <class S>
 void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
   const index_t n = of.x.rows();
   if (n == 0) return;
-  // Beyond this, finding the nearest candidate by tensor instructions first costs less than all distances.
-  if (of.candidates.rows() <= cuda::most_seed_candidates) return launch_distances<S>(ctx, true, of);
+  // A single one is the nearest. Beyond a few, finding it by tensor instructions first costs less than all distances.
+  constexpr index_t wide_row = 256;
+  const bool one = of.candidates.rows() == 1 && of.x.cols() >= wide_row;
+  if (of.candidates.rows() <= cuda::most_seed_candidates && !one) return launch_distances<S>(ctx, true, of);
   cuda::Memory memory;
   PerRow<std::int32_t> labels = of.labels;
   if (labels.empty()) {
     memory = cuda::Memory(ctx.stream, static_cast<std::size_t>(n) * sizeof(std::int32_t));
     labels = {static_cast<std::int32_t*>(memory.data()), n, Space::device};
   }
-  const Matrix<double> padded = with_copies(ctx, of.candidates, Space::device);
-  cuda::fill_bytes(ctx.stream, labels.data, 0xff, static_cast<std::size_t>(n) * sizeof(std::int32_t));
-  (void)assign_rows(ctx, {of.x, of.unit.moments, padded.cview(), Scores::float32, labels});
+  cuda::fill_bytes(ctx.stream, labels.data, one ? 0 : 0xff, static_cast<std::size_t>(n) * sizeof(std::int32_t));
+  if (!one) {
+    const Matrix<double> padded = with_copies(ctx, of.candidates, Space::device);
+    (void)assign_rows(ctx, {of.x, of.unit.moments, padded.cview(), Scores::float32, labels});
+  }
   launch_labelled<S>(ctx, of, labels.data);
 }
 
