@@ -1,5 +1,7 @@
 // The kernels of Lloyd's algorithm on a GPU, compiled together before it begins.
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 #include "tallskinny/gemm/assign/exact/distances.hpp"
@@ -30,12 +32,30 @@ void rehearse_seeding(const KMeansProblem& p) {
   (void)potential.squared(one);
   Matrix<double> row(1, p.cols());
   p.load_rows(one, row.view());
-  const auto values = p.rows_as<S>(one);
-  const Rows sample(p.ctx.stream, DeviceView<const S>::unchecked(values.view().data, 1, p.cols(), p.cols()));
-  const RowsInMemory rows(sample);
-  const KMeansProblem of_sample{p.ctx, rows, {}, p.weights, p.k, {}, p.moments, p.weights_there};
+  (void)p.rows_as<S>(one);
+  const index_t size = seeding_sample(p.rows(), p.cols(), p.k), trials = seeding_trials(p.k);
+  if (size == 0) return;
+  const DeviceMatrix<S> values(p.ctx.stream, size, p.cols());
+  const RowsInMemory rows(Rows(p.ctx.stream, values.cview()));
+  const std::vector<double> weights(at(size), 1.0);
+  KMeansProblem of_sample{p.ctx, rows, {}, weights, p.k, {}, p.moments};
+  of_sample.place_weights();
   Potential<S> candidates(of_sample);
-  (void)candidates.choose({seeding_trials(p.k), 1, 0, Philox{}, 0});
+  for (const index_t have : {index_t{1}, p.k - 1})  // one by one, and in batches
+    (void)candidates.choose({trials, 1, 0, Philox{}, static_cast<std::uint64_t>(have * trials)});
+}
+
+/// The candidates of a round of k-means||: about so many, for which two kernels may serve.
+template <class S>
+void rehearse_rounds(const KMeansProblem& p) {
+  Potential<S> potential(p);
+  auto nearest = p.filled<std::int32_t>(no_label);
+  const double expected = static_cast<double>(p.k) / 2;
+  for (const double apart : {-2.0, 2.0}) {
+    const auto count = static_cast<index_t>(expected + apart * std::sqrt(expected));
+    potential.lower(Matrix<double>::zeros(std::max<index_t>(count, 1), p.cols()).cview(), nearest.view());
+  }
+  (void)count_numbers(p.ctx, std::as_const(nearest).view(), 5 * p.k / 2);
 }
 
 void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptions& options) {
@@ -78,12 +98,10 @@ void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, 
       } else {
         p.moments = *moments;
       }
-      if (options.init == KMeansInit::plus_plus) {
-        if (type == DType::float64)
-          rehearse_seeding<double>(p);
-        else
-          rehearse_seeding<float>(p);
-      }
+      using S = std::conditional_t<std::is_same_v<T, double>, double, float>;
+      const bool rounds = options.init == KMeansInit::parallel;
+      if (rounds) rehearse_rounds<S>(p);
+      if (rounds || options.init == KMeansInit::plus_plus) rehearse_seeding<S>(p);
       rehearse_passes(p, all, options);
     });
   });

@@ -1,6 +1,6 @@
-// Draws rows ahead by w D^2 (choose.hpp): w D^2 of all rows in whole numbers of a unit, as PotentialUnit has them, summed
-// up to each row, and a thread for each draw that looks for where the sum passes. Blocks run all at once, have a stretch
-// of rows each, and meet twice: for the unit, and for the sums of stretches.
+// Draws rows ahead by w D^2 (choose.hpp): w D^2 of all rows in whole numbers of a unit, as PotentialUnit has them,
+// summed up to each row, and a thread for each draw that looks for where the sum passes. Blocks run all at once, have a
+// stretch of rows each, and meet twice: for the unit, and for the sums of stretches.
 #include "tallskinny/gemm/assign/seeding/kernels/seed_meet.cuh"
 #include "tallskinny/gemm/device/philox.cuh"
 #include "tallskinny/gemm/device/warp.cuh"
