@@ -12,7 +12,7 @@ namespace ts::inline v0::solvers::kmeans_detail {
 using Chosen = std::function<void(index_t)>;
 
 /// Centres are chosen from a sample until there are this many times as many.
-inline constexpr index_t seeding_growth = 32;
+inline constexpr index_t seeding_growth = 64;
 /// Rows of a sample for each centre that is chosen from it, at least.
 inline constexpr index_t seeding_rows_for_each = 16;
 /// Draws for each of k centres, the best of which is taken.
@@ -35,7 +35,7 @@ std::vector<index_t> some_rows(index_t n, index_t count, const Random& random);
 /// Greedy k-means++ (Arthur, Vassilvitskii 2007, sec. 3 and the greedy variant of their code): the first
 /// centre is drawn by weight, each next one by w D^2, best of 2 + floor(log k) draws by remaining potential.
 /// Rows are drawn and judged by a sample of seeding_sample() of them, each kept with a probability in proportion to
-/// w D^2; a new one is taken whenever there are 32 times as many centres, a sixteenth of the sample is chosen or the
+/// w D^2; a new one is taken whenever there are 64 times as many centres, a sixteenth of the sample is chosen or the
 /// potential has fallen to a sixteenth.
 /// `have` (0 x d or more rows) are centres already chosen.
 Matrix<double> seed_plus_plus(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream,

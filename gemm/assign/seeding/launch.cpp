@@ -194,6 +194,9 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
       {squared.data, weights.data, n, first_row, factor, random.stream, random.key, w.at<std::uint32_t>(found)});
   cuda::copy_bytes(ctx.stream, marks, w.at<char>(found), bytes);
   ctx.stream.synchronize();
+  index_t count = 0;
+  for (index_t word = 0; word < words; ++word) count += std::popcount(marks[word]);
+  rows.reserve(static_cast<std::size_t>(count));
   for (index_t word = 0; word < words; ++word)
     for (std::uint64_t left = marks[word]; left != 0; left &= left - 1)
       rows.push_back(64 * word + std::countr_zero(left));
