@@ -121,7 +121,7 @@ Turns HostChoices<S>::take_turns(const DrawsAhead& ahead) {
   Turns turns;
   std::int64_t left = through_.empty() ? 0 : through_.back();
   turns.before = turns.left = unit_.value(left);
-  const std::int64_t enough = unit_.units(1, std::min(ahead.enough, turns.left));
+  const std::int64_t enough = ahead.enough < turns.left ? unit_.units(1, ahead.enough) : left;
   if (left <= enough) return turns;
   std::vector<Draw> draws = draw(ahead);
   const std::vector<index_t> candidates = candidates_of(draws);
