@@ -13,18 +13,10 @@ ones. Needs h5py, numpy, superkmeans and faiss-cpu.
 import argparse, datetime, os, subprocess, sys, tempfile, time
 import faiss, h5py, numpy as np
 from superkmeans import SuperKMeans
+from embedding_points import points
 from kmeans_runs import run_tskmeans
 
 SHAPES = "100000x768x1000,300000x256x4000,150000x1024x2000,50000x3072x500"
-
-
-def points(n, d, groups=3000, decay=0.5):
-    r = np.random.default_rng(0)
-    s = (np.arange(1, d + 1) ** -decay).astype(np.float32)
-    axes = np.linalg.qr(r.standard_normal((d, d)))[0].astype(np.float32)
-    middles = r.standard_normal((groups, d)).astype(np.float32) * s
-    x = (middles[r.integers(0, groups, n)] + 0.8 * r.standard_normal((n, d)).astype(np.float32) * s) @ axes
-    return np.ascontiguousarray(x / np.linalg.norm(x, axis=1, keepdims=True), dtype=np.float32)
 
 
 def nearest(x, c, rows=20000):
