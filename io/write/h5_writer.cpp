@@ -46,6 +46,13 @@ std::string absolute(std::string_view object) {
   return object.starts_with('/') ? std::string(object) : "/" + std::string(object);
 }
 
+/// Of objects without times, so that the same content makes the same file.
+Handle timeless(std::int64_t kind) {
+  Handle creation = own_properties(H5Pcreate(kind));
+  H5Pset_obj_track_times(creation.id(), 0);
+  return creation;
+}
+
 }  // namespace
 
 Writer::Writer(const std::filesystem::path& file, std::string shown_name, int gzip, std::size_t user_block)
@@ -58,7 +65,7 @@ Writer::Writer(const std::filesystem::path& file, std::string shown_name, int gz
 #if H5_VERSION_GE(1, 10, 7)
   H5Pset_file_locking(access.id(), 1, 1);  // where the file system knows locks
 #endif
-  const Handle creation = own_properties(H5Pcreate(H5P_FILE_CREATE));
+  const Handle creation = timeless(H5P_FILE_CREATE);
   H5Pset_userblock(creation.id(), user_block);
   file_ = own_file(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()));
   if (!file_) throw Error(Errc::io_failure, name_ + " cannot be created (" + last_error() + ")");
@@ -97,11 +104,11 @@ void Writer::fail(std::string_view object) {
 
 Handle Writer::create_dataset(std::string_view object, std::int64_t type, std::int64_t space, const Handle& creation) {
   const std::string path = absolute(object);
+  create_group(path.substr(0, std::max<std::size_t>(1, path.rfind('/'))));
   const Handle links = own_properties(H5Pcreate(H5P_LINK_CREATE));
-  H5Pset_create_intermediate_group(links.id(), 1);
   H5Pset_char_encoding(links.id(), H5T_CSET_UTF8);
-  Handle dataset = own_dataset(H5Dcreate2(file_.id(), path.c_str(), type, space, links.id(),
-                                          creation ? creation.id() : H5P_DEFAULT, H5P_DEFAULT));
+  Handle dataset =
+      own_dataset(H5Dcreate2(file_.id(), path.c_str(), type, space, links.id(), creation.id(), H5P_DEFAULT));
   if (!dataset) fail(object);
   return dataset;
 }
@@ -112,7 +119,7 @@ Handle Writer::create(std::string_view object, Stored type, const std::vector<in
   const std::vector<hsize_t> sizes(dims.begin(), dims.end());
   const Handle space = own_space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr));
   if (!space) fail(object);
-  const Handle creation = own_properties(H5Pcreate(H5P_DATASET_CREATE));
+  const Handle creation = timeless(H5P_DATASET_CREATE);
   H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER);
   const auto element_bytes = static_cast<index_t>(H5Tget_size(element.id()));
   const index_t width = dims.size() > 1 ? dims[1] : 1;
@@ -152,7 +159,7 @@ void Writer::finish(Handle&& dataset, std::string_view object) {
 void Writer::write_text(std::string_view object, std::string_view text) {
   const Quiet quiet;
   const Handle type = text_type(), space = own_space(H5Screate(H5S_SCALAR));
-  Handle dataset = create_dataset(object, type.id(), space.id(), {});
+  Handle dataset = create_dataset(object, type.id(), space.id(), timeless(H5P_DATASET_CREATE));
   const std::string copy(text);
   const char* pointer = copy.c_str();
   if (H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer) < 0) fail(object);
@@ -162,7 +169,7 @@ void Writer::write_text(std::string_view object, std::string_view text) {
 void Writer::write_scalar(std::string_view object, Stored type, const void* value) {
   const Quiet quiet;
   const Handle element = stored_type(type), space = own_space(H5Screate(H5S_SCALAR));
-  Handle dataset = create_dataset(object, element.id(), space.id(), {});
+  Handle dataset = create_dataset(object, element.id(), space.id(), timeless(H5P_DATASET_CREATE));
   if (H5Dwrite(dataset.id(), element.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0) fail(object);
   finish(std::move(dataset), object);
 }
@@ -172,9 +179,10 @@ void Writer::create_group(std::string_view object) {
   const std::string path = absolute(object);
   if (path == "/") return;
   if (const Handle there = own_object(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT))) return;
-  const Handle links = own_properties(H5Pcreate(H5P_LINK_CREATE));
-  H5Pset_create_intermediate_group(links.id(), 1);
-  const Handle group = own_group(H5Gcreate2(file_.id(), path.c_str(), links.id(), H5P_DEFAULT, H5P_DEFAULT));
+  create_group(path.substr(0, std::max<std::size_t>(1, path.rfind('/'))));
+  const Handle links = own_properties(H5Pcreate(H5P_LINK_CREATE)), creation = timeless(H5P_GROUP_CREATE);
+  H5Pset_char_encoding(links.id(), H5T_CSET_UTF8);
+  const Handle group = own_group(H5Gcreate2(file_.id(), path.c_str(), links.id(), creation.id(), H5P_DEFAULT));
   if (!group) fail(object);
 }
 

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 #include <numeric>
+#include <thread>
 
 #include "tallskinny/io/hermitian.hpp"
 #include "tallskinny/tests/io/support.hpp"
@@ -162,6 +163,20 @@ TEST_CASE("lists in pieces, and pieces that do not fit") {
     out.begin_rows<double>("x", 5);
   }  // nothing appears
   CHECK(io::read_vector({folder / "r.h5", "labels"}).size() == 5);
+}
+
+TEST_CASE("the same content makes the same file, whenever it is written") {
+  TemporaryFolder folder;
+  const auto write = [&](const char* name) {
+    OutputFile out(folder / name);
+    const Matrix<double> a = Matrix<double>::zeros(3, 2);
+    out.write("rows", a), out.write("a/b/c", a), out.write("number", 1.0);
+    out.commit();
+    return content_of(folder / name);
+  };
+  const std::string before = write("one.h5");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // HDF5 has times in seconds
+  CHECK((write("two.h5") == before));
 }
 
 TEST_CASE("without commit nothing appears and the old file stays") {
