@@ -11,6 +11,7 @@
 
 #include "tallskinny/io/hermitian.hpp"
 #include "tallskinny/tests/io/support.hpp"
+#include "tallskinny/tests/support/write_file.hpp"
 
 using namespace ts;
 using namespace ts::test;
