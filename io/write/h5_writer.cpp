@@ -46,6 +46,9 @@ std::string absolute(std::string_view object) {
   return object.starts_with('/') ? std::string(object) : "/" + std::string(object);
 }
 
+/// The group that an object of this absolute name is in.
+std::string parent_of(const std::string& path) { return path.substr(0, std::max<std::size_t>(1, path.rfind('/'))); }
+
 /// Of objects without times, so that the same content makes the same file.
 Handle timeless(std::int64_t kind) {
   Handle creation = own_properties(H5Pcreate(kind));
@@ -104,7 +107,7 @@ void Writer::fail(std::string_view object) {
 
 Handle Writer::create_dataset(std::string_view object, std::int64_t type, std::int64_t space, const Handle& creation) {
   const std::string path = absolute(object);
-  create_group(path.substr(0, std::max<std::size_t>(1, path.rfind('/'))));
+  create_group(parent_of(path));
   const Handle links = own_properties(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_char_encoding(links.id(), H5T_CSET_UTF8);
   Handle dataset =
@@ -179,7 +182,7 @@ void Writer::create_group(std::string_view object) {
   const std::string path = absolute(object);
   if (path == "/") return;
   if (const Handle there = own_object(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT))) return;
-  create_group(path.substr(0, std::max<std::size_t>(1, path.rfind('/'))));
+  create_group(parent_of(path));
   const Handle links = own_properties(H5Pcreate(H5P_LINK_CREATE)), creation = timeless(H5P_GROUP_CREATE);
   H5Pset_char_encoding(links.id(), H5T_CSET_UTF8);
   const Handle group = own_group(H5Gcreate2(file_.id(), path.c_str(), links.id(), creation.id(), H5P_DEFAULT));

@@ -12,20 +12,12 @@ sum of the squared shares of clusters: 1 if all sizes are equal. Needs numpy, h5
 """
 import argparse, datetime, json, os, subprocess
 import h5py, numpy as np
+from embedding_points import points
 
 MODES = {"exact": [], "two-level": ["--algorithm", "two-level"],
          "two-level, refine 5": ["--algorithm", "two-level", "--refine", "5"], "sample 40": ["--sample", "40"],
          "changed 0.001": ["--tol-mode", "changed", "--tol", "0.001"],
          "changed 0.01": ["--tol-mode", "changed", "--tol", "0.01"], "mini-batch": ["--algorithm", "mini-batch"]}
-
-
-def embeddings(n, d, groups=3000, decay=0.5):
-    r = np.random.default_rng(0)
-    scale = (np.arange(1, d + 1) ** -decay).astype("f4")
-    turn = np.linalg.qr(r.standard_normal((d, d)))[0].astype("f4")
-    means = r.standard_normal((groups, d)).astype("f4") * scale
-    x = (means[r.integers(0, groups, n)] + 0.8 * r.standard_normal((n, d)).astype("f4") * scale) @ turn
-    return np.ascontiguousarray(x / np.linalg.norm(x, axis=1, keepdims=True), dtype="f4")
 
 
 def run(program, file, k, mode):
@@ -64,7 +56,7 @@ def main():
     try:
         for n, d, k in cases:
             with h5py.File(file, "w") as out:
-                out["x"] = embeddings(n, d)
+                out["x"] = points(n, d)
             compare(options.tskmeans, file + ":/x", f"{n}x{d}x{k}", k)
         if options.real:
             x = np.load(options.real)
