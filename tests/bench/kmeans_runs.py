@@ -54,7 +54,7 @@ def run_tskmeans(*command):
     """What --json says; exit statuses beside converged and not converged end the script."""
     done = subprocess.run([*map(str, command), "--tol", "0", "--json", "--quiet"], capture_output=True, text=True)
     if done.returncode not in (0, 3):
-        sys.exit(done.stderr)
+        sys.exit(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr}")
     return json.loads(done.stdout)
 
 

@@ -137,7 +137,7 @@ void DeviceClusters::run(Step step, double scale) {
   cuda::Staging& staging = ctx_.stream.staging();
   staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
   const cuda::Staging::Stretch found = staging.take(bytes);
-  cuda::copy_bytes(ctx_.stream, found.host, told_.data(), bytes);
+  cuda::Staging::download(ctx_.stream, found, told_.data());
   ctx_.stream.synchronize();
   std::memcpy(news_.data(), found.host, bytes);
   stale_ = false;

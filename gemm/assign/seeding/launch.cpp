@@ -184,7 +184,7 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
   const std::size_t bytes = static_cast<std::size_t>(words) * sizeof(std::uint64_t);
   cuda::Staging& staging = ctx.stream.staging();
   staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
-  auto* const marks = static_cast<std::uint64_t*>(staging.take(bytes).host);
+  const cuda::Staging::Stretch kept = staging.take(bytes);
   Workspace w;
   const std::size_t found = w.reserve<std::uint64_t>(words);
   w.get(ctx.stream);
@@ -192,8 +192,9 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerR
   cuda::launch_with<cuda::SeedKeepPolicy>(
       ctx, cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{is_wide<S>}, n),
       {squared.data, weights.data, n, first_row, factor, random.stream, random.key, w.at<std::uint32_t>(found)});
-  cuda::copy_bytes(ctx.stream, marks, w.at<char>(found), bytes);
+  cuda::Staging::download(ctx.stream, kept, w.at<char>(found));
   ctx.stream.synchronize();
+  const auto* const marks = static_cast<const std::uint64_t*>(kept.host);
   index_t count = 0;
   for (index_t word = 0; word < words; ++word) count += std::popcount(marks[word]);
   rows.reserve(static_cast<std::size_t>(count));

@@ -37,7 +37,7 @@ void add_fetched(const Context& ctx, const void* words, ClusterSums& sums) {
   cuda::Staging& staging = ctx.stream.staging();
   staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
   const cuda::Staging::Stretch found = staging.take(bytes);
-  cuda::copy_bytes(ctx.stream, found.host, words, bytes);
+  cuda::Staging::download(ctx.stream, found, words);
   ctx.stream.synchronize();
   sums.add_words({static_cast<const std::uint64_t*>(found.host), count}, ctx.thread_count());
 }

@@ -50,7 +50,7 @@ Staging& Stream::staging() const { refuse(); }
 void Staging::begin(const Stream&, std::size_t) { refuse(); }
 Staging::Stretch Staging::take(std::size_t) { refuse(); }
 void Staging::upload(const Stream&, const Stretch&) { refuse(); }
-void Staging::download(const Stream&, const Stretch&) { refuse(); }
+void Staging::download(const Stream&, const Stretch&, const void*) { refuse(); }
 void Staging::finish(const Stream&) { refuse(); }
 
 Memory::Memory(const Stream&, std::size_t) { refuse(); }

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/runtime/gpu/staging.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ts::inline v0::cuda {
 
@@ -26,8 +27,9 @@ void Staging::upload(const Stream& stream, const Stretch& stretch) {
   copy_bytes(stream, stretch.device, stretch.host, stretch.bytes);
 }
 
-void Staging::download(const Stream& stream, const Stretch& stretch) {
-  copy_bytes(stream, stretch.host, stretch.device, stretch.bytes);
+void Staging::download(const Stream& stream, const Stretch& stretch, const void* from) {
+  if (stream.rehearsal() != nullptr) std::memset(stretch.host, 0, stretch.bytes);
+  copy_bytes(stream, stretch.host, from != nullptr ? from : stretch.device, stretch.bytes);
 }
 
 void Staging::finish(const Stream& stream) {

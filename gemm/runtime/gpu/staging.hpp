@@ -32,7 +32,8 @@ class Staging {
   }
 
   static void upload(const Stream& stream, const Stretch& stretch);
-  static void download(const Stream& stream, const Stretch& stretch);
+  /// From elsewhere on the device if that is given. What a rehearsal downloads is zeros.
+  static void download(const Stream& stream, const Stretch& stretch, const void* from = nullptr);
   /// Waits for everything in the stream.
   void finish(const Stream& stream);
 

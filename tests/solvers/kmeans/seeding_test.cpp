@@ -1,8 +1,11 @@
 // First centres of many rows, which are chosen on samples of them.
+#include <algorithm>
 #include <cmath>
 
 #include "tallskinny/app/generators/features.hpp"
+#include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
@@ -100,4 +103,17 @@ TEST_CASE("seeding many rows of which few are distinct takes each", "[kmeans]") 
     CHECK(first_centres(Rows(x.cview()), init, 37).inertia == 0);
     CHECK(first_centres(Rows(x.cview()), init, 40).distinct == 37);
   }
+}
+
+TEST_CASE("what first centres need on a GPU is compiled ahead, whatever lies where results come to", "[kmeans][cuda]") {
+  const index_t d = 512, k = 1024;
+  const Context ctx = test::rehearsing_context(cuda::typical_device("sm_90a"));
+  const std::vector<double> shift(at(d), 0.013), one(at(d), 1.0);
+  const ColumnMoments moments{shift, one, shift, one};
+  KMeansOptions o;
+  o.init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel);
+  prepare_kmeans(ctx, DType::float32, 1 << 20, d, k, o, &moments);
+  const auto& kernels = ctx.stream.rehearsal()->kernels;
+  CHECK(std::any_of(kernels.begin(), kernels.end(),
+                    [](const cuda::KernelPlan& kernel) { return kernel.family == "seed_turns"; }));
 }
