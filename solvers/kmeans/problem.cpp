@@ -140,7 +140,8 @@ void KMeansProblem::load_rows_here(std::span<const index_t> numbers, HostView<do
 
 template <class T>
 PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers) const {
-  PerRowArray<T> all(ctx, source.space(), std::ssize(numbers) * cols(), 0);
+  const index_t count = std::ssize(numbers) * cols();
+  auto all = source.space() == Space::host ? PerRowArray<T>(count) : PerRowArray<T>(ctx, Space::device, count, 0);
   for_each_block([&](index_t first_here, const Rows& block) {
     const index_t first = first_row() + first_here;
     const auto from = std::lower_bound(numbers.begin(), numbers.end(), first),

@@ -200,8 +200,10 @@ struct PruningKernels {
   /// scores[q] = half_norms[m] + x^T (-c_m) for the numbers m of a list, as ScoreKernels::row_scores.
   void (*listed_scores)(const float* x, index_t d, const float* centroids, const float* half_norms,
                         const std::int32_t* list, index_t count, float* scores) = nullptr;
-  /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers. Returns the square of the norm of out.
-  double (*scaled_row)(const Rows& x, index_t i, const Packing<float>& packing, double* row, float* out) = nullptr;
+  /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers. Asks for row `next` meanwhile.
+  void (*scaled_row)(const Rows& x, index_t i, index_t next, const Packing<float>& packing, double* row,
+                     float* out) = nullptr;
+  double (*square)(const float* x, index_t d) = nullptr;  ///< of the norm
   ProductCosts costs = {};
 };
 inline constexpr index_t head_columns = 16, most_head_rows = 32;
@@ -262,15 +264,23 @@ struct PairKernels {
                           std::uint64_t met, std::uint16_t* bounds) = nullptr;
 };
 
+/// Some rows by their numbers, and what each weighs in the unit of sums; what is taken away weighs less than 0.
+struct RowsToAdd {
+  const Rows& x;
+  const index_t* rows;
+  const double* weights;
+  index_t count;
+};
+
 struct AssignKernels {
   const char* name = nullptr;  ///< of the instructions
   ScoreKernels<float, std::int32_t> float32;
   ScoreKernels<double, std::int64_t> float64;
   /// row[j] = x_ij - shift_j, rounded once (twice with a row scale).
   void (*centred)(const Rows& x, index_t i, const double* shift, double* row) = nullptr;
-  /// The columns of ClusterSums::add: w is already in its unit and signed, one = 2^bits.
-  void (*accumulate)(const double* v, double w, const double* to_units, double one, index_t d, std::uint64_t* upper,
-                     std::uint64_t* lower) = nullptr;
+  /// The columns of ClusterSums::add for some rows, less the shift; one = 2^bits.
+  void (*accumulate)(const RowsToAdd& rows, const double* shift, const double* to_units, double one,
+                     std::uint64_t* upper, std::uint64_t* lower) = nullptr;
   /// Moves the bounds of `count` rows along with the centroids. `undecided` gets the rows whose label they do
   /// not prove; returns how many. Room for count + 1.
   index_t (*screen)(const CentroidSteps& steps, const std::int32_t* labels, index_t count, float* upper, float* lower,
@@ -280,10 +290,11 @@ struct AssignKernels {
   /// The same in eight partial sums, as squared_distance() in assign_detail.hpp adds them: the same bits
   /// everywhere.
   double (*squared_distance)(const double* a, const double* b, index_t d) = nullptr;
-  /// sum[j] += row[j].
-  void (*add)(const double* row, index_t d, double* sum) = nullptr;
-  /// reach[j] = max(reach[j], |row[j] - shift[j]|), squares[j] += (row[j] - mean[j])^2.
-  void (*spread)(const double* row, const double* shift, const double* mean, index_t d, double* reach,
+  // Of `count` rows from row `first` on, one after the other:
+  /// sum[j] += x_ij.
+  void (*add)(const Rows& x, index_t first, index_t count, double* sum) = nullptr;
+  /// reach[j] = max(reach[j], |x_ij - shift[j]|), squares[j] += (x_ij - mean[j])^2.
+  void (*spread)(const Rows& x, index_t first, index_t count, const double* shift, const double* mean, double* reach,
                  double* squares) = nullptr;
   // What follows has the same bits everywhere, and on a GPU (assign/sums/kernels/assign_means.cuh).
   /// mean[j] = ClusterSums::mean() of column j with its shift.

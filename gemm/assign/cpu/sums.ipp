@@ -1,17 +1,76 @@
 // Sums of rows, of squares and of distances, with the same bits for every instruction set. Part of kernels.ipp.
 
+/// A row, in float64, and what it weighs.
+template <class T, bool plain>
+struct RowToAdd {
+  const T* x;
+  index_t stride;
+  double scale, weight;
+
+  TS_INLINE double operator[](index_t j) const {
+    if constexpr (plain)
+      return widen(x[j]);
+    else
+      return widen(x[j * stride]) * scale;
+  }
+};
+
+/// use(rows..) for a few rows at a time, so that what belongs to columns is read and written less often. `number` and
+/// `weight` are those of the q-th row.
+template <class T, bool plain, class Number, class Weight, class Use>
+TS_INLINE void by_few_rows(const Rows& x, index_t count, const Number& number, const Weight& weight, const Use& use) {
+  const auto row = [&](index_t q) TS_LAMBDA {
+    const index_t i = number(q);
+    return RowToAdd<T, plain>{static_cast<const T*>(x.values()) + i * x.row_stride(), x.col_stride(), x.scale(i),
+                              weight(q)};
+  };
+  index_t q = 0;
+  for (; q + 4 <= count; q += 4) use(row(q), row(q + 1), row(q + 2), row(q + 3));
+  for (; q < count; ++q) use(row(q));
+}
+template <class Number, class Weight, class Use>
+TS_INLINE void for_few_rows(const Rows& x, index_t count, const Number& number, const Weight& weight, const Use& use) {
+  const bool plain = x.col_stride() == 1 && !x.has_scale();
+  const auto of_type = [&]<class T>(const T*) TS_LAMBDA {
+    if (plain)
+      by_few_rows<T, true>(x, count, number, weight, use);
+    else
+      by_few_rows<T, false>(x, count, number, weight, use);
+  };
+  switch (x.type()) {
+    case DType::float32: return of_type(static_cast<const float*>(nullptr));
+    case DType::float16: return of_type(static_cast<const float16*>(nullptr));
+    case DType::bfloat16: return of_type(static_cast<const bfloat16*>(nullptr));
+    default: return of_type(static_cast<const double*>(nullptr));
+  }
+}
+
 /// See split() in cluster_sums.cpp.
-void accumulate(const double* __restrict v, double w, const double* __restrict to_units, double one, index_t d,
-                std::uint64_t* __restrict upper, std::uint64_t* __restrict lower) {
+template <class... Row>
+void accumulate_few(const double* __restrict shift, const double* __restrict to_units, double one, index_t d,
+                    std::uint64_t* __restrict upper, std::uint64_t* __restrict lower, Row... row) {
   constexpr double magic = 0x1.8p52;
   constexpr auto magic_bits = __builtin_bit_cast(std::uint64_t, magic);
   for (index_t j = 0; j < d; ++j) {
-    const double p = w * (v[j] * to_units[j]) * one;
-    const double rounded = p + magic;
-    const double rest = (p - (rounded - magic)) * one + magic;
-    upper[j] += __builtin_bit_cast(std::uint64_t, rounded) - magic_bits;
-    lower[j] += __builtin_bit_cast(std::uint64_t, rest) - magic_bits;
+    const double from = shift[j], unit = to_units[j];
+    std::uint64_t up = upper[j], low = lower[j];
+    const auto add = [&](double v, double w) TS_LAMBDA {
+      const double p = w * ((v - from) * unit) * one;
+      const double rounded = p + magic;
+      const double rest = (p - (rounded - magic)) * one + magic;
+      up += __builtin_bit_cast(std::uint64_t, rounded) - magic_bits;
+      low += __builtin_bit_cast(std::uint64_t, rest) - magic_bits;
+    };
+    (add(row[j], row.weight), ...);
+    upper[j] = up, lower[j] = low;
   }
+}
+void accumulate(const RowsToAdd& rows, const double* shift, const double* to_units, double one, std::uint64_t* upper,
+                std::uint64_t* lower) {
+  for_few_rows(
+      rows.x, rows.count, [&](index_t q) TS_LAMBDA { return rows.rows[q]; },
+      [&](index_t q) TS_LAMBDA { return rows.weights[q]; },
+      [&](auto... row) TS_LAMBDA { accumulate_few(shift, to_units, one, rows.x.cols(), upper, lower, row...); });
 }
 
 /// Eight partial sums in as many vectors as they fill.
@@ -57,15 +116,37 @@ double sum_of_least(const S* a, const S* b, const double* weights, index_t count
   return sums.of(rest, static_cast<int>(count - i));
 }
 
-void add(const double* __restrict row, index_t d, double* __restrict sum) {
-  for (index_t j = 0; j < d; ++j) sum[j] += row[j];
+template <class... Row>
+void add_few(index_t d, double* __restrict sum, Row... row) {
+  for (index_t j = 0; j < d; ++j) {
+    double all = sum[j];
+    ((all += row[j]), ...);
+    sum[j] = all;
+  }
+}
+void add(const Rows& x, index_t first, index_t count, double* sum) {
+  for_few_rows(
+      x, count, [&](index_t q) TS_LAMBDA { return first + q; }, [](index_t) TS_LAMBDA { return 1.0; },
+      [&](auto... row) TS_LAMBDA { add_few(x.cols(), sum, row...); });
 }
 
-void spread(const double* __restrict row, const double* __restrict shift, const double* __restrict mean, index_t d,
-            double* __restrict reach, double* __restrict squares) {
+template <class... Row>
+void spread_few(const double* __restrict shift, const double* __restrict mean, index_t d, double* __restrict reach,
+                double* __restrict squares, Row... row) {
   for (index_t j = 0; j < d; ++j) {
-    const double from_shift = __builtin_fabs(row[j] - shift[j]), from_mean = row[j] - mean[j];
-    reach[j] = reach[j] > from_shift ? reach[j] : from_shift;
-    squares[j] += from_mean * from_mean;
+    double far = reach[j], sum = squares[j];
+    const auto take = [&](double v) TS_LAMBDA {
+      const double from_shift = __builtin_fabs(v - shift[j]), from_mean = v - mean[j];
+      far = far > from_shift ? far : from_shift;
+      sum += from_mean * from_mean;
+    };
+    (take(row[j]), ...);
+    reach[j] = far, squares[j] = sum;
   }
+}
+void spread(const Rows& x, index_t first, index_t count, const double* shift, const double* mean, double* reach,
+            double* squares) {
+  for_few_rows(
+      x, count, [&](index_t q) TS_LAMBDA { return first + q; }, [](index_t) TS_LAMBDA { return 1.0; },
+      [&](auto... row) TS_LAMBDA { spread_few(shift, mean, x.cols(), reach, squares, row...); });
 }

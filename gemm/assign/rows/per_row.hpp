@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tallskinny/gemm/core/host_memory.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
@@ -62,8 +63,9 @@ class PerRowArray {
   PerRowArray(const Context& ctx, Space space, index_t count, unsigned char byte) : size_(count), space_(space) {
     const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
     if (space == Space::host) {
-      host_.resize(static_cast<std::size_t>(count));
-      if (count > 0) std::memset(host_.data(), byte, bytes);
+      T value;
+      std::memset(&value, byte, sizeof value);
+      host_.assign(static_cast<std::size_t>(count), value);
       return;
     }
     stream_ = ctx.stream;
@@ -71,15 +73,19 @@ class PerRowArray {
     cuda::fill_bytes(stream_, device_.data(), byte, bytes);
   }
 
+  /// `count` numbers in host memory that are to be set.
+  explicit PerRowArray(index_t count) : unset_(static_cast<std::size_t>(count) * sizeof(T)), size_(count) {}
+
   [[nodiscard]] PerRow<T> view() noexcept {
-    return {space_ == Space::host ? host_.data() : static_cast<T*>(device_.data()), size_, space_};
+    void* const there = space_ == Space::host ? unset_.data() : device_.data();
+    return {there == nullptr ? host_.data() : static_cast<T*>(there), size_, space_};
   }
   [[nodiscard]] PerRow<const T> view() const noexcept { return const_cast<PerRowArray*>(this)->view(); }
 
   [[nodiscard]] std::vector<T> to_host() const& {
-    std::vector<T> values = host_;
-    if (space_ == Space::host) return values;
-    values.resize(static_cast<std::size_t>(size_));
+    const PerRow<const T> all = view();
+    if (space_ == Space::host) return {all.data, all.data + size_};
+    std::vector<T> values(static_cast<std::size_t>(size_));
     if (size_ == 0) return values;
     cuda::copy_bytes(stream_, values.data(), device_.data(), values.size() * sizeof(T));
     stream_.synchronize();
@@ -87,13 +93,14 @@ class PerRowArray {
   }
   /// Nothing is left on the device.
   [[nodiscard]] std::vector<T> to_host() && {
-    if (space_ == Space::host) return std::move(host_);
+    if (std::ssize(host_) == size_) return std::move(host_);
     const PerRowArray going(std::move(*this));
     return going.to_host();
   }
 
  private:
   std::vector<T> host_;
+  HostMemory unset_;  ///< or this
   cuda::Memory device_;
   cuda::Stream stream_;
   index_t size_ = 0;

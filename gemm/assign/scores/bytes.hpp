@@ -1,6 +1,7 @@
 // Numbers in 8 bits, and what rounding took. Internal to the room.
 #pragma once
 
+#include <new>
 #include <vector>
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
@@ -11,6 +12,7 @@ namespace ts::inline v0::assign_detail {
 inline constexpr index_t most_columns_of_bytes = 1 << 16;  ///< of sums of products in 32 bits
 
 /// Vectors that begin a line of the cache: tiles are loaded three times as fast then, and vectors of 64 bytes faster.
+/// Numbers without a value are not set: memory is touched first by the thread that needs it.
 template <class T>
 struct LineAllocator {
   using value_type = T;
@@ -19,6 +21,10 @@ struct LineAllocator {
   explicit LineAllocator(const LineAllocator<U>&) noexcept {}
   [[nodiscard]] T* allocate(std::size_t n) { return static_cast<T*>(allocate_host(n * sizeof(T))); }
   void deallocate(T* p, std::size_t) noexcept { release_host(p); }
+  template <class U>
+  void construct(U* p) noexcept {
+    ::new (static_cast<void*>(p)) U;
+  }
   bool operator==(const LineAllocator&) const noexcept { return true; }
 };
 template <class T>

@@ -17,7 +17,7 @@ std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArgument
       d > most_columns_of_bytes || of.centroids.rows() < least_centroids ||
       (of.bounds.all != nullptr && of.bounds.all->hold()))
     return std::nullopt;
-  const BytesPass pass(ctx, kernels, of);
+  const BytesPass pass(ctx, of);
   const Pass to(of);
   AssignStats first;
   index_t done = 0;

@@ -18,11 +18,10 @@ using assign_cpu::most_head_rows;
 /// not exceed; what is listed so is met in float32.
 class BytesPass : public ListedPass {
  public:
-  BytesPass(const Context& ctx, const assign_cpu::AssignKernels& kernels, const AssignArguments& of,
-            Copies copies = Copies::never_win)
-      : ListedPass(kernels, of.x, of.moments, of.centroids, Scores::float32, copies),
+  BytesPass(const Context& ctx, const AssignArguments& of, Copies copies = Copies::never_win)
+      : ListedPass(ctx, of.x, of.moments, of.centroids, Scores::float32, copies),
         columns_((centroids_.d + 63) / 64 * 64),
-        groups_(kernels.pruning, centroids_.k, columns_),
+        groups_(kernels_.pruning, centroids_.k, columns_),
         // Limits that do not fall leave lists long.
         longest_(copies == Copies::like_others ? groups_.groups() * head_group
                                                : std::max<index_t>(1024, groups_.groups() * head_group / 8)),
@@ -40,8 +39,8 @@ class BytesPass : public ListedPass {
           x[static_cast<std::size_t>(j)] = value, square += static_cast<double>(value) * static_cast<double>(value);
         }
         norm[at] = std::sqrt(square) * (1 + 0x1p-20);
-        const Bytes all = round_to_bytes(kernels.pruning, x.data(), columns_, norm[at], bytes.data());
-        groups_.put(kernels.pruning, m, bytes.data(), all.unit);
+        const Bytes all = round_to_bytes(kernels_.pruning, x.data(), columns_, norm[at], bytes.data());
+        groups_.put(kernels_.pruning, m, bytes.data(), all.unit);
         error[at] = all.error + 0x1p-23 * norm[at];
         groups_.half_norms[at] = centroids_.half_norms[at];
       }
@@ -105,8 +104,8 @@ class BytesPass : public ListedPass {
  protected:
   /// Row i, shifted and scaled, and its bytes.
   RowInBytes round_row(index_t i, float* x, std::int8_t* bytes, Scratch& s) const {
-    const double square = kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), x);
-    const double norm = std::sqrt(square) * (1 + 0x1p-20);
+    kernels_.pruning.scaled_row(x_, i, i, shift_.packing, s.row.data(), x);
+    const double norm = std::sqrt(kernels_.pruning.square(x, x_.cols())) * (1 + 0x1p-20);
     return {round_to_bytes(kernels_.pruning, x, columns_, norm, bytes), norm};
   }
   template <class Limit>

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
-#include "tallskinny/gemm/assign/scores/bytes.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
@@ -17,25 +16,30 @@ namespace ts::inline v0::assign_detail {
 std::vector<bool> copies(HostView<const double> centroids) {
   const index_t k = centroids.rows(), d = centroids.cols();
   std::vector<bool> copy(static_cast<std::size_t>(k));
-  std::unordered_map<std::string_view, index_t> seen;
-  std::vector<double> dense(static_cast<std::size_t>(k * d));
+  std::unordered_multimap<std::size_t, index_t> seen;
+  std::vector<double> row(static_cast<std::size_t>(d));
   for (index_t m = 0; m < k; ++m) {
-    double* row = dense.data() + m * d;
-    for (index_t j = 0; j < d; ++j) row[j] = centroids(m, j) + 0.0;  // -0.0 becomes 0.0
-    const std::string_view key(reinterpret_cast<const char*>(row), static_cast<std::size_t>(d) * sizeof(double));
-    copy[static_cast<std::size_t>(m)] = !seen.emplace(key, m).second;
+    const double* const c = centroids.data() + m * centroids.ld();
+    std::transform(c, c + d, row.begin(), [](double x) { return x + 0.0; });  // -0.0 becomes 0.0
+    const std::size_t hash =
+        std::hash<std::string_view>{}({reinterpret_cast<const char*>(row.data()), row.size() * sizeof(double)});
+    const auto [begin, end] = seen.equal_range(hash);
+    copy[static_cast<std::size_t>(m)] = std::any_of(begin, end, [&](const auto& other) {
+      return std::equal(c, c + d, centroids.data() + other.second * centroids.ld());
+    });
+    if (!copy[static_cast<std::size_t>(m)]) seen.emplace(hash, m);
   }
   return copy;
 }
 
 double reach_of(HostView<const double> centroids, const ColumnMoments& moments) {
-  double reach = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
-  const auto larger = [](double a, double b) { return std::max(a, b); };
-  const auto distance = [](double shift, double c) { return std::abs(c - shift); };
-  for (index_t m = 0; m < centroids.rows(); ++m)
-    reach = std::transform_reduce(moments.shift.begin(), moments.shift.end(), centroids.data() + m * centroids.ld(),
-                                  reach, larger, distance);
-  return reach;
+  std::vector<double> of_column = moments.reach;
+  for (index_t m = 0; m < centroids.rows(); ++m) {
+    const double* const c = centroids.data() + m * centroids.ld();
+    for (std::size_t j = 0; j < of_column.size(); ++j)
+      of_column[j] = std::max(of_column[j], std::abs(c[j] - moments.shift[j]));
+  }
+  return of_column.empty() ? 0 : *std::max_element(of_column.begin(), of_column.end());
 }
 
 double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments) {
@@ -43,8 +47,9 @@ double scoring_scale(HostView<const double> centroids, const ColumnMoments& mome
 }
 
 Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments,
-                                double scale) {
-  Matrix<double> scaled(centroids.rows(), centroids.cols());
+                                double scale, Matrix<double> into) {
+  const bool fits = into.rows() == centroids.rows() && into.cols() == centroids.cols();
+  Matrix<double> scaled = fits ? std::move(into) : Matrix<double>(centroids.rows(), centroids.cols());
   parallel_for(team_size(ctx, scaled.rows(), static_cast<double>(scaled.cols())), scaled.rows(), [&](index_t m) {
     for (index_t j = 0; j < scaled.cols(); ++j)
       scaled(m, j) = (centroids(m, j) - moments.shift[static_cast<std::size_t>(j)]) * scale;
@@ -82,7 +87,7 @@ template struct PackedShift<float>;
 template struct PackedShift<double>;
 
 template <class S>
-Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments, Copies of_copies)
+Scored<S>::Scored(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments, Copies of_copies)
     : k(centroids.rows()),
       d(centroids.cols()),
       negated(static_cast<std::size_t>(k * d)),
@@ -93,7 +98,8 @@ Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments
   if (scale < 0x1p-900) shrink = scale;
   const std::vector<bool> copy =
       of_copies == Copies::never_win ? copies(centroids) : std::vector<bool>(half_norms.size());
-  for (index_t m = 0; m < k; ++m) {
+  std::vector<double> norms(half_norms.size());
+  parallel_for(team_size(ctx, k, static_cast<double>(d)), k, [&](index_t m) {
     Sum norm = 0;
     for (index_t j = 0; j < d; ++j) {
       const auto at = static_cast<std::size_t>(m * d + j);
@@ -105,8 +111,9 @@ Scored<S>::Scored(HostView<const double> centroids, const ColumnMoments& moments
     }
     half_norms[static_cast<std::size_t>(m)] =
         copy[static_cast<std::size_t>(m)] ? std::numeric_limits<S>::infinity() : static_cast<S>(norm / 2);
-    largest_norm = std::max(largest_norm, static_cast<double>(std::sqrt(norm)));
-  }
+    norms[static_cast<std::size_t>(m)] = static_cast<double>(std::sqrt(norm));
+  });
+  for (const double norm : norms) largest_norm = std::max(largest_norm, norm);
   largest_norm = largest_norm * (1 + 1e-6) + std::sqrt(static_cast<double>(d)) * std::numeric_limits<S>::min();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
+#include "tallskinny/gemm/assign/scores/bytes.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
@@ -21,12 +22,13 @@ struct Scored {
   index_t k = 0, d = 0;
   double scale = 1;           ///< power of two: |x - shift| scale <= 1 and |c - shift| scale <= 1
   double largest_norm = 0;    ///< >= ||c - shift|| scale of every centroid
-  std::vector<S> negated;     ///< k x d: -(c - shift) scale
+  InLines<S> negated;         ///< k x d: -(c - shift) scale
   std::vector<S> half_norms;  ///< ||(c - shift) scale||^2 / 2; infinite for a copy that never wins
   double shrink = 1;          ///< power of two, below 1 only where x - c could overflow
-  std::vector<double> exact;  ///< k x d: c shrink
+  InLines<double> exact;      ///< k x d: c shrink
 
-  Scored(HostView<const double> centroids, const ColumnMoments& moments, Copies of_copies = Copies::never_win);
+  Scored(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments,
+         Copies of_copies = Copies::never_win);
 };
 
 /// copy[j] for centroids that equal an earlier one bit for bit: they can never win.
@@ -36,9 +38,9 @@ double reach_of(HostView<const double> centroids, const ColumnMoments& moments);
 /// The power of two that brings it to at most 1.
 double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments);
 
-/// (c - shift) scale.
+/// (c - shift) scale. @param into whose memory serves, if it has that shape
 Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments,
-                                double scale);
+                                double scale, Matrix<double> into = {});
 /// How far each of such centroids moved, at most; 0 where all bits are the same.
 std::vector<float> steps_between(const Context& ctx, HostView<const double> before, HostView<const double> now);
 

@@ -13,7 +13,7 @@ AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
     if (of.pruning.pairs != nullptr && of.pruning.pairs->serves()) return assign_pairs(ctx, of);
   if constexpr (std::is_same_v<S, float>)
     if (const auto stats = assign_bytes(ctx, of)) return *stats;
-  const DensePass<S> pass(assign_cpu::select(ctx.simd), of.x, of.moments, of.centroids, of.scores);
+  const DensePass<S> pass(ctx, of.x, of.moments, of.centroids, of.scores);
   const Pass to(of);
   const index_t n = of.x.rows(), piece = pass.piece_rows(), pieces = (n + piece - 1) / piece;
   const int team =

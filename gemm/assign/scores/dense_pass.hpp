@@ -23,13 +23,13 @@ class DensePass {
   using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
 
  public:
-  DensePass(const AssignKernels& kernels, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
+  DensePass(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
             Scores scores, Copies copies = Copies::never_win)
-      : kernels_(kernels),
-        score_(assign_cpu::score_kernels<S>(kernels)),
+      : kernels_(assign_cpu::select(ctx.simd)),
+        score_(assign_cpu::score_kernels<S>(kernels_)),
         x_(x),
         piece_tiles_(std::clamp<index_t>(x.rows() / (score_.rows * least_pieces), 1, most_tiles)),
-        grouped_(kernels, centroids, moments, scores, copies),
+        grouped_(ctx, centroids, moments, scores, copies),
         shift_(moments, centroids_.scale, score_.lanes) {}
 
   /// What a thread needs for itself.
@@ -104,7 +104,7 @@ class DensePass {
       if (s.moves_wait)
         s.moved.push_back({i, weight, label, nearest}), s.unit = to.unit;
       else
-        move(i, label, nearest, weight, *to.unit, *sums, s);
+        move(i, label, nearest, weight, *to.unit, *sums);
     }
     label = nearest;
   }
@@ -265,17 +265,16 @@ class DensePass {
     return s.candidates[q];
   }
 
-  void move(index_t i, std::int32_t from, std::int32_t to, double weight, const FixedPoint& unit, ClusterSums& sums,
-            Scratch& s) const {
-    kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
-    const double one = unit.one, w = weight * unit.weight_to_units;
-    if (from >= 0) {
-      kernels_.accumulate(s.row.data(), -w, unit.to_units.data(), one, centroids_.d, sums.upper(from),
-                          sums.lower(from));
-      sums.add_weight(unit, from, weight, true);
-    }
-    kernels_.accumulate(s.row.data(), w, unit.to_units.data(), one, centroids_.d, sums.upper(to), sums.lower(to));
-    sums.add_weight(unit, to, weight, false);
+  void move(index_t i, std::int32_t from, std::int32_t to, double weight, const FixedPoint& unit,
+            ClusterSums& sums) const {
+    const auto add = [&](std::int32_t cluster, double w, bool take_away) {
+      kernels_.accumulate({x_, &i, &w, 1}, shift_.wide.data(), unit.to_units.data(), unit.one, sums.upper(cluster),
+                          sums.lower(cluster));
+      sums.add_weight(unit, cluster, weight, take_away);
+    };
+    const double w = weight * unit.weight_to_units;
+    if (from >= 0) add(from, -w, true);
+    add(to, w, false);
   }
 
   const AssignKernels& kernels_;

@@ -4,6 +4,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "tallskinny/gemm/assign/rows/chunks.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+
 namespace ts::inline v0::assign_detail {
 
 namespace {
@@ -13,19 +16,22 @@ constexpr index_t least_for_integers = 8;  // columns and centroids
 }  // namespace
 
 template <class S>
-GroupedScores<S>::GroupedScores(const assign_cpu::AssignKernels& kernels, HostView<const double> of,
-                                const ColumnMoments& moments, Scores scores, Copies of_copies)
-    : centroids(of, moments, of_copies) {
+GroupedScores<S>::GroupedScores(const Context& ctx, HostView<const double> of, const ColumnMoments& moments,
+                                Scores scores, Copies of_copies)
+    : centroids(ctx, of, moments, of_copies) {
+  const assign_cpu::AssignKernels& kernels = assign_cpu::select(ctx.simd);
   const auto& score = assign_cpu::score_kernels<S>(kernels);
   const index_t d = centroids.d, k = centroids.k;
   groups = (k + score.group - 1) / score.group;
-  negated = Matrix<S>::zeros(groups * score.group, d);
+  negated = Matrix<S>(groups * score.group, d);
   half_norms.assign(static_cast<std::size_t>(groups * score.group), std::numeric_limits<S>::infinity());
-  for (index_t m = 0; m < k; ++m) {
-    const index_t first = (m / score.group) * score.group * d + m % score.group;
+  parallel_for(team_size(ctx, groups, static_cast<double>(score.group * d)), groups, [&](index_t g) {
+    const index_t first = g * score.group, count = std::min(score.group, k - first);
+    S* to = negated.data() + first * d;
     for (index_t j = 0; j < d; ++j)
-      negated.data()[first + j * score.group] = centroids.negated[static_cast<std::size_t>(m * d + j)];
-  }
+      for (index_t m = 0; m < score.group; ++m)
+        *to++ = m < count ? centroids.negated[static_cast<std::size_t>((first + m) * d + j)] : S{};
+  });
   std::copy(centroids.half_norms.begin(), centroids.half_norms.end(), half_norms.begin());
   // The longer chain of additions of the two kernels that compute scores.
   const double length = static_cast<double>(d), lanes = static_cast<double>(score.lanes);

@@ -17,8 +17,8 @@ struct GroupedScores {
   assign_cpu::ScoreMargin<S> margin;
   std::optional<IntegerScores> integers;  ///< if these are asked for, and pay
 
-  GroupedScores(const assign_cpu::AssignKernels& kernels, HostView<const double> centroids,
-                const ColumnMoments& moments, Scores scores, Copies of_copies = Copies::never_win);
+  GroupedScores(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments, Scores scores,
+                Copies of_copies = Copies::never_win);
 
   [[nodiscard]] assign_cpu::GroupedCentroids<S> view() const noexcept {
     return {negated.data(), half_norms.data(), groups};

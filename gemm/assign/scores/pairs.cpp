@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "tallskinny/gemm/assign/scores/bytes_pass.hpp"
 #include "tallskinny/gemm/assign/sums/team.hpp"
@@ -50,7 +51,8 @@ void PairBounds::put(const Context& ctx, index_t first, const Rows& block) {
     std::vector<double> row(static_cast<std::size_t>(d_));
     for (index_t i = begin; i < end; ++i) {
       const auto to = static_cast<std::size_t>(first + i);
-      const double square = kernels.pruning.scaled_row(block, i, shift.packing, row.data(), x.data());
+      kernels.pruning.scaled_row(block, i, i, shift.packing, row.data(), x.data());
+      const double square = kernels.pruning.square(x.data(), d_);
       const double norm = std::sqrt(square) * (1 + 0x1p-20);
       const assign_detail::Bytes all =
           assign_detail::round_to_bytes(kernels.pruning, x.data(), columns_, norm, bytes_ + (first + i) * stride_);
@@ -69,12 +71,12 @@ void PairBounds::begin_pass(const Context& ctx, HostView<const double> centroids
     scaled_ = {};
     return;
   }
-  Matrix<double> scaled = assign_detail::scaled_centroids(ctx, centroids, moments_, scale_);
+  Matrix<double> scaled = assign_detail::scaled_centroids(ctx, centroids, moments_, scale_, std::move(before_));
   if (held)
     moved_ = assign_detail::steps_between(ctx, scaled_.cview(), scaled.cview());
   else
     moved_.assign(static_cast<std::size_t>(k_), 0), forget(ctx);
-  scaled_ = std::move(scaled);
+  before_ = std::exchange(scaled_, std::move(scaled));
   copies_ = false;  // until the pass finds one
 }
 
@@ -86,8 +88,8 @@ void PairBounds::begin_pass(const Context& ctx, HostView<const double> centroids
 /// A row without a label meets every centroid.
 class PairsPass : public BytesPass {
  public:
-  PairsPass(const Context& ctx, const assign_cpu::AssignKernels& kernels, const AssignArguments& of)
-      : BytesPass(ctx, kernels, of),
+  PairsPass(const Context& ctx, const AssignArguments& of)
+      : BytesPass(ctx, of),
         of_(*of.pruning.pairs),
         first_(of.pruning.first),
         whole_(static_cast<std::size_t>(centroids_.k * columns_)),
@@ -174,7 +176,14 @@ class PairsPass : public BytesPass {
             static_cast<std::int32_t>(m);
       });
     }
-    for_each_bit(open, [&](int r) { settle(i0, r, to, sums, upper[r], s); });
+    std::uint64_t several = 0;
+    for_each_bit(open, [&](int r) {
+      if (s.count[static_cast<std::size_t>(r)] > 1) several |= std::uint64_t{1} << r;
+    });
+    for_each_bit(open, [&](int r) {
+      several &= ~(std::uint64_t{1} << r);
+      settle(i0, r, several != 0 ? std::countr_zero(several) : r, to, sums, upper[r], s);
+    });
   }
 
  private:
@@ -271,8 +280,8 @@ class PairsPass : public BytesPass {
     }
   }
 
-  /// The label of a row whose candidates are listed.
-  void settle(index_t i0, int r, const Pass& to, ClusterSums* sums, float& upper, Scratch& s) const {
+  /// The label of a row whose candidates are listed. @param next row that has several
+  void settle(index_t i0, int r, int next, const Pass& to, ClusterSums* sums, float& upper, Scratch& s) const {
     const auto at = static_cast<std::size_t>(r);
     const index_t i = i0 + r, count = s.count[at];
     const double square = of_.square_[static_cast<std::size_t>(first_ + i)];
@@ -281,7 +290,7 @@ class PairsPass : public BytesPass {
     upper = distance_below(square, s.limit[at]);
     if (count > 1) {
       s.stats.met += count;
-      kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), s.x.data());
+      kernels_.pruning.scaled_row(x_, i, i0 + next, shift_.packing, s.row.data(), s.x.data());
       kernels_.pruning.listed_scores(s.x.data(), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                      candidates, count, s.scores.data());
       const float margin = margin_of(s.norm[at]);
@@ -308,7 +317,7 @@ namespace assign_detail {
 AssignStats assign_pairs(const Context& ctx, const AssignArguments& of) {
   expects(of.pruning.pairs->rows() >= of.pruning.first + of.x.rows() && of.pruning.first % head_piece == 0,
           "assign: bounds of pairs belong to other rows");
-  const PairsPass pass(ctx, assign_cpu::select(ctx.simd), of);
+  const PairsPass pass(ctx, of);
   const Pass to(of);
   const index_t pieces = (of.x.rows() + head_piece - 1) / head_piece;
   const int team = team_size(ctx, pieces, static_cast<double>(head_piece * of.x.cols() * of.centroids.rows()) / 8);

@@ -53,7 +53,7 @@ class PairBounds {
   std::uint16_t* bounds_;  ///< float16; of centroid m and row r of piece p at (p k + m) head_piece + r
   // Of each centroid.
   std::vector<float> moved_;
-  Matrix<double> scaled_;  ///< of the last pass
+  Matrix<double> scaled_, before_;  ///< of the last pass, and room for the next
   bool serves_ = false, copies_ = false;
 };
 

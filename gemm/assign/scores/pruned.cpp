@@ -7,7 +7,7 @@ namespace {
 
 template <class P>
 AssignStats run_pruned(const Context& ctx, const AssignArguments& of) {
-  const P pass(assign_cpu::select(ctx.simd), of);
+  const P pass(ctx, of);
   const Pass to(of);
   const index_t pieces = (of.x.rows() + head_piece - 1) / head_piece;
   const int team = team_size(ctx, pieces, static_cast<double>(head_piece * of.x.cols() * of.centroids.rows()) / 8);

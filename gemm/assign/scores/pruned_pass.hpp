@@ -19,8 +19,8 @@ using assign_cpu::BatchOfHeads, assign_cpu::head_group, assign_cpu::head_piece, 
 class PrunedPass : protected ListedPass {
  public:
   using ListedPass::settle_moves;
-  PrunedPass(const assign_cpu::AssignKernels& kernels, const AssignArguments& of)
-      : ListedPass(kernels, of.x, of.moments, of.centroids, Scores::float32),
+  PrunedPass(const Context& ctx, const AssignArguments& of)
+      : ListedPass(ctx, of.x, of.moments, of.centroids, Scores::float32),
         of_(*of.pruning.all),
         first_(of.pruning.first),
         longest_(longest_list(of_.groups_ * head_group, of_.once_)),
@@ -97,7 +97,7 @@ class PrunedPass : protected ListedPass {
   void meet_own(index_t i, int r, const Pass& to, float& upper, Scratch& s) const {
     const auto at = static_cast<std::size_t>(r), row = static_cast<std::size_t>(first_ + i);
     const std::int32_t label = to.labels[static_cast<std::size_t>(i)];
-    kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), &s.x(r, 0));
+    kernels_.pruning.scaled_row(x_, i, i, shift_.packing, s.row.data(), &s.x(r, 0));
     kernels_.pruning.listed_scores(&s.x(r, 0), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                    &label, 1, &s.own[at]);
     const auto square = static_cast<double>(of_.square_[row]), norm = std::sqrt(square);

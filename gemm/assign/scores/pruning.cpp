@@ -100,8 +100,10 @@ void Pruning::put(const Context& ctx, index_t first, const Rows& block) {
     std::vector<double> row(at(d_)), square(at(block_rows));
     for (index_t i0 = begin * block_rows; i0 < std::min(block.rows(), end * block_rows); i0 += block_rows) {
       const index_t count = std::min(block_rows, block.rows() - i0);
-      for (index_t i = 0; i < count; ++i)
-        square[at(i)] = kernels.pruning.scaled_row(block, i0 + i, shift.packing, row.data(), &x(i, 0));
+      for (index_t i = 0; i < count; ++i) {
+        kernels.pruning.scaled_row(block, i0 + i, i0 + i, shift.packing, row.data(), &x(i, 0));
+        square[at(i)] = kernels.pruning.square(&x(i, 0), d_);
+      }
       tsmm(ctx, Op::none, 1.0F, x.cview().rows(0, count), axes_.cview(), 0.0F, heads.view().rows(0, count));
       for (index_t i = 0; i < count; ++i) put_row(kernels, first + i0 + i, &heads(i, 0), square[at(i)]);
     }

@@ -24,12 +24,11 @@ class SparsePass {
   using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
 
  public:
-  SparsePass(const assign_cpu::AssignKernels& kernels, const Rows& x, const ColumnMoments& moments,
-             HostView<const double> centroids)
-      : kernels_(kernels),
-        score_(assign_cpu::score_kernels<S>(kernels)),
+  SparsePass(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids)
+      : kernels_(assign_cpu::select(ctx.simd)),
+        score_(assign_cpu::score_kernels<S>(kernels_)),
         x_(x),
-        centroids_(centroids, moments),
+        centroids_(ctx, centroids, moments),
         padded_((centroids_.k + score_.lanes - 1) / score_.lanes * score_.lanes),
         longest_(longest_row(x)),
         transposed_(Matrix<S>::zeros(centroids_.d, padded_)),
@@ -148,7 +147,7 @@ class SparsePass {
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const AssignArguments& of) {
   const Rows& x = of.x;
-  const SparsePass<S> pass(assign_cpu::select(ctx.simd), x, of.moments, of.centroids);
+  const SparsePass<S> pass(ctx, x, of.moments, of.centroids);
   const Pass to(of);
   const auto threads = static_cast<index_t>(ctx.thread_count());
   const index_t piece = std::clamp<index_t>(x.rows() / (16 * threads), 1, 1024);

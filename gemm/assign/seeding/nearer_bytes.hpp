@@ -10,10 +10,11 @@
 
 namespace ts::inline v0::assign_detail {
 
-/// Whether 8 bits serve: for fewer candidates than a group, or narrow rows, 16 cost less.
-[[nodiscard]] inline bool can_take_bytes(const Context& ctx, const Rows& x, index_t candidates) {
-  return !x.sparse() && x.cols() >= least_columns_of_int8 && x.cols() <= most_columns_of_bytes &&
-         candidates >= assign_cpu::head_group && assign_cpu::select(ctx.simd).pruning.rows > 0;
+/// Whether 8 bits serve: for few candidates, or narrow rows, 16 cost less.
+[[nodiscard]] inline bool can_take_bytes(const Context& ctx, const Rows& x, index_t candidates,
+                                         index_t least = assign_cpu::head_group) {
+  return !x.sparse() && x.cols() >= least_columns_of_int8 && x.cols() <= most_columns_of_bytes && candidates >= least &&
+         assign_cpu::select(ctx.simd).pruning.rows > 0;
 }
 
 /// At least the score of a candidate at the distance D of a row, and a little more for what rounding takes from D^2 and
@@ -35,15 +36,14 @@ struct ScoresAtDistance {
 };
 
 /// Which candidates may be closer to a row than D of it: those whose least score by bytes is below a limit, as in
-/// BytesPass, and of these the ones whose score in float32 is.
+/// BytesPass.
 template <class S>
 class NearerByBytes : BytesPass {
  public:
   /// @param unit_scale of D, @param kept from search to search
-  NearerByBytes(const Context& ctx, const assign_cpu::AssignKernels& kernels, const Rows& x,
-                const ColumnMoments& moments, HostView<const double> candidates, PerRow<const S> squared,
-                double unit_scale, RowsInBytes& kept)
-      : BytesPass(ctx, kernels, {x, moments, candidates}, Copies::like_others),
+  NearerByBytes(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> candidates,
+                PerRow<const S> squared, double unit_scale, RowsInBytes& kept)
+      : BytesPass(ctx, {x, moments, candidates}, Copies::like_others),
         limit_{squared, centroids_.scale / unit_scale, x.cols()},
         kept_(kept),
         rounds_(kept.scale != centroids_.scale) {
@@ -66,19 +66,8 @@ class NearerByBytes : BytesPass {
       s.floor[static_cast<std::size_t>(r)] = assign_cpu::no_bound;  // limits stay
     }
     meet(count, bytes, s);
-    for (int r = 0; r < count; ++r) {
-      const auto at = static_cast<std::size_t>(r);
-      const std::int32_t* const numbers = list(r, s);
-      const index_t found = s.end[at] - numbers;
-      if (found == 0) continue;
-      s.stats.met += found;
-      if (!rounds_) kernels_.pruning.scaled_row(x_, first + r, shift_.packing, s.row.data(), &s.x(r, 0));
-      kernels_.pruning.listed_scores(&s.x(r, 0), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
-                                     numbers, found, s.scores.data());
-      const float limit = limit_(first + r, s.norm[at]) + margin_of(s.norm[at]);
-      for (index_t q = 0; q < found; ++q)
-        if (!(s.scores[static_cast<std::size_t>(q)] > limit)) near(first + r, numbers[q]);
-    }
+    for (int r = 0; r < count; ++r)
+      for (const std::int32_t* q = list(r, s); q != s.end[static_cast<std::size_t>(r)]; ++q) near(first + r, *q);
   }
 
  private:
@@ -90,7 +79,7 @@ class NearerByBytes : BytesPass {
 /// Labels of rows to which some candidate may be closer than D, that of the nearest one; others keep theirs.
 template <class S>
 AssignStats label_nearer(const Context& ctx, const AssignArguments& of, PerRow<const S> squared, double unit_scale) {
-  const BytesPass pass(ctx, assign_cpu::select(ctx.simd), of);
+  const BytesPass pass(ctx, of);
   const Pass to(of);
   const ScoresAtDistance<S> limit{squared, scoring_scale(of.centroids, of.moments) / unit_scale, of.x.cols()};
   const index_t pieces = (of.x.rows() + head_piece - 1) / head_piece;

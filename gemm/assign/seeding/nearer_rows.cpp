@@ -80,7 +80,7 @@ class Search {
         squared_(squared),
         measured_(ctx, kernels, x, unit, candidates, squared),
         count_(candidates.rows()),
-        grouped_(kernels, candidates, unit.moments, scores, Copies::like_others),
+        grouped_(ctx, candidates, unit.moments, scores, Copies::like_others),
         shift_(unit.moments, grouped_.centroids.scale, score_.lanes),
         to_scores_(grouped_.centroids.scale / unit.scale) {}
 
@@ -174,7 +174,7 @@ class SearchByBytes {
   SearchByBytes(const Context& ctx, const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit,
                 HostView<const double> candidates, std::span<const S> squared, Scores, RowsInBytes& kept)
       : x_(x),
-        near_(ctx, kernels, x, unit.moments, candidates, PerRow<const S>(squared), unit.scale, kept),
+        near_(ctx, x, unit.moments, candidates, PerRow<const S>(squared), unit.scale, kept),
         measured_(ctx, kernels, x, unit, candidates, squared) {}
 
   [[nodiscard]] Scratch scratch() const {
@@ -187,14 +187,14 @@ class SearchByBytes {
   [[nodiscard]] index_t tiles() const { return (x_.rows() + tile_rows() - 1) / tile_rows(); }
 
   void tile(index_t t, std::vector<Found<S>>& out, Scratch& s) const {
-    const index_t first = t * tile_rows(), met = s.stats.met;
+    const index_t first = t * tile_rows();
     index_t widened = -1;
     near_.pairs(first, static_cast<int>(std::min(tile_rows(), x_.rows() - first)), s, [&](index_t i, index_t q) {
       if (widened != i) measured_.widen(i, s.wide.data());
       widened = i;
+      ++s.measured;
       measured_.take(i, s.wide.data(), q, out);
     });
-    s.measured += s.stats.met - met;
   }
 
  private:
@@ -247,15 +247,17 @@ Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, Hos
 
 template <class S>
 NearerRows<S> HostNearerRowSearch<S>::find(std::span<const index_t> numbers, std::span<const S> squared) {
-  constexpr index_t share = 16;  // of all pairs that may be measured for nothing, a unit
+  // Pairs that are measured for nothing may cost as much as better scores would: those of 16 bits read each row again.
+  constexpr index_t share = 16, share_of_bytes = 96, least = 8;
   Matrix<double> candidates(std::ssize(numbers), x_.cols());
   gather_rows(ctx_, x_, numbers, candidates.view());
-  const bool by_bytes = scores_ == Scores::int8 && can_take_bytes(ctx_, x_, candidates.rows());
+  const bool by_bytes = scores_ == Scores::int8 && can_take_bytes(ctx_, x_, candidates.rows(), least);
   const auto find = by_bytes                     ? search<SearchByBytes<S>, S>
                     : scores_ == Scores::float64 ? search<Search<double, S>, S>
                                                  : search<Search<float, S>, S>;
   auto [found, measured] = find(ctx_, x_, unit_, candidates.cview(), squared, scores_, kept_);
-  if (measured - std::ssize(found.all) > x_.rows() * candidates.rows() / (by_bytes ? 2 * share : share))
+  const index_t in_vain = measured - std::ssize(found.all), count = candidates.rows();
+  if (in_vain > x_.rows() * (by_bytes ? count + share_of_bytes : count) / (by_bytes ? share_of_bytes : share))
     kept_ = {}, scores_ = by_bytes ? Scores::int16 : scores_ <= Scores::int16 ? Scores::float32 : Scores::float64;
   return std::move(found);
 }

@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/assign/sums/launch.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/gemm/cpu/rows.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::inline v0 {
 
@@ -42,28 +42,22 @@ void set_shift(ColumnMoments& m, double largest) {
   }
 }
 
-/// use(chunk, kernels, row in float64) for every row; chunks in parallel, the rows of one in order.
+/// use(kernels, chunk, its first row, rows) for every chunk, in parallel.
 template <class Use>
-void for_each_row(const Context& ctx, const Rows& x, const Use& use) {
+void for_each_chunk(const Context& ctx, const Rows& x, const Use& use) {
   const index_t chunks = chunk_count(x.rows());
-  const int team = assign_detail::team_size(ctx, chunks, static_cast<double>(chunk_rows * x.cols()));
   const auto& kernels = assign_cpu::select(ctx.simd);
-  const std::vector<double> no_shift(static_cast<std::size_t>(x.cols()));
-  cpu::Scratch<double> rows(team, x.cols());
-  parallel_pieces(team, chunks, [&](index_t c, int thread) {
-    for (index_t i = c * chunk_rows; i < std::min(x.rows(), (c + 1) * chunk_rows); ++i) {
-      kernels.centred(x, i, no_shift.data(), rows.of(thread));
-      use(c, kernels, rows.of(thread));
-    }
-  });
+  parallel_pieces(
+      assign_detail::team_size(ctx, chunks, static_cast<double>(chunk_rows * x.cols())), chunks,
+      [&](index_t c, int) { use(kernels, c, c * chunk_rows, std::min(chunk_rows, x.rows() - c * chunk_rows)); });
 }
 
 /// The sum of each column of each chunk.
 Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
-  const index_t d = x.cols();
-  auto partial = Matrix<double>::zeros(chunk_count(x.rows()), d);
-  for_each_row(ctx, x,
-               [&](index_t c, const auto& kernels, const double* row) { kernels.add(row, d, partial.data() + c * d); });
+  auto partial = Matrix<double>::zeros(chunk_count(x.rows()), x.cols());
+  for_each_chunk(ctx, x, [&](const auto& kernels, index_t c, index_t first, index_t count) {
+    kernels.add(x, first, count, &partial(c, 0));
+  });
   return partial;
 }
 
@@ -71,8 +65,8 @@ Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
 ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments& m) {
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
   ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
-  for_each_row(ctx, x, [&](index_t c, const auto& kernels, const double* row) {
-    kernels.spread(row, m.shift.data(), m.mean.data(), d, spread.reach.data() + c * d, spread.squares.data() + c * d);
+  for_each_chunk(ctx, x, [&](const auto& kernels, index_t c, index_t first, index_t count) {
+    kernels.spread(x, first, count, m.shift.data(), m.mean.data(), &spread.reach(c, 0), &spread.squares(c, 0));
   });
   return spread;
 }

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/sums/moved_rows.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
@@ -15,6 +16,8 @@ struct Change {
   std::int32_t cluster;
   bool take_away;
 };
+
+constexpr std::size_t at_once = 8;  ///< rows of a cluster
 
 /// In the order of clusters.
 std::vector<Change> changes_of(std::span<const std::vector<MovedRow>> lists, index_t clusters) {
@@ -49,16 +52,22 @@ void move_rows(int threads, const assign_cpu::AssignKernels& kernels, const Rows
     const bool shares = first > 0 && first < last && changes[first - 1].cluster == changes[first].cluster;
     ClusterSums& own = begun[static_cast<std::size_t>(thread)];
     if (shares) own = ClusterSums(1, d);
-    std::vector<double> row(static_cast<std::size_t>(d));
-    for (std::size_t q = first; q < last; ++q) {
-      const Change& change = changes[q];
-      const bool mine = !shares || change.cluster != changes[first].cluster;
+    for (std::size_t q = first; q < last;) {
+      const std::int32_t cluster = changes[q].cluster;
+      const bool mine = !shares || cluster != changes[first].cluster;
       ClusterSums& to = mine ? sums : own;
-      const index_t cluster = mine ? change.cluster : 0;
-      kernels.centred(x, change.row, shift, row.data());
-      kernels.accumulate(row.data(), (change.take_away ? -change.weight : change.weight) * unit.weight_to_units,
-                         unit.to_units.data(), unit.one, d, to.upper(cluster), to.lower(cluster));
-      to.add_weight(unit, cluster, change.weight, change.take_away);
+      const index_t place = mine ? cluster : 0;
+      std::array<index_t, at_once> rows{};
+      std::array<double, at_once> weights{};
+      std::size_t some = 0;
+      for (; some < at_once && q < last && changes[q].cluster == cluster; ++some, ++q) {
+        const Change& change = changes[q];
+        rows[some] = change.row;
+        weights[some] = (change.take_away ? -change.weight : change.weight) * unit.weight_to_units;
+        to.add_weight(unit, place, change.weight, change.take_away);
+      }
+      kernels.accumulate({x, rows.data(), weights.data(), static_cast<index_t>(some)}, shift, unit.to_units.data(),
+                         unit.one, to.upper(place), to.lower(place));
     }
   });
   for (index_t t = 0; t < team; ++t)

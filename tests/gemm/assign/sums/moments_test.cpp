@@ -39,6 +39,48 @@ TEST_CASE("moments of rows that come in blocks are those of all at once", "[assi
   CHECK(found.reach == whole.reach);
 }
 
+TEST_CASE("moments are those of rows one by one, in any layout, type and instructions", "[assign]") {
+  constexpr index_t n = 71, d = 37;
+  const auto check = [&](const Rows& rows) {
+    std::vector<double> sum(d), squares(d), reach(d), row(d);
+    const auto for_each_row = [&](const auto& use) {
+      for (index_t i = 0; i < n; ++i) {
+        rows.load(i, row.data());
+        for (std::size_t j = 0; j < d; ++j) use(j, row[j]);
+      }
+    };
+    for_each_row([&](std::size_t j, double x) { sum[j] += x; });
+    for (const Simd simd : instructions()) {
+      Context ctx;
+      ctx.simd = simd;
+      const ColumnMoments found = column_moments(ctx, rows);
+      std::fill(squares.begin(), squares.end(), 0), std::fill(reach.begin(), reach.end(), 0);
+      for_each_row([&](std::size_t j, double x) {
+        reach[j] = std::max(reach[j], std::abs(x - found.shift[j]));
+        squares[j] += (x - found.mean[j]) * (x - found.mean[j]);
+      });
+      for (std::size_t j = 0; j < d; ++j) {
+        CHECK(found.mean[j] == sum[j] / n);
+        CHECK(found.reach[j] == reach[j]);
+        CHECK(found.variance[j] == squares[j] / n);
+      }
+    }
+  };
+  std::vector<double> scale(n);
+  for (index_t i = 0; i < n; ++i) scale[static_cast<std::size_t>(i)] = 1.1 + number(i, 5);
+  const auto check_type = [&]<class T>(std::type_identity<T>) {
+    const auto x = points<T>(n, d, 3);
+    check(Rows(x.cview()));
+    check(Rows(x.cview()).scaled(std::span<const double>(scale)));
+    Matrix<T, Space::host, Layout::col_major> columns(n, d);
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < d; ++j) columns(i, j) = x(i, j);
+    check(Rows(columns.cview()));
+  };
+  check_type(std::type_identity<float>{}), check_type(std::type_identity<double>{});
+  check_type(std::type_identity<float16>{}), check_type(std::type_identity<bfloat16>{});
+}
+
 TEST_CASE("moments about a given mean take one round", "[assign]") {
   Matrix<float16> x(3, 2);
   for (index_t i = 0; i < 3; ++i) x(i, 0) = to_float16(static_cast<float>(i)), x(i, 1) = to_float16(-4);
