@@ -139,9 +139,10 @@ void KMeansProblem::load_rows_here(std::span<const index_t> numbers, HostView<do
 }
 
 template <class T>
-PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers) const {
+PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers, PerRowArray<T> room) const {
   const index_t count = std::ssize(numbers) * cols();
-  auto all = source.space() == Space::host ? PerRowArray<T>(count) : PerRowArray<T>(ctx, Space::device, count, 0);
+  auto all = source.space() == Space::host ? PerRowArray<T>(count, std::move(room))
+                                           : PerRowArray<T>(ctx, Space::device, count, 0);
   for_each_block([&](index_t first_here, const Rows& block) {
     const index_t first = first_row() + first_here;
     const auto from = std::lower_bound(numbers.begin(), numbers.end(), first),
@@ -162,8 +163,8 @@ PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers) const {
   expects(there, "k-means: ranks one after the other cannot share rows");
   return all;
 }
-template PerRowArray<float> KMeansProblem::rows_as<float>(std::span<const index_t>) const;
-template PerRowArray<double> KMeansProblem::rows_as<double>(std::span<const index_t>) const;
+template PerRowArray<float> KMeansProblem::rows_as<float>(std::span<const index_t>, PerRowArray<float>) const;
+template PerRowArray<double> KMeansProblem::rows_as<double>(std::span<const index_t>, PerRowArray<double>) const;
 
 void KMeansProblem::place_weights() {
   if (source.space() == Space::device && !weights.empty())

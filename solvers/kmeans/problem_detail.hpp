@@ -59,9 +59,10 @@ struct KMeansProblem {
   void load(index_t i, double* row) const;
   /// all: rows in any order. Many that do not lie in host memory are gathered in one pass. Not during a pass.
   void load_rows(std::span<const index_t> numbers, HostView<double> out) const;
-  /// all: rows in ascending order, as T, contiguous where the rows are; many at a time.
+  /// all: rows in ascending order, as T, contiguous where the rows are; many at a time. @param room in host memory that
+  /// serves, if it is enough
   template <class T>
-  [[nodiscard]] PerRowArray<T> rows_as(std::span<const index_t> numbers) const;
+  [[nodiscard]] PerRowArray<T> rows_as(std::span<const index_t> numbers, PerRowArray<T> room = {}) const;
   /// Of these rows those that are here, in their order, with their numbers here.
   [[nodiscard]] std::vector<index_t> here_of(std::span<const index_t> numbers) const;
   /// all: `width` values for each of these rows, of which each rank brings those of here_of().

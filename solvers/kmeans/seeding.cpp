@@ -92,21 +92,25 @@ index_t choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, co
 template <class S>
 class CandidateSample {
  public:
-  /// `size`: how many rows, about; infinity: all that are no centre.
-  CandidateSample(const KMeansProblem& p, const Potential<S>& all, const Random& random, double size)
-      : CandidateSample(p, all, size / all.total(), all.keep(size / all.total(), random.philox())) {}
+  /// `size`: how many rows, about; infinity: all that are no centre. @param room of the sample before
+  CandidateSample(const KMeansProblem& p, const Potential<S>& all, const Random& random, double size,
+                  PerRowArray<S> room = {})
+      : CandidateSample(p, all, size / all.total(), all.keep(size / all.total(), random.philox()), std::move(room)) {}
   CandidateSample(const CandidateSample&) = delete;
   CandidateSample& operator=(const CandidateSample&) = delete;
 
   [[nodiscard]] const KMeansProblem& problem() const noexcept { return problem_; }
   [[nodiscard]] Potential<S>& potential() noexcept { return potential_; }
+  /// Its memory, for the next.
+  [[nodiscard]] PerRowArray<S> room() && { return std::move(values_); }
 
  private:
-  CandidateSample(const KMeansProblem& p, const Potential<S>& all, double factor, const std::vector<index_t>& numbers)
-      : CandidateSample(p, factor, numbers, all.squared(numbers)) {}
+  CandidateSample(const KMeansProblem& p, const Potential<S>& all, double factor, const std::vector<index_t>& numbers,
+                  PerRowArray<S> room)
+      : CandidateSample(p, factor, numbers, all.squared(numbers), std::move(room)) {}
   CandidateSample(const KMeansProblem& p, double factor, const std::vector<index_t>& numbers,
-                  const std::vector<S>& squared)
-      : values_(p.scale.empty() ? p.rows_as<S>(numbers) : PerRowArray<S>()),
+                  const std::vector<S>& squared, PerRowArray<S> room)
+      : values_(p.scale.empty() ? p.rows_as<S>(numbers, std::move(room)) : PerRowArray<S>()),
         scaled_(p.scale.empty() ? PerRowArray<double>() : p.rows_as<double>(numbers)),
         rows_(p.scale.empty() ? rows_of<S>(p.ctx, values_.view(), std::ssize(numbers), p.cols())
                               : rows_of<double>(p.ctx, scaled_.view(), std::ssize(numbers), p.cols())),
@@ -154,8 +158,9 @@ bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
   potential.lower(centers.cview().rows(0, have));
   const double size = sample_size(p);
   constexpr double stale = 1.0 / 16;  // what is left of a potential when its sample has served
+  PerRowArray<S> room;
   for (std::uint64_t round = 0; size > 0 && have < p.k && potential.total() > 0; ++round) {
-    CandidateSample<S> sample(p, potential, Random(seed, stream + samples + round % 128), size);
+    CandidateSample<S> sample(p, potential, Random(seed, stream + samples + round % 128), size, std::move(room));
     const bool all = std::isinf(size);
     const index_t before = have;
     const index_t until =
@@ -164,6 +169,7 @@ bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
                   {have, until, all ? 0 : stale * sample.potential().total()}, centers, chosen);
     if (have == p.k) return true;
     if (have == before) break;
+    room = std::move(sample).room();
     potential.lower(centers.cview().rows(before, have - before));
   }
   return choose(p, potential, false, random, {have, p.k, last_resort ? -1.0 : 0.0}, centers, chosen) == p.k;

@@ -290,6 +290,9 @@ struct AssignKernels {
   /// The same in eight partial sums, as squared_distance() in assign_detail.hpp adds them: the same bits
   /// everywhere.
   double (*squared_distance)(const double* a, const double* b, index_t d) = nullptr;
+  /// The same of the rows a and b, less the shift and times `scale`; `room` is for 2 d numbers.
+  double (*squared_distance_of_rows)(const Rows& x, index_t a, index_t b, const double* shift, double scale,
+                                     double* room) = nullptr;
   // Of `count` rows from row `first` on, one after the other:
   /// sum[j] += x_ij.
   void (*add)(const Rows& x, index_t first, index_t count, double* sum) = nullptr;

@@ -256,9 +256,22 @@ constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
 extern const AssignKernels kernels;
 #define TS_NAME_OF(isa) #isa
 #define TS_NAME(isa) TS_NAME_OF(isa)
-const AssignKernels kernels = {TS_NAME(TS_ISA), score_table<float>(), score_table<double>(), centred,     accumulate,
-                               screen,          squared_difference,   squared_distance,      add,         spread,
-                               means,           squared_step,         inertia_term,          of_integers, of_heads,
+const AssignKernels kernels = {TS_NAME(TS_ISA),
+                               score_table<float>(),
+                               score_table<double>(),
+                               centred,
+                               accumulate,
+                               screen,
+                               squared_difference,
+                               squared_distance,
+                               squared_distance_of_rows,
+                               add,
+                               spread,
+                               means,
+                               squared_step,
+                               inertia_term,
+                               of_integers,
+                               of_heads,
                                of_pairs};
 
 }  // namespace ts::inline v0::assign_cpu::TS_ISA

@@ -85,18 +85,49 @@ struct EightSums {
   }
 };
 
-double squared_distance(const double* a, const double* b, index_t d) {
+/// ||a - b||^2, of what `part` has as vectors of both, and `one` as numbers.
+template <class Part, class One>
+TS_INLINE double squared_distance_of(index_t d, const Part& part, const One& one) {
   EightSums sums;
   double rest[8];
   index_t j = 0;
   for (; j + 8 <= d; j += 8)
     for (int q = 0; q < 8 / lanes<double>; ++q) {
-      const index_t at = j + q * lanes<double>;
-      const VecD difference = load<VecD>(a + at) - load<VecD>(b + at);
+      const VecD difference = part(j + q * lanes<double>);
       sums.part[q] += difference * difference;
     }
-  for (index_t q = j; q < d; ++q) rest[q - j] = (a[q] - b[q]) * (a[q] - b[q]);
+  for (index_t q = j; q < d; ++q) rest[q - j] = one(q) * one(q);
   return sums.of(rest, static_cast<int>(d - j));
+}
+double squared_distance(const double* a, const double* b, index_t d) {
+  return squared_distance_of(
+      d, [=](index_t j) TS_LAMBDA { return load<VecD>(a + j) - load<VecD>(b + j); },
+      [=](index_t j) TS_LAMBDA { return a[j] - b[j]; });
+}
+template <class T>
+double squared_distance_of_plain(const Rows& x, index_t a, index_t b, const double* shift, double scale) {
+  const T *const values = static_cast<const T*>(x.values()), *const u = values + a * x.row_stride(),
+                 *const v = values + b * x.row_stride();
+  const VecD by = broadcast<VecD>(scale);
+  const auto part = [&](const T* of, index_t j) TS_LAMBDA { return (wide_part(of + j) - load<VecD>(shift + j)) * by; };
+  const auto one = [&](const T* of, index_t j) TS_LAMBDA { return (widen(of[j]) - shift[j]) * scale; };
+  return squared_distance_of(
+      x.cols(), [&](index_t j) TS_LAMBDA { return part(u, j) - part(v, j); },
+      [&](index_t j) TS_LAMBDA { return one(u, j) - one(v, j); });
+}
+double squared_distance_of_rows(const Rows& x, index_t a, index_t b, const double* shift, double scale, double* room) {
+  const index_t d = x.cols();
+  if (x.col_stride() != 1 || x.has_scale()) {
+    centred(x, a, shift, room), centred(x, b, shift, room + d);
+    for (index_t j = 0; j < 2 * d; ++j) room[j] *= scale;
+    return squared_distance(room, room + d, d);
+  }
+  switch (x.type()) {
+    case DType::float32: return squared_distance_of_plain<float>(x, a, b, shift, scale);
+    case DType::float16: return squared_distance_of_plain<float16>(x, a, b, shift, scale);
+    case DType::bfloat16: return squared_distance_of_plain<bfloat16>(x, a, b, shift, scale);
+    default: return squared_distance_of_plain<double>(x, a, b, shift, scale);
+  }
 }
 
 template <class S>

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tallskinny/gemm/core/host_memory.hpp"
@@ -73,8 +74,13 @@ class PerRowArray {
     cuda::fill_bytes(stream_, device_.data(), byte, bytes);
   }
 
-  /// `count` numbers in host memory that are to be set.
-  explicit PerRowArray(index_t count) : unset_(static_cast<std::size_t>(count) * sizeof(T)), size_(count) {}
+  /// `count` numbers in host memory that are to be set. @param room whose memory serves, if it has enough
+  explicit PerRowArray(index_t count, PerRowArray room = {}) : size_(count) {
+    unset_ = std::move(room.unset_), has_room_ = room.has_room_;
+    if (unset_.data() != nullptr && count <= has_room_) return;
+    has_room_ = count + count / 16;  // for a few more next time; what is not touched takes no memory
+    unset_ = HostMemory(static_cast<std::size_t>(has_room_) * sizeof(T));
+  }
 
   [[nodiscard]] PerRow<T> view() noexcept {
     void* const there = space_ == Space::host ? unset_.data() : device_.data();
@@ -100,7 +106,8 @@ class PerRowArray {
 
  private:
   std::vector<T> host_;
-  HostMemory unset_;  ///< or this
+  HostMemory unset_;  ///< or this, with room for so many
+  index_t has_room_ = 0;
   cuda::Memory device_;
   cuda::Stream stream_;
   index_t size_ = 0;

@@ -22,28 +22,26 @@ struct Found {
   NearerRow<S> nearer;
 };
 
+/// Rows that may be nearer than D, by their numbers and in float64.
+template <class S>
+struct Candidates {
+  std::span<const index_t> numbers;
+  HostView<const double> rows;
+  std::span<const S> squared;  ///< D^2 of all rows
+};
+
 /// Pairs of a row and a candidate, measured by differences.
 template <class S>
 class Measured {
  public:
-  Measured(const Context& ctx, const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit,
-           HostView<const double> candidates, std::span<const S> squared)
-      : kernels_(kernels),
-        x_(x),
-        unit_(unit),
-        squared_(squared),
-        candidates_(unit.of(ctx, candidates)),
-        shift_(unit.moments, 1, kernels.float32.lanes) {}
+  Measured(const assign_cpu::AssignKernels& kernels, const Rows& x, const SeedingUnit& unit, const Candidates<S>& of)
+      : kernels_(kernels), x_(x), unit_(unit), of_(of), shift_(unit.moments, 1, kernels.float32.lanes) {}
 
-  /// Row i in the coordinates of distances.
-  void widen(index_t i, double* row) const {
-    kernels_.centred(x_, i, shift_.wide.data(), row);
-    for (index_t j = 0; j < x_.cols(); ++j) row[j] *= unit_.scale;
-  }
-  /// Appends the pair of row i, which was widened, if it is one.
-  void take(index_t i, const double* row, index_t q, std::vector<Found<S>>& out) const {
-    const S found = static_cast<S>(kernels_.squared_distance(row, candidates_.data() + q * x_.cols(), x_.cols()));
-    if (found < squared_[static_cast<std::size_t>(i)])
+  /// Appends the pair of row i and candidate q, if it is one. `room` is for 2 d numbers.
+  void take(index_t i, index_t q, double* room, std::vector<Found<S>>& out) const {
+    const S found = static_cast<S>(kernels_.squared_distance_of_rows(x_, i, of_.numbers[static_cast<std::size_t>(q)],
+                                                                     shift_.wide.data(), unit_.scale, room));
+    if (found < of_.squared[static_cast<std::size_t>(i)])
       out.push_back({static_cast<std::int32_t>(q), {static_cast<std::int32_t>(i), found}});
   }
 
@@ -51,8 +49,7 @@ class Measured {
   const AssignKernels& kernels_;
   const Rows& x_;
   const SeedingUnit& unit_;
-  std::span<const S> squared_;
-  Matrix<double> candidates_;
+  Candidates<S> of_;
   PackedShift<float> shift_;
 };
 
@@ -63,8 +60,7 @@ class Search {
   /// What a thread needs for itself.
   struct Scratch {
     Matrix<K> tile;
-    Matrix<double> wide;  ///< rows of the tile in the coordinates of distances, once one of their pairs is measured
-    std::vector<double> row;
+    std::vector<double> row, room;
     std::vector<index_t> rows;
     std::vector<K> norms, limits;
     std::vector<std::int32_t> pairs;
@@ -72,15 +68,15 @@ class Search {
     index_t measured = 0;
   };
 
-  Search(const Context& ctx, const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit,
-         HostView<const double> candidates, std::span<const S> squared, Scores scores, RowsInBytes&)
-      : kernels_(kernels),
-        score_(assign_cpu::score_kernels<K>(kernels)),
+  Search(const Context& ctx, const Rows& x, const SeedingUnit& unit, const Candidates<S>& of, Scores scores,
+         RowsInBytes&)
+      : kernels_(assign_cpu::select(ctx.simd)),
+        score_(assign_cpu::score_kernels<K>(kernels_)),
         x_(x),
-        squared_(squared),
-        measured_(ctx, kernels, x, unit, candidates, squared),
-        count_(candidates.rows()),
-        grouped_(ctx, candidates, unit.moments, scores, Copies::like_others),
+        squared_(of.squared),
+        measured_(kernels_, x, unit, of),
+        count_(of.rows.rows()),
+        grouped_(ctx, of.rows, unit.moments, scores, Copies::like_others),
         shift_(unit.moments, grouped_.centroids.scale, score_.lanes),
         to_scores_(grouped_.centroids.scale / unit.scale) {}
 
@@ -88,8 +84,7 @@ class Search {
     const auto rows = static_cast<std::size_t>(score_.rows);
     Scratch s;
     s.tile = Matrix<K>(x_.cols(), score_.rows);
-    s.wide = Matrix<double>(score_.rows, x_.cols());
-    s.row.resize(static_cast<std::size_t>(x_.cols()));
+    s.row.resize(static_cast<std::size_t>(x_.cols())), s.room.resize(2 * s.row.size());
     s.rows.resize(rows), s.norms.resize(rows), s.limits.resize(rows);
     if (grouped_.integers) s.pairs.resize(rows * static_cast<std::size_t>(grouped_.integers->pairs));
     s.below.resize(static_cast<std::size_t>(grouped_.groups * score_.group));
@@ -102,15 +97,10 @@ class Search {
     const index_t first = t * score_.rows, count = std::min(score_.rows, x_.rows() - first);
     for (index_t r = 0; r < score_.rows; ++r) s.rows[static_cast<std::size_t>(r)] = first + std::min(r, count - 1);
     score(count, s);
-    std::uint64_t widened = 0;
     for (index_t q = 0; q < count_; ++q)
       for (std::uint64_t left = s.below[static_cast<std::size_t>(q)]; left != 0; left &= left - 1) {
-        const auto r = static_cast<index_t>(std::countr_zero(left));
-        double* const row = s.wide.data() + r * x_.cols();
-        if ((widened >> r & 1) == 0) measured_.widen(first + r, row);
-        widened |= std::uint64_t{1} << r;
         ++s.measured;
-        measured_.take(first + r, row, q, out);
+        measured_.take(first + std::countr_zero(left), q, s.room.data(), out);
       }
   }
 
@@ -167,20 +157,20 @@ template <class S>
 class SearchByBytes {
  public:
   struct Scratch : NearerByBytes<S>::Scratch {
-    std::vector<double> wide;
+    std::vector<double> room;
     index_t measured = 0;
   };
 
-  SearchByBytes(const Context& ctx, const AssignKernels& kernels, const Rows& x, const SeedingUnit& unit,
-                HostView<const double> candidates, std::span<const S> squared, Scores, RowsInBytes& kept)
+  SearchByBytes(const Context& ctx, const Rows& x, const SeedingUnit& unit, const Candidates<S>& of, Scores,
+                RowsInBytes& kept)
       : x_(x),
-        near_(ctx, x, unit.moments, candidates, PerRow<const S>(squared), unit.scale, kept),
-        measured_(ctx, kernels, x, unit, candidates, squared) {}
+        near_(ctx, x, unit.moments, of.rows, PerRow<const S>(of.squared), unit.scale, kept),
+        measured_(assign_cpu::select(ctx.simd), x, unit, of) {}
 
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
     static_cast<typename NearerByBytes<S>::Scratch&>(s) = near_.scratch();
-    s.wide.resize(static_cast<std::size_t>(x_.cols()));
+    s.room.resize(2 * static_cast<std::size_t>(x_.cols()));
     return s;
   }
   [[nodiscard]] index_t tile_rows() const { return assign_cpu::head_piece; }
@@ -188,12 +178,9 @@ class SearchByBytes {
 
   void tile(index_t t, std::vector<Found<S>>& out, Scratch& s) const {
     const index_t first = t * tile_rows();
-    index_t widened = -1;
     near_.pairs(first, static_cast<int>(std::min(tile_rows(), x_.rows() - first)), s, [&](index_t i, index_t q) {
-      if (widened != i) measured_.widen(i, s.wide.data());
-      widened = i;
       ++s.measured;
-      measured_.take(i, s.wide.data(), q, out);
+      measured_.take(i, q, s.room.data(), out);
     });
   }
 
@@ -211,11 +198,11 @@ struct Result {
 };
 
 template <class Of, class S>
-Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
-                 std::span<const S> squared, Scores scores, RowsInBytes& kept) {
-  const Of search(ctx, assign_cpu::select(ctx.simd), x, unit, candidates, squared, scores, kept);
+Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, const Candidates<S>& candidates,
+                 Scores scores, RowsInBytes& kept) {
+  const Of search(ctx, x, unit, candidates, scores, kept);
   const index_t pieces = (search.tiles() + tiles_of_piece - 1) / tiles_of_piece;
-  const double products = static_cast<double>(tiles_of_piece * search.tile_rows() * x.cols() * candidates.rows());
+  const double products = static_cast<double>(tiles_of_piece * search.tile_rows() * x.cols() * candidates.rows.rows());
   const int team = team_size(ctx, pieces, products);
   std::vector<typename Of::Scratch> scratch;
   scratch.reserve(static_cast<std::size_t>(team));
@@ -229,7 +216,7 @@ Result<S> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, Hos
   NearerRows<S>& rows = result.found;
   for (const auto& s : scratch) result.measured += s.measured;
   // Sorted by candidates: pieces are in the order of rows, and so is what they found.
-  rows.stretches.resize(static_cast<std::size_t>(candidates.rows()));
+  rows.stretches.resize(candidates.numbers.size());
   for (const auto& part : parts)
     for (const auto& found : part) ++rows.stretches[static_cast<std::size_t>(found.candidate)].count;
   index_t all = 0;
@@ -255,7 +242,7 @@ NearerRows<S> HostNearerRowSearch<S>::find(std::span<const index_t> numbers, std
   const auto find = by_bytes                     ? search<SearchByBytes<S>, S>
                     : scores_ == Scores::float64 ? search<Search<double, S>, S>
                                                  : search<Search<float, S>, S>;
-  auto [found, measured] = find(ctx_, x_, unit_, candidates.cview(), squared, scores_, kept_);
+  auto [found, measured] = find(ctx_, x_, unit_, {numbers, candidates.cview(), squared}, scores_, kept_);
   const index_t in_vain = measured - std::ssize(found.all), count = candidates.rows();
   if (in_vain > x_.rows() * (by_bytes ? count + share_of_bytes : count) / (by_bytes ? share_of_bytes : share))
     kept_ = {}, scores_ = by_bytes ? Scores::int16 : scores_ <= Scores::int16 ? Scores::float32 : Scores::float64;

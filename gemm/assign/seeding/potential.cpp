@@ -253,12 +253,19 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   expects(out.size == std::ssize(numbers) * x.cols() && out.space == x.space(),
           "gathered rows need room for each of them, in the same memory");
   if (x.on_device()) return assign_device::gather_rows<S>(ctx, x, numbers, out);
+  const bool as_is = !x.sparse() && x.type() == dtype_of<S> && x.col_stride() == 1 && !x.has_scale();
   parallel_ranges(gathering_team(ctx, std::ssize(numbers), x.cols()), std::ssize(numbers),
                   [&](index_t begin, index_t end) {
                     std::vector<double> row(static_cast<std::size_t>(x.cols()));
                     for (index_t q = begin; q < end; ++q) {
-                      x.load(numbers[static_cast<std::size_t>(q)], row.data());
-                      std::copy(row.begin(), row.end(), out.data + q * x.cols());
+                      const index_t i = numbers[static_cast<std::size_t>(q)];
+                      S* const to = out.data + q * x.cols();
+                      if (as_is) {
+                        std::copy_n(static_cast<const S*>(x.values()) + i * x.row_stride(), x.cols(), to);
+                        continue;
+                      }
+                      x.load(i, row.data());
+                      std::copy(row.begin(), row.end(), to);
                     }
                   });
 }
