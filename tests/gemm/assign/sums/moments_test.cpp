@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 
+#include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/tests/gemm/assign/host_rows.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 
@@ -104,4 +105,34 @@ TEST_CASE("NaN and infinity are named by row and column", "[assign]") {
   } catch (const Error& e) {
     CHECK(std::string(e.what()).find("row 33, column 2") != std::string::npos);
   }
+}
+
+TEST_CASE("distances of two rows have the bits of those of their coordinates, in any layout and type", "[assign]") {
+  constexpr index_t n = 9, d = 45;
+  constexpr double scale = 0x1p-3;
+  std::vector<double> scales(n), shift(d + 16), a(d), b(d), room(2 * d);
+  for (index_t i = 0; i < n; ++i) scales[static_cast<std::size_t>(i)] = 1.3 + number(i, 5);
+  for (index_t j = 0; j < d; ++j) shift[static_cast<std::size_t>(j)] = static_cast<float>(0.3 * number(77, j));
+  const auto check = [&](const Rows& rows) {
+    for (const Simd simd : instructions()) {
+      const assign_cpu::AssignKernels& kernels = assign_cpu::select(simd);
+      for (index_t i = 0; i + 1 < n; ++i) {
+        kernels.centred(rows, i, shift.data(), a.data()), kernels.centred(rows, i + 1, shift.data(), b.data());
+        for (std::size_t j = 0; j < d; ++j) a[j] *= scale, b[j] *= scale;
+        CHECK(kernels.squared_distance_of_rows(rows, i, i + 1, shift.data(), scale, room.data()) ==
+              kernels.squared_distance(a.data(), b.data(), d));
+      }
+    }
+  };
+  const auto check_type = [&]<class T>(std::type_identity<T>) {
+    const auto x = points<T>(n, d, 1);
+    check(Rows(x.cview()));
+    check(Rows(x.cview()).scaled(std::span<const double>(scales)));
+    Matrix<T, Space::host, Layout::col_major> columns(n, d);
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < d; ++j) columns(i, j) = x(i, j);
+    check(Rows(columns.cview()));
+  };
+  check_type(std::type_identity<float>{}), check_type(std::type_identity<double>{});
+  check_type(std::type_identity<float16>{}), check_type(std::type_identity<bfloat16>{});
 }
