@@ -26,9 +26,18 @@ TEST_CASE("k-means: arithmetic counts, in the precision that it is done in", "[s
   const auto few = work_of_kmeans(1000000, 16, 8, 4, 300), many = work_of_kmeans(1000000, 16, 800, 4, 300);
   CHECK(few.bytes == many.bytes);
   CHECK(many.flops == 100 * few.flops);
+  CHECK(work_of_kmeans(1000000, 32, 8, 4, 300).flops < 1.5 * few.flops);  // choosing takes most of it
   CHECK(many.narrow);
   CHECK_FALSE(work_of_kmeans(1000, 16, 8, 8, 300).narrow);
   CHECK(work_of_kmeans(1000, 16, 8, 8, 1).bytes == 1000 * 16 * 8);
+}
+
+TEST_CASE("labels of many narrow points in one pass are faster on a GPU than on 16 threads", "[short]") {
+  ProcessorInfo processor;  // 4.1 to 4.8 s (tests/bench/results/kmeans-predict-large-2026-11-28-h100.txt)
+  processor.threads = 16, processor.read_bytes_per_second = 1e11, processor.float32_flops = 1.4e12;
+  const auto work = work_of_kmeans(100000000, 16, 256, 2, 1);
+  CHECK(seconds_on(processor, work) > 2);
+  CHECK(seconds_on(cuda::typical_device("sm_90a"), work) < 2);
 }
 
 TEST_CASE("whole matrices: small ones are nothing for a GPU, large ones are faster there", "[short]") {
