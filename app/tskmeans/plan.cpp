@@ -125,9 +125,9 @@ void print_plan(const ProgramOptions& o, const io::Description& points, const io
             << ": one pass over the points for each iteration, " << app::short_number(2 * products / 1e9, 3)
             << " GFlop and " << app::human_bytes(points.bytes) << " each\n";
   if (machine.has_device && !place.on_device)
-    std::cout << "the points do not fit into the GPU's memory: sent from "
+    std::cout << (o.predict.empty() ? "the points do not fit into the GPU's memory: " : "") << "sent from "
               << (place.in_host ? "host memory" : "their file") << " in blocks of "
-              << app::human_bytes(place.device_block) << " in every pass\n";
+              << app::human_bytes(place.device_block) << (o.predict.empty() ? " in every pass\n" : "\n");
   else if (!machine.has_device && !place.in_host)
     std::cout << (o.predict.empty() ? "the points do not fit: " : "") << "read from the file in blocks of "
               << app::human_bytes(place.host_block) << '\n';

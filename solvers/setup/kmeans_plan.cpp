@@ -161,7 +161,7 @@ void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
 /// What the device has, all points or blocks of them.
 void place_on_device(Placement& p, const Needs& s, const std::string& what, std::uint64_t limit) {
   p.device_uses = device_memory(s, false);
-  p.on_device = fits(p.device_uses, limit);
+  p.on_device = !s.once && fits(p.device_uses, limit);
   if (p.on_device) {
     p.device_block = std::min(largest_device_block, std::max<std::uint64_t>(1, s.points.bytes));
     return;
@@ -196,7 +196,7 @@ Placement place_points(const KMeansOptions& options, const KMeansUses& uses, con
   // From their file, or by way of host memory if that is where they are needed again and again.
   Uses by_host = p.host_uses;
   by_host.push_back({"blocks on their way", StreamedRows::pinned_buffers * p.device_block});
-  if (points.by_rows && !uses.transforms && (p.on_device || !fits(by_host, machine.host_bytes))) {
+  if (points.by_rows && !uses.transforms && (p.on_device || s.once || !fits(by_host, machine.host_bytes))) {
     p.in_host = false;
     p.host_block =
         block_of(what, p.host_uses, machine.host_bytes, points, {StreamedRows::pinned_buffers, p.device_block});

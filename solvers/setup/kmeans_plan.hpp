@@ -39,7 +39,7 @@ struct MachineMemory {
 struct Placement {
   /// All points in host memory. Those that pass by once, to be labelled, are read block by block if they can be.
   bool in_host = true;
-  /// All points in the device's memory; without it a device gets them block by block.
+  /// All points in the device's memory; without it, and where they pass by once, a device gets them block by block.
   bool on_device = false;
   /// Of the blocks in which the processor reads them, and of those that go to a device; 0: none do.
   std::uint64_t host_block = 0, device_block = 0;

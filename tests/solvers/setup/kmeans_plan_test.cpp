@@ -56,6 +56,11 @@ TEST_CASE("points to be labelled once pass by in small blocks, though they fit",
   CHECK(place({.predicts = true, .measures = true}).in_host);
   CHECK(place({.predicts = true, .threads = 32}).host_block == 16 * mega);  // 4096 rows are 256 KiB
   CHECK(place({.predicts = true, .threads = 4096}).host_block == 256 * mega);
+  const Placement by_device = solvers::place_points(o, {.predicts = true}, points, {true, 16 * giga, 80 * giga});
+  CHECK_FALSE(by_device.on_device);
+  CHECK_FALSE(by_device.in_host);
+  CHECK(by_device.device_block == 64 * mega);
+  CHECK(solvers::place_points(o, {.predicts = true, .verifies = true}, points, {true, 16 * giga, 80 * giga}).on_device);
   points.by_rows = false;
   CHECK(place({.predicts = true}).in_host);
 }
