@@ -171,16 +171,22 @@ void Lloyd::use_heads() {
       passes == 0)
     return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
-    const HeadsForm form = block.rows() == p_.rows() ? clusters_.heads_form(block, passes) : HeadsForm{};
+    if (block.rows() != p_.rows()) return;
+    const HeadsForm form = clusters_.heads_form(block, passes);
     asked_for_heads_ = form.columns == 0 || form.from <= run_.n_iter;
-    if (form.columns == 0 || !asked_for_heads_) return;
-    Matrix<double> axes = leading_space(alone(p_.ctx), block, p_.moments, form.columns);
-    // Fewer where rows have no more dimensions.
-    const HeadsForm found = form.within(axes.cols());
-    if (found.columns > 0 && found.columns < axes.cols())
-      axes = leading_space(alone(p_.ctx), block, p_.moments, found.columns);
-    if (found.columns > 0 && axes.cols() == found.columns) clusters_.use_heads(block, axes.cview(), found.numbers);
+    if (!asked_for_heads_) return;
+    if (form.columns > 0) make_heads(block, form);
+    if (control_.bounds && clusters_.tile_bounds_may_pay(block)) clusters_.use_tile_bounds(block, passes);
   });
+}
+
+void Lloyd::make_heads(const Rows& x, const HeadsForm& form) {
+  Matrix<double> axes = leading_space(alone(p_.ctx), x, p_.moments, form.columns);
+  // Fewer where rows have no more dimensions.
+  const HeadsForm found = form.within(axes.cols());
+  if (found.columns > 0 && found.columns < axes.cols())
+    axes = leading_space(alone(p_.ctx), x, p_.moments, found.columns);
+  if (found.columns > 0 && axes.cols() == found.columns) clusters_.use_heads(x, axes.cview(), found.numbers);
 }
 
 bool Lloyd::stop_after(index_t changed) {

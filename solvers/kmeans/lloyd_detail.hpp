@@ -117,8 +117,9 @@ class Lloyd {
   using Clock = std::chrono::steady_clock;
   enum class Phase { iterate, label, done };
 
-  /// Lets later passes choose centroids by heads, where that pays.
+  /// Lets later passes on a device choose centroids by heads, and by bounds of tiles, where that pays.
   void use_heads();
+  void make_heads(const Rows& x, const HeadsForm& form);
   [[nodiscard]] bool stop_after(index_t changed);
   [[nodiscard]] KMeansProgress progress(index_t changed);
   [[nodiscard]] KMeansState state() const;

@@ -60,6 +60,13 @@ void Clusters::use_heads(const Rows& x, HostView<const double> axes, HeadNumbers
   there_->use_heads(x, axes, numbers);
 }
 
+bool Clusters::tile_bounds_may_pay(const Rows& x) const { return there_ && there_->tile_bounds_may_pay(x); }
+
+void Clusters::use_tile_bounds(const Rows& x, index_t passes, bool always) {
+  expects(there_ != nullptr, "clusters: bounds of tiles serve rows on a device");
+  there_->use_tile_bounds(x, passes, always);
+}
+
 void Clusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
                         index_t passes_with_heads) {
   expects(there_ != nullptr, "clusters: only passes on a device are rehearsed");

@@ -51,6 +51,11 @@ class Clusters {
   /// nearest (scores/heads.hpp); the results are the same. @param axes d x heads_form().columns,
   /// orthonormal. @param numbers of heads along so many axes: heads_form() tells those that should pay.
   void use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers = HeadNumbers::float16);
+  /// Whether use_tile_bounds() may pay for these rows on a device, and has the memory.
+  [[nodiscard]] bool tile_bounds_may_pay(const Rows& x) const;
+  /// The same as use_heads(), after it, by bounds of tiles of rows (scores/tile_bounds.hpp): where they take less time
+  /// in so many passes that are to come, at most, or always.
+  void use_tile_bounds(const Rows& x, index_t passes, bool always = false);
   /// What passes over these rows may start on a device, for a Context that rehearses. Also those that
   /// choose centroids by heads, where there will be so many of them and that pays.
   void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,

@@ -66,39 +66,77 @@ AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int
   using Pass = ActiveSet::Pass;
   stale_ = stale_ || move_sums;
   if (bounded && !active_) active_.emplace(ActiveSet::cost_of(d_, size_of(x.type())));
-  const bool heads = heads_ && scores != Scores::fast && heads_->serve(x, spread_.scale);
-  const Pass pass = bounded && scores != Scores::fast
-                        ? active_->next(settled, last_, drift_, spread_.scale, heads ? Heads::cost : 1)
-                        : Pass::every_row;
+  Probe probe;
+  Chooser* const chooses = scores != Scores::fast ? chooser(x, probe) : nullptr;
+  const double cost = chooses == nullptr ? 1 : chooses->bounded() ? TileBounds::cost : Heads::cost;
+  const Pass pass =
+      bounded && scores != Scores::fast ? active_->next(settled, last_, drift_, spread_.scale, cost) : Pass::every_row;
   if (pass == Pass::with_margin) {
     if (before_.rows() == 0) before_ = DeviceMatrix<double>(ctx_.stream, k_, d_);
     cuda::copy_bytes(ctx_.stream, before_.data(), current(), static_cast<std::size_t>(k_ * d_) * sizeof(double));
     drift_ = 0;
   }
   const PlacedCentroids centroids = placed(move_sums);
-  const bool chooses = heads && pass == Pass::every_row;
+  if (pass != Pass::every_row) probe = {};
+  Chooser* const by = pass == Pass::every_row ? chooses : nullptr;
   const auto began = std::chrono::steady_clock::now();
   const AssignStats stats = pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass,
-                                             active_ ? &*active_ : nullptr, chooses ? &*heads_ : nullptr});
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  if (chooses)
-    heads_->passed(stats.met, seconds, seconds_without_heads_);
-  else if (pass == Pass::every_row)
-    seconds_without_heads_ = std::min(seconds_without_heads_, seconds);
+                                             active_ ? &*active_ : nullptr, by, nullptr, probe});
+  if (pass == Pass::every_row)
+    judge(by, probe, stats.met, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  else if (tile_bounds_)
+    tile_bounds_->forget();
   if (bounded) active_->passed(pass, x.rows(), stats.changed, last_);
+  changed_ = stats.changed;
   return stats;
 }
 
+Chooser* DeviceClusters::chooser(const Rows& x, Probe& probe) {
+  using Turn = BoundsTrials::Turn;
+  constexpr double margin = 3;  // in mean moves of centroids
+  const Turn turn = tile_bounds_ ? tile_bounds_->next(x, spread_.scale, changed_) : Turn::without;
+  if (turn == Turn::use) return &*tile_bounds_;
+  if (turn == Turn::make) {
+    const bool by_heads = heads_ && heads_->fit(x, spread_.scale);
+    tile_bounds_->begin_by(by_heads ? &*heads_ : nullptr, margin * mean_step_ * spread_.scale);
+    return &*tile_bounds_;
+  }
+  if (turn == Turn::probe && mean_step_ > 0) probe = {&*tile_bounds_, other()};
+  return heads_ && heads_->serve(x, spread_.scale) ? &*heads_ : nullptr;
+}
+
+void DeviceClusters::judge(const Chooser* chooser, const Probe& probe, index_t kept, double seconds) {
+  if (chooser != nullptr && chooser->bounded()) return tile_bounds_->passed(kept);
+  if (tile_bounds_) tile_bounds_->passed_without(kept);
+  if (probe.bounds != nullptr) tile_bounds_->probed(ctx_);
+  if (chooser == nullptr)
+    seconds_without_heads_ = std::min(seconds_without_heads_, seconds);
+  else
+    heads_->passed(kept, seconds, seconds_without_heads_);
+}
+
+cuda::AssignProblem DeviceClusters::problem_of(const Rows& x) const {
+  return {.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)};
+}
+
+bool DeviceClusters::tile_bounds_may_pay(const Rows& x) const {
+  return cuda::tile_bounds_may_pay(problem_of(x), ctx_.stream.device()) &&
+         2 * TileBounds::bytes(x.rows(), d_, k_) <= cuda::free_memory(ctx_.stream);
+}
+
 HeadsForm DeviceClusters::heads_form(const Rows& x, index_t passes) const {
-  const HeadsForm form =
-      cuda::heads_form({.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)},
-                       passes, ctx_.stream.device());
+  const HeadsForm form = cuda::heads_form(problem_of(x), passes, ctx_.stream.device());
   const bool fits = 2 * Heads::bytes(x.rows(), d_, form, k_) <= cuda::free_memory(ctx_.stream);
   return fits ? form : HeadsForm{};
 }
 
 void DeviceClusters::use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers) {
   heads_.emplace(ctx_, x, moments_, Heads::Along{axes, numbers}, k_, spread_.scale);
+}
+
+void DeviceClusters::use_tile_bounds(const Rows& x, index_t passes, bool always) {
+  const ChoosingCosts costs = cuda::choosing_costs(problem_of(x), heads_ ? heads_->form() : HeadsForm{});
+  tile_bounds_.emplace(x, k_, always ? BoundsTrials::always() : BoundsTrials(costs, passes));
 }
 
 void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
@@ -112,10 +150,18 @@ void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t>
       pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass, &active});
     }
   const bool chooses = passes_with_heads > 0 && scores != Scores::fast;
+  const auto choose_by = [&](Chooser& by) {
+    pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, Pass::every_row, &active, &by});
+  };
   const HeadsForm form = chooses ? heads_form(x, passes_with_heads) : HeadsForm{};
-  if (form.columns == 0) return;
-  use_heads(x, Matrix<double>::zeros(d_, form.columns).cview(), form.numbers);
-  pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, Pass::every_row, &active, &*heads_});
+  if (form.columns > 0) {
+    use_heads(x, Matrix<double>::zeros(d_, form.columns).cview(), form.numbers);
+    choose_by(*heads_);
+  }
+  if (chooses && tile_bounds_may_pay(x)) {
+    TileBounds bounds(x, k_, BoundsTrials::always());
+    choose_by(bounds);
+  }
   heads_.reset();
 }
 
@@ -176,6 +222,8 @@ double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
     return 0;
   }
   last_ = steps(&ClusterNews::squared_step);
+  mean_step_ = 0;
+  for (const ClusterNews& news : news_) mean_step_ += std::sqrt(news.squared_step) / static_cast<double>(k_);
   turn_ = 1 - turn_;
   take_spread();
   last_.most *= spread_.scale, last_.typical *= spread_.scale;
@@ -187,7 +235,7 @@ void DeviceClusters::place(HostView<const double> centroids) {
   Upload upload(ctx_, k_ * d_);
   upload.add(centroids);
   upload.send(current());
-  last_ = {};
+  last_ = {}, mean_step_ = 0;
   run(Step::measure, scale_of_rows_);
   take_spread();
 }

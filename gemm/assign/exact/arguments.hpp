@@ -23,6 +23,14 @@ struct alignas(8) Pair {
 struct ChosenArgument {
   const int *numbers = nullptr, *counts = nullptr;
   int stride = 0, none = 0;
+  int few = 0;  ///< rows that scores leave open, fewer than which are decided among these at once
+  // With bounds of tiles (scores/kernels/bounds_gaps.cuh): they, what is of rows by position, and the origin of scores.
+  int* bounds = nullptr;
+  const float* upper = nullptr;
+  float* nearest = nullptr;
+  float origin = 0;
+  bool probes = false;         ///< scores leave bounds, and no labels
+  const int* turns = nullptr;  ///< tiles in the order in which blocks take them; null: as they are
 };
 
 /// What a pass counts.

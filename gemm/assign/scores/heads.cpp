@@ -15,19 +15,6 @@ namespace {
 
 using cuda::ceil_div;
 
-template <class T>
-cuda::Memory array(const Context& ctx, index_t count) {
-  return {ctx.stream, static_cast<std::size_t>(count) * sizeof(T)};
-}
-template <class T>
-T* as(const cuda::Memory& memory) {
-  return static_cast<T*>(memory.data());
-}
-
-index_t padded(index_t k) { return ceil_div(k, cuda::heads_chunk) * cuda::heads_chunk; }
-/// float16 numbers of a centroid, row by row: at most whole stages of assign_groups.cuh.
-index_t row_columns(index_t d) { return 16 * (cuda::column_steps(d) + 3); }
-
 /// to = x Q, both of a few rows.
 template <class T>
 void turn_rows(const Context& ctx, const Rows& x, const DeviceMatrix<float>& axes, float* to) {
@@ -45,7 +32,7 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, co
       d_(x.cols()),
       k_(k),
       m_(along.axes.cols()),
-      padded_(padded(k)),
+      padded_(padded_to_chunks(k)),
       form_{m_, along.numbers},
       scale_(scale),
       axes_(ctx.stream, d_, m_),
@@ -105,14 +92,14 @@ std::uint64_t Heads::bytes(index_t n, index_t d, const HeadsForm& form, index_t 
   const index_t m = form.columns;
   const index_t of_rows =
       form.bytes() + static_cast<index_t>(sizeof(cuda::HeadNorms)) + 4 + 8 + 2 * cuda::limit_columns;
-  const index_t of_pairs = padded(k) / (8 * cuda::heads_rows) + padded(k) * 4 / cuda::group_rows;
+  const index_t of_pairs = padded_to_chunks(k) / (8 * cuda::heads_rows) + padded_to_chunks(k) * 4 / cuda::group_rows;
   const index_t of_centroids = 2 * row_columns(d) + 10 * m + 64;
   return static_cast<std::uint64_t>(n * (of_rows + of_pairs) + k * of_centroids +
                                     4 * m * std::min(n, index_t{1} << 18));
 }
 
 bool Heads::serve(const Rows& x, double scale) noexcept {
-  if (x.values() != x_.values() || x.rows() != n_ || scale != scale_) return false;
+  if (!fit(x, scale)) return false;
   if (rest_ == 0) return true;
   --rest_;
   return false;
@@ -122,6 +109,7 @@ void Heads::passed(index_t kept, double seconds, double seconds_without) noexcep
   constexpr double most_kept = 0.5, most_at_first = 0.75;  // first centroids have just become means
   constexpr int longest_rest = 64;
   const bool first = !loaded_;
+  take_kept(kept, n_, k_);
   loaded_ = true;
   const double pairs = static_cast<double>(n_) * static_cast<double>(padded_);
   const bool many = static_cast<double>(kept) > (first ? most_at_first : most_kept) * pairs;
@@ -138,7 +126,20 @@ void Heads::turn(const Context& ctx, const double* centroids) {
        turned_.view());
 }
 
-ChosenCentroids Heads::choose(const Context& ctx, const HeadsPass& pass) {
+void order_by_labels(const Context& ctx, PerRow<const std::int32_t> labels, index_t n, index_t k, std::uint32_t* places,
+                     std::uint32_t* order) {
+  const auto clusters = static_cast<int>(k);
+  cuda::fill_bytes(ctx.stream, places, 0, static_cast<std::size_t>(k + 1) * sizeof(std::uint32_t));
+  const auto sort = [&](bool put) {
+    cuda::launch_with<cuda::SumsSortPolicy>(ctx, cuda::sums_sort_plan(put, k, n, ctx.stream.device()),
+                                            {static_cast<int>(n), {}, labels.data, clusters, places, order});
+  };
+  sort(false);
+  cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(k), {clusters, places, places + k});
+  sort(true);
+}
+
+ChosenCentroids Heads::choose_within(const Context& ctx, const ChoosingPass& pass, float margin) {
   const cuda::DeviceInfo& device = ctx.stream.device();
   const auto steps = static_cast<int>(pass.plans.steps), k = static_cast<int>(k_), m = static_cast<int>(m_);
   const auto chunk_count = static_cast<int>(padded_ / cuda::heads_chunk);
@@ -146,16 +147,8 @@ ChosenCentroids Heads::choose(const Context& ctx, const HeadsPass& pass) {
     tile_ = tile;
     numbers_ = array<int>(ctx, ceil_div(n_, tile) * padded_), counts_ = array<int>(ctx, ceil_div(n_, tile));
   }
-  auto* const places = as<std::uint32_t>(places_);
   auto* const order = as<std::uint32_t>(order_);
-  cuda::fill_bytes(ctx.stream, places, 0, places_.bytes());
-  const auto sort = [&](bool put) {
-    cuda::launch_with<cuda::SumsSortPolicy>(ctx, cuda::sums_sort_plan(put, k_, n_, device),
-                                            {static_cast<int>(n_), {}, pass.labels.data, k, places, order});
-  };
-  sort(false);
-  cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(k_), {k, places, places + k_});
-  sort(true);
+  order_by_labels(ctx, pass.labels, n_, k_, as<std::uint32_t>(places_), order);
   cuda::launch_with<cuda::HeadsCentroidsPolicy>(
       ctx, cuda::heads_centroids_plan(form_.numbers, k_),
       {pass.centroids, turned_.data(), pass.shift, shift_.data(), pass.half_norms, pass.origins, scale_, k,
@@ -165,7 +158,7 @@ ChosenCentroids Heads::choose(const Context& ctx, const HeadsPass& pass) {
   cuda::launch_with<cuda::HeadsLimitsPolicy>(
       ctx, cuda::heads_limits_plan(cuda::rows_form(x_), form_, steps, device),
       {argument_of(x_), order, pass.labels.data, by_rows_.data(), pass.half_norms, pass.largest, pass.shift, scale_,
-       as<cuda::HeadNorms>(norms_), limits_.data(), list + 1, reinterpret_cast<cuda::word64*>(list)});
+       as<cuda::HeadNorms>(norms_), margin, limits_.data(), list + 1, reinterpret_cast<cuda::word64*>(list)});
   cuda::launch_with<cuda::HeadsTilesPolicy>(
       ctx, cuda::heads_tiles_plan(n_, form_, false, device),
       {heads_.data(), limits_.data(), chunks_.data(), order, n_, chunk_count, as<std::uint32_t>(signs_)});
@@ -176,7 +169,7 @@ ChosenCentroids Heads::choose(const Context& ctx, const HeadsPass& pass) {
   return {{list + 1, reinterpret_cast<cuda::word64*>(list)},
           by_rows_.data(),
           as<float>(origins_),
-          {as<int>(numbers_), as<int>(counts_), static_cast<int>(padded_), k}};
+          {as<int>(numbers_), as<int>(counts_), static_cast<int>(padded_), k, few_}};
 }
 
 }  // namespace ts::inline v0::assign_device

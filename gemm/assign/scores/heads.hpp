@@ -1,37 +1,11 @@
 // Heads of rows on a device: which centroids may be the nearest one, from a few columns of all.
 #pragma once
 
-#include <memory>
-
-#include "tallskinny/gemm/assign/rows/launch.hpp"
-#include "tallskinny/gemm/assign/scores/heads_plan.hpp"
+#include "tallskinny/gemm/assign/scores/chooser.hpp"
 #include "tallskinny/gemm/assign/scores/heads_policy.hpp"
-#include "tallskinny/gemm/assign/scores/policy.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
-#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
 namespace ts::inline v0::assign_device {
-
-/// What a pass has ready when it asks for chosen centroids.
-struct HeadsPass {
-  const cuda::AssignPlans& plans;
-  const cuda::ScorePlan& chosen;
-  const double *centroids, *shift;  ///< k x d; of d columns
-  const float *half_norms, *origins;
-  const cuda::Largest* largest;
-  double scale;
-  float beyond;  ///< the origin of what must not be chosen
-  PerRow<const std::int32_t> labels;
-  cuda::word64* kept;
-};
-
-/// What the kernel that scores chosen centroids is told.
-struct ChosenCentroids {
-  cuda::Selection rows;  ///< all, those of a cluster together
-  const void* centroids;
-  const float* origins;
-  cuda::ChosenArgument lists;
-};
 
 /// Rows and centroids, shifted and scaled, are turned into m orthonormal axes, best those along which rows differ
 /// most. Heads, what is along the axes, are rounded; norms bound all else, so that products of heads tell
@@ -39,7 +13,7 @@ struct ChosenCentroids {
 /// labels, and a tile of rows is scored with the centroids that may be nearest for one of them. Labels are those of a
 /// pass over all centroids, and their proof, too. Source: the bounds of partial distances (Cheng et al. 1984), with
 /// the rest by Cauchy and Schwarz. Memory: bytes().
-class Heads {
+class Heads : public Chooser {
  public:
   /// What heads are made of: axes, d x m, orthonormal to rounding, for numbers of which kernels take as many.
   struct Along {
@@ -53,10 +27,19 @@ class Heads {
 
   /// Whether a pass over these rows, all of which have labels, should choose centroids.
   [[nodiscard]] bool serve(const Rows& x, double scale) noexcept;
-  /// Turns the centroids (k x d), with the stream's workspace, before choose(). Asynchronous.
-  void turn(const Context& ctx, const double* centroids);
-  /// The centroids of the pass. Asynchronous.
-  [[nodiscard]] ChosenCentroids choose(const Context& ctx, const HeadsPass& pass);
+  [[nodiscard]] bool fit(const Rows& x, double scale) const noexcept {
+    return x.values() == x_.values() && x.rows() == n_ && scale == scale_;
+  }
+  [[nodiscard]] bool bounded() const noexcept override { return false; }
+  void turn(const Context& ctx, const double* centroids) override;
+  [[nodiscard]] ChosenCentroids choose(const Context& ctx, const ChoosingPass& pass) override {
+    return choose_within(ctx, pass, 0);
+  }
+  /// With those that are not farther by more than a margin, times the scale, than the centroid of the row's label.
+  [[nodiscard]] ChosenCentroids choose_within(const Context& ctx, const ChoosingPass& pass, float margin);
+  [[nodiscard]] const HeadsForm& form() const noexcept { return form_; }
+  /// Of rows, in the last pass.
+  [[nodiscard]] const std::uint32_t* order() const noexcept { return as<std::uint32_t>(order_); }
   /// After a pass that kept so many pairs of a row and a centroid, and took so long, where one over all centroids took
   /// `seconds_without`: where that was many, or long, the next 1, 2, 4 ... passes do without. The time of the first
   /// pass, which loads kernels, does not count.

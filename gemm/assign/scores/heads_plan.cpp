@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/scores/bounds_policy.hpp"
 #include "tallskinny/gemm/assign/scores/heads_policy.hpp"
 #include "tallskinny/gemm/assign/scores/policy.hpp"
 #include "tallskinny/gemm/device/tall_operand.hpp"
@@ -48,18 +49,24 @@ struct HeadsCost {
   [[nodiscard]] bool serves_second_pass() const { return pass(10 * left) < without * pairs * d; }
 };
 
+/// Whether the kernels of heads, or bounds, can take rows, and there are products enough to leave out.
+bool may_choose(const AssignProblem& p, const DeviceInfo& device) {
+  // Products of a pass below which choosing is not worth its kernels.
+  constexpr double least_products = 0x1p38;
+  constexpr index_t least_columns = 96, most_rows = index_t{1} << 27;
+  const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d);
+  const bool halves = p.rows.type == DType::float16 || p.rows.type == DType::float32;
+  return device.capability() == 90 && p.rows.plain && halves && !p.wide && !p.fast && p.rows.d >= least_columns &&
+         p.rows.n <= most_rows && products >= least_products;
+}
+
 }  // namespace
 
 HeadsForm heads_form(const AssignProblem& p, index_t passes, const DeviceInfo& device) {
-  // Products of a pass below which heads are not worth their kernels, and columns below which they are no shorter.
-  constexpr double least_products = 0x1p38;
-  constexpr index_t least_columns = 96, least_of_row = index_t{1} << 20, most_rows = index_t{1} << 27;
-  const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d);
-  const bool halves = p.rows.type == DType::float16 || p.rows.type == DType::float32;
-  if (device.capability() != 90 || !p.rows.plain || !halves || p.wide || p.fast || p.rows.d < least_columns ||
-      p.k * p.rows.d < least_of_row || p.rows.n > most_rows || products < least_products)
-    return {};
+  constexpr index_t least_of_row = index_t{1} << 20;
+  if (!may_choose(p, device) || p.k * p.rows.d < least_of_row) return {};
   if (!assign_chosen_plan(p, assign_plans(p, device), device)) return {};
+  const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d);
   HeadsForm best;
   double least = without * products;
   for (HeadsForm form : {HeadsForm{48}, {112}, {160, HeadNumbers::int8}, {224, HeadNumbers::int8}}) {
@@ -118,6 +125,48 @@ KernelPlan heads_tiles_plan(index_t rows, const HeadsForm& heads, bool each_row,
 
 KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device) {
   KernelPlan plan = warps_plan("heads_lists", HeadsListsPolicy{}, tiles, device);
+  plan.budget = {64, 0};
+  return plan;
+}
+
+bool tile_bounds_may_pay(const AssignProblem& p, const DeviceInfo& device) {
+  constexpr index_t least_centroids = 512;  // four chunks
+  if (!may_choose(p, device) || p.k < least_centroids) return false;
+  // Longer lists than those of heads would take long where open rows are not scored again, but decided among theirs.
+  const AssignPlans plans = assign_plans(p, device);
+  return plans.again && assign_chosen_plan(p, plans, device, true);
+}
+
+assign_device::ChoosingCosts choosing_costs(const AssignProblem& p, const HeadsForm& heads) {
+  constexpr double per_gap = 0.35e-9;            // of each pair that is scored, for bounds
+  constexpr double bound_bytes = 3 * 4.0 / 128;  // of each pair: a bound is read and written, and a number
+  constexpr double bandwidth = 2e9;              // bytes in a millisecond
+  const auto pairs = static_cast<double>(p.rows.n) * static_cast<double>(p.k), d = static_cast<double>(p.rows.d);
+  const double rows = static_cast<double>(p.rows.n) * d * static_cast<double>(size_of(p.rows.type)) / bandwidth;
+  assign_device::ChoosingCosts costs{.all = without * pairs * d};
+  costs.bounds = rows + pairs * bound_bytes / bandwidth, costs.by_bounds = pairs * (2 * d * per_product + per_gap);
+  if (heads.columns == 0) return costs;
+  const HeadsCost by_heads(p, heads);
+  costs.heads = rows + by_heads.pass(0), costs.by_heads = pairs * 2 * d * per_product;
+  return costs;
+}
+
+KernelPlan bounds_moves_plan(index_t k) { return threads_plan("bounds_moves", BoundsMovesPolicy{}, 32 * k); }
+
+KernelPlan bounds_turns_plan() {
+  KernelPlan plan = threads_plan("bounds_turns", BoundsTurnsPolicy{}, BoundsTurnsPolicy::threads);
+  plan.budget.shared_bytes = 4 * BoundsTurnsPolicy::threads;
+  return plan;
+}
+
+KernelPlan bounds_uppers_plan(DType type, index_t rows, const DeviceInfo& device) {
+  KernelPlan plan = warps_plan("bounds_uppers", BoundsUppersPolicy{type}, rows, device);
+  plan.budget = {64, 0};
+  return plan;
+}
+
+KernelPlan bounds_lists_plan(index_t tiles, const DeviceInfo& device) {
+  KernelPlan plan = warps_plan("bounds_lists", BoundsListsPolicy{}, tiles, device);
   plan.budget = {64, 0};
   return plan;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "tallskinny/gemm/assign/scores/bounds_trials.hpp"
 #include "tallskinny/gemm/assign/scores/heads_arguments.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
 
@@ -11,9 +12,10 @@ namespace ts::inline v0::cuda {
 /// What heads should be like for k centroids of d columns and so many passes, at most; none where heads do not pay, or
 /// no kernel can take them.
 [[nodiscard]] HeadsForm heads_form(const AssignProblem& problem, index_t passes, const DeviceInfo& device);
-/// What scores the centroids that heads leave; none where no kernel can. `plans` are those of the pass without.
+/// What scores the centroids that are left; none where no kernel can. `plans` are those of a pass over all.
+/// @param bounded scores leave bounds for the next pass.
 [[nodiscard]] std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& problem, const AssignPlans& plans,
-                                                          const DeviceInfo& device);
+                                                          const DeviceInfo& device, bool bounded = false);
 /// Rows of a tile of that kernel.
 [[nodiscard]] index_t tile_rows(const ScorePlan& chosen);
 
@@ -25,5 +27,13 @@ namespace ts::inline v0::cuda {
 [[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, const HeadsForm& heads, bool each_row,
                                           const DeviceInfo& device);
 [[nodiscard]] KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device);
+/// Whether bounds of tiles of rows may pay (tile_bounds.hpp).
+[[nodiscard]] bool tile_bounds_may_pay(const AssignProblem& problem, const DeviceInfo& device);
+/// Where heads are like this, or there are none (no columns).
+[[nodiscard]] assign_device::ChoosingCosts choosing_costs(const AssignProblem& problem, const HeadsForm& heads);
+[[nodiscard]] KernelPlan bounds_moves_plan(index_t k);
+[[nodiscard]] KernelPlan bounds_uppers_plan(DType type, index_t rows, const DeviceInfo& device);
+[[nodiscard]] KernelPlan bounds_turns_plan();
+[[nodiscard]] KernelPlan bounds_lists_plan(index_t tiles, const DeviceInfo& device);
 
 }  // namespace ts::inline v0::cuda

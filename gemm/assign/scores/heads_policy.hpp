@@ -84,6 +84,7 @@ struct HeadsLimitsArguments {
   const double* shift;
   double scale;
   const HeadNorms* norms;
+  float margin;   ///< centroids that are farther than the own one by no more than this are left, too; 0: none of them
   void* limits;   ///< in this order, limit_columns in float16
   index_t* list;  ///< the order, as selections have it
   word64* listed;

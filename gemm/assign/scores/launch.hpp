@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/assign/scores/active_set.hpp"
 #include "tallskinny/gemm/assign/scores/assign.hpp"
-#include "tallskinny/gemm/assign/scores/heads.hpp"
+#include "tallskinny/gemm/assign/scores/chooser.hpp"
 #include "tallskinny/gemm/assign/scores/origin.hpp"
 #include "tallskinny/gemm/assign/sums/launch.hpp"
 
@@ -15,6 +15,13 @@ struct PlacedCentroids {
   Spread spread;
   const double* rows = nullptr;          ///< count x d
   const double* first_column = nullptr;  ///< of all, side by side
+};
+
+class TileBounds;
+/// Bounds of tiles that a pass over every row should tell about, and centroids of the pass before (k x d).
+struct Probe {
+  TileBounds* bounds = nullptr;
+  const double* previous = nullptr;
 };
 
 /// One pass over rows with centroids that are on the device.
@@ -29,8 +36,9 @@ struct DevicePass {
   bool settled = false;              ///< most rows keep their labels
   ActiveSet::Pass over = ActiveSet::Pass::every_row;
   ActiveSet* active = nullptr;  ///< for any other pass than over every row
-  Heads* heads = nullptr;       ///< choose centroids first, for a pass over every row, all of which have labels
+  Chooser* chooser = nullptr;   ///< of centroids first, for a pass over every row, all of which have labels
   ClusterSums* into = nullptr;  ///< sums in host memory to which changes are added; then centroids have none
+  Probe probe = {};
 };
 AssignStats pass_over(const Context& ctx, const DevicePass& pass);
 /// assign() with centroids, and sums, in host memory.

@@ -5,6 +5,7 @@
 #include "tallskinny/gemm/assign/scores/plan.hpp"
 #include "tallskinny/gemm/assign/scores/policy.hpp"
 #include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
+#include "tallskinny/gemm/assign/scores/tile_bounds.hpp"
 
 namespace ts::inline v0::assign_device {
 
@@ -30,7 +31,7 @@ struct PassPlan {
   bool fast, adds;
   cuda::AssignProblem problem;
   cuda::AssignPlans plans;
-  bool chooses;      ///< of the centroids, by heads
+  bool chooses;      ///< of the centroids
   bool as_are;       ///< rows are taken as they are
   bool pairs_first;  ///< scores of all rows leave pairs of centroids
   bool pairs_again;  ///< scores of listed rows do
@@ -46,7 +47,7 @@ struct PassPlan {
         adds(pass.into != nullptr || pass.centroids.sums.words != nullptr),
         problem(problem_of(pass)),
         plans(cuda::assign_plans(problem, ctx.stream.device())),
-        chooses(pass.heads != nullptr && choose(ctx)),
+        chooses(pass.chooser != nullptr && choose(ctx, pass.chooser->bounded())),
         as_are(plans.scores && plans.scores->as_are),
         pairs_first(plans.scores && plans.scores->pairs && pass.over == Over::every_row),
         pairs_again(plans.again && plans.again->pairs),
@@ -57,8 +58,8 @@ struct PassPlan {
 
  private:
   /// The kernel for chosen centroids in place of the one for all, if there is one.
-  bool choose(const Context& ctx) {
-    auto chosen = cuda::assign_chosen_plan(problem, plans, ctx.stream.device());
+  bool choose(const Context& ctx, bool bounded) {
+    auto chosen = cuda::assign_chosen_plan(problem, plans, ctx.stream.device(), bounded);
     if (!chosen) return false;
     plans.scores = std::move(chosen);
     return true;
@@ -70,7 +71,7 @@ struct PassPlan {
             .k = pass.centroids.sums.clusters,
             .wide = needs_wide(pass.moments, pass.x.type(), scale),
             .as_are = as_they_are(pass.moments, pass.x.type(), scale),
-            .settled = (pass.settled || margin) && !fast && pass.heads == nullptr,
+            .settled = (pass.settled || margin) && !fast && pass.chooser == nullptr && pass.probe.bounds == nullptr,
             .fast = fast,
             .margin = margin};
   }
@@ -155,6 +156,15 @@ class RunningPass {
     if (p.adds) to_.moves = {m.moves, m.before, &m.counts->moved};
   }
 
+  /// What bounds of tiles would leave in the next pass.
+  void probe() {
+    const auto by = cuda::assign_chosen_plan(plan_.problem, plan_.plans, ctx_.stream.device(), true);
+    if (!by) return;
+    const ChoosingPass choosing = choosing_by(*by);
+    launch_chosen(*by, pass_.probe.bounds->probe(ctx_, choosing));
+    pass_.probe.bounds->look(ctx_, choosing, pass_.probe.previous);
+  }
+
   /// Labels of the rows that scores decide, marks of others.
   void score() {
     if (pass_.over == Over::active_rows)
@@ -212,12 +222,30 @@ class RunningPass {
     const PassMemory& m = memory_;
     const std::size_t marks = static_cast<std::size_t>(cuda::AssignProblem::mark_words(p.n)) * sizeof(std::uint32_t);
     cuda::fill_bytes(ctx_.stream, m.marks, 0, marks), cuda::fill_bytes(ctx_.stream, m.pair_marks, 0, marks);
-    const ChosenCentroids chosen = pass_.heads->choose(
-        ctx_, {p.plans, *p.plans.scores, pass_.centroids.rows, pass_.centroids.sums.shift, m.half_norms, m.origins,
-               m.largest, p.scale, static_cast<float>(1.33 * p.origin.value), pass_.labels, &m.counts->kept});
-    cuda::ScoresArguments a = arguments(*p.plans.scores, chosen.rows, m.marks, false);
-    a.centroids = chosen.centroids, a.origins = chosen.origins, a.chosen = chosen_ = chosen.lists;
-    cuda::launch(ctx_, p.plans.scores->kernel, a);
+    const ChosenCentroids chosen = pass_.chooser->choose(ctx_, choosing_by(*p.plans.scores));
+    launch_chosen(*p.plans.scores, chosen);
+    chosen_ = chosen.lists;
+  }
+  [[nodiscard]] ChoosingPass choosing_by(const cuda::ScorePlan& by) const {
+    const PassPlan& p = plan_;
+    const PassMemory& m = memory_;
+    return {p.plans,
+            by,
+            pass_.centroids.rows,
+            pass_.centroids.sums.shift,
+            m.half_norms,
+            m.origins,
+            m.largest,
+            p.scale,
+            p.origin.value,
+            static_cast<float>(1.33 * p.origin.value),
+            pass_.labels,
+            &m.counts->kept};
+  }
+  void launch_chosen(const cuda::ScorePlan& by, const ChosenCentroids& chosen) {
+    cuda::ScoresArguments a = arguments(by, chosen.rows, memory_.marks, false);
+    a.centroids = chosen.centroids, a.origins = chosen.origins, a.chosen = chosen.lists;
+    cuda::launch(ctx_, by.kernel, a);
   }
   void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided, bool confirms) {
     cuda::launch(ctx_, by.kernel, arguments(by, selection, undecided, confirms));
@@ -245,7 +273,7 @@ class RunningPass {
             margin(),
             to_,
             m.counts,
-            {}};
+            chosen_};
   }
   cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
     const index_t words = cuda::AssignProblem::mark_words(plan_.n);
@@ -291,9 +319,10 @@ AssignStats run(const Context& ctx, DevicePass pass, std::size_t part) {
     pass.over = Over::every_row;
     return run(ctx, pass, part);
   }
-  if (plan.chooses) pass.heads->turn(ctx, pass.centroids.rows);
+  if (plan.chooses) pass.chooser->turn(ctx, pass.centroids.rows);
   RunningPass running(ctx, pass, plan, part);
   running.prepare();
+  if (pass.probe.bounds != nullptr) running.probe();
   running.score();
   running.settle();
   return running.sum();
@@ -308,7 +337,7 @@ AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
     const Rows block = pass.x.block(i, rows);
     all += run(ctx,
                {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows), pass.weights.part(i, rows),
-                pass.unit, pass.settled, pass.over, pass.active, pass.heads, pass.into},
+                pass.unit, pass.settled, pass.over, pass.active, pass.chooser, pass.into, pass.probe},
                static_cast<std::size_t>(i / most_listed_rows));
   }
   return all;

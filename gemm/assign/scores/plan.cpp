@@ -155,29 +155,35 @@ index_t steps_of_stage(index_t d) {
 /// being loaded.
 index_t most_held_steps(const GroupsPolicy& policy, bool margin) {
   constexpr int scores = 64;
-  const int others = margin ? 72 : 56;
+  const int others = (margin ? 72 : 56) + (policy.bounded ? 16 : 0);
   const index_t free = registers_left(policy.consumers(), 4, policy.producer_registers()) - scores - others;
   const index_t unit = std::max(policy.stage_steps, 2);
   return free / 4 / unit * unit;
 }
 
+/// Of centroids that are chosen: whether they are, and whether their scores leave bounds.
+struct Chosen {
+  bool some = false, bounded = false;
+};
+
 /// assign/scores/kernels/assign_groups.cuh with as many warpgroups as find memory; none where not even one
 /// does.
 std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
-                                            const DeviceInfo& device, bool chosen = false) {
+                                            const DeviceInfo& device, Chosen chosen = {}) {
   constexpr index_t least_stages = 3;
-  constexpr index_t wanted_ring = 64 << 10;        // bytes: for less of it rows go into registers, then groups go
-  const index_t most_groups = parts == 1 ? 3 : 2;  // sums stage by stage need twice the registers
-  const index_t most_steps = parts == 1 ? 4 : 2;   // sums of more lose more
+  constexpr index_t wanted_ring = 64 << 10;  // bytes: for less of it rows go into registers, then groups go
+  // Sums stage by stage need twice the registers.
+  const index_t most_groups = parts == 1 ? 3 : 2;
+  const index_t most_steps = parts == 1 ? 4 : 2;  // sums of more lose more
   auto policy = policy_for<GroupsPolicy>(p);
   policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded), policy.chunk = as_int(plans.chunk);
-  policy.parts = as_int(parts), policy.chosen = chosen;
+  policy.parts = as_int(parts), policy.chosen = chosen.some, policy.bounded = chosen.bounded;
   const auto bytes_left = [&](index_t held) {
     policy.held = as_int(held);
     return device.shared_bytes_per_block - policy.shared_bytes();
   };
   for (policy.groups = as_int(most_groups); policy.groups > 0; --policy.groups)
-    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > (chosen ? 1 : 0);
+    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > (chosen.some ? 1 : 0);
          stage_steps /= 2) {
       policy.stage_steps = as_int(stage_steps), policy.stages = 0;
       const bool holds = parts == 1 && plans.padded > plans.chunk && bytes_left(0) < wanted_ring;
@@ -186,7 +192,7 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
       if (holds && policy.groups > 1 && left < wanted_ring) continue;
       policy.stages = as_int(std::min<index_t>(policy.most_stages, left / policy.stage_bytes()));
       if (policy.stages < least_stages) continue;
-      const bool gives = held > 0 || p.wide || chosen;  // the copying warps, a group then, their registers
+      const bool gives = held > 0 || p.wide || chosen.some;  // the copying warps, a group then, their registers
       policy.warps = policy.consumers() + (gives ? 4 : 1);
       // What is fetched of the rows that all blocks take next should stay in the cache beside the centroids.
       const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)), rows = policy.groups * group_rows;
@@ -261,10 +267,10 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   return plans;
 }
 
-std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& p, const AssignPlans& plans,
-                                            const DeviceInfo& device) {
+std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device,
+                                            bool bounded) {
   if (device.capability() != 90 || plans.chunk != 128 || p.margin || p.fast) return std::nullopt;
-  return assign_groups_plan(p, 1, plans, device, true);
+  return assign_groups_plan(p, 1, plans, device, {true, bounded});
 }
 
 KernelPlan assign_prepare_plan(const AssignProblem& p, const AssignPlans& plans) {

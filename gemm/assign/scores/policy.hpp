@@ -133,6 +133,7 @@ struct GroupsPolicy {
   int ahead = 0;          ///< bytes of the next rows that are fetched into the caches
   bool confirms = false;  ///< only whether rows keep their labels is found, which takes producer warps
   bool chosen = false;    ///< of each tile of rows only those centroids that are listed for it
+  bool bounded = false;   ///< scores of chosen centroids leave bounds for the next pass
   bool wide = false;      ///< x - shift in float64
   int vector = 1;         ///< elements of one load
   int alignment = 8;      ///< of it
@@ -184,7 +185,7 @@ struct GroupsPolicy {
     each("type", p.type), each("d", p.d), each("steps", p.steps), each("centroids", p.centroids),
         each("chunk", p.chunk), each("groups", p.groups), each("producers", p.producers), each("stages", p.stages),
         each("stage_steps", p.stage_steps), each("held", p.held), each("parts", p.parts), each("ahead", p.ahead),
-        each("confirms", p.confirms), each("chosen", p.chosen);
+        each("confirms", p.confirms), each("chosen", p.chosen), each("bounded", p.bounded);
     tell_common(p, each);
   }
   friend bool operator==(const GroupsPolicy&, const GroupsPolicy&) = default;

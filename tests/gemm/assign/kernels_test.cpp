@@ -143,6 +143,8 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
     const cuda::AssignPlans found = cuda::assign_plans(p, device);
     const auto chosen = cuda::assign_chosen_plan(p, found, device);
     plans.push_back(chosen->kernel);
+    plans.push_back(cuda::assign_chosen_plan(p, found, device, true)->kernel);
+    plans.push_back(cuda::bounds_lists_plan(p.rows.n / cuda::group_rows, device));
     for (const HeadsForm& heads : {form, HeadsForm{d < 256 ? 96 : 256, HeadNumbers::int8}}) {
       plans.push_back(cuda::heads_limits_plan(p.rows, heads, found.steps, device));
       plans.push_back(cuda::heads_tiles_plan(p.rows.n, heads, false, device));
@@ -150,6 +152,9 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
       plans.push_back(cuda::heads_centroids_plan(heads.numbers, k));
     }
     plans.push_back(cuda::heads_lists_plan(p.rows.n / cuda::tile_rows(*chosen), device));
+    plans.push_back(cuda::bounds_moves_plan(k));
+    plans.push_back(cuda::bounds_turns_plan());
+    plans.push_back(cuda::bounds_uppers_plan(type, p.rows.n, device));
   }
   if (device.capability() == 90)
     for (const index_t columns : {64, 160, 224, 352, 480})
@@ -273,6 +278,19 @@ TEST_CASE("rows of fewer dimensions than the plan has axes get the heads that ke
       const auto policy = cuda::policy_of<cuda::HeadsTilesPolicy>(cuda::heads_tiles_plan(1 << 20, form, false, device));
       CHECK(policy.steps % policy.stage_steps == 0);
     }
+}
+
+TEST_CASE("bounds of tiles may pay where centroids are many", "[assign][heads]") {
+  const auto pays = [](DType type, index_t n, index_t d, index_t k, const char* arch = "sm_90a") {
+    return cuda::tile_bounds_may_pay({{type, n, d, true, 16}, k}, cuda::typical_device(arch));
+  };
+  CHECK(pays(DType::float16, 1 << 20, 512, 1000));
+  CHECK(pays(DType::float32, 1 << 21, 128, 8192));
+  CHECK(!pays(DType::float16, 1 << 22, 128, 500));   // few chunks
+  CHECK(!pays(DType::float16, 1 << 16, 512, 1000));  // few rows
+  CHECK(!pays(DType::float16, 1 << 22, 64, 4096));   // few columns
+  CHECK(!pays(DType::float64, 1 << 20, 512, 1000));
+  CHECK(!pays(DType::float16, 1 << 20, 512, 1000, "sm_100"));
 }
 
 TEST_CASE("the kernels of heads compile within their budget", "[.full][heads][nvrtc]") {

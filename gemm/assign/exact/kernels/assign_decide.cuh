@@ -1,7 +1,7 @@
-// The exact label of every selected row, or of those among them that `undecided` marks (bit p % 32 of word p
-// / 32 for the row at position p). Of rows with a pair of centroids left a warp takes two at a time, of
-// others one, so that few of them keep all multiprocessors busy; where a row has many centroids to choose
-// from, all warps of the block share it.
+// The exact label of every selected row, or of those among them that `undecided` marks (bit p % 32 of word p / 32 for
+// the row at position p), unless there are fewer than chosen.few. Of rows with a pair of centroids left a warp takes
+// two at a time, of others one, so that few of them keep all multiprocessors busy; where a row has many centroids to
+// choose from, all warps of the block share it.
 #include "tallskinny/gemm/assign/exact/kernels/assign_exact.cuh"
 #include "tallskinny/gemm/assign/sums/kernels/sums_moves.cuh"
 
@@ -16,12 +16,13 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   };
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int64 count = count_of(selection, x);
+  const bool all = undecided == nullptr || count < chosen.few;
   uint64 changed = 0;
   // The warp's next 32 positions, of which mostly few are open, are taken together: each lane answers for one.
   const int64 stride = static_cast<int64>(gridDim.x) * warps;
   for (int64 begin = static_cast<int64>(blockIdx.x) * warps; begin < count; begin += 32 * stride) {
     const int64 mine = begin + warp + lane * stride;
-    const bool open = mine < count && (undecided == nullptr || (undecided[mine / 32] >> mine % 32 & 1) != 0);
+    const bool open = mine < count && (all || (undecided[mine / 32] >> mine % 32 & 1) != 0);
     const int64 row = open ? row_at(selection, mine) : 0;
     const Pair pair = open && pairs != nullptr ? pairs[row] : Pair{-1, -1};
     const int before = open ? labels[row] : -1;

@@ -36,6 +36,7 @@ constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_confirm.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_ready.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/bounds_gaps.cuh"
 
 /// What instructions leave is not read before here.
 __device__ __forceinline__ void keep(float (&product)[4 * blocks_of_8]) {
@@ -176,11 +177,12 @@ struct Chunks {
   int count = chunks, slot = 0;
 };
 
-/// What all chunks tell of a warp's rows, whose parts begin at `left`.
+/// What all chunks tell of a warp's rows, whose parts begin at `left`, and `tell` of their scores.
+template <class Tell>
 __device__ __forceinline__ void score_chunks(Row (&row)[slots], Below (&below)[slots],
                                              const uint32 (&held)[held_steps][4], const unsigned char* left,
                                              const Arguments& a, const Shared& shared, RingPosition<policy.stages>& at,
-                                             Chunks& of) {
+                                             Chunks& of, const Tell& tell) {
   const uint64 lefts = wgmma_descriptor(left, group_rows);
 #pragma unroll 1
   for (int c = 0; c < of.count; ++c) {
@@ -191,9 +193,12 @@ __device__ __forceinline__ void score_chunks(Row (&row)[slots], Below (&below)[s
                                  : origins_here > 0 ? shared.origins()
                                                     : a.origins;
     take_chunk(product, origins, first, a.one << index_bits, below, row);
+    tell(product, origins, first);
     if constexpr (policy.chosen) of.slot = slot_after(of.slot);
   }
 }
+
+constexpr auto nothing_more = [](const float (&)[4 * blocks_of_8], const float*, int) {};
 
 /// Labels of 16 rows that the warp made ready itself, or pairs of centroids, or marks.
 __device__ __forceinline__ void settle_own(Settle& settle, const Arguments& a, const Bound& bound,
@@ -228,8 +233,8 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
   RingPosition<policy.stages> at;
   Chunks of;
   unsigned char* const left = shared.left(warp / 4, 0);
-  for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride) {
-    const int64 first = block + warp * 16;
+  for (int64 turn = tiles.begin; turn < tiles.count; turn += tiles.stride) {
+    const int64 block = tiles.first(turn), first = block + warp * 16;
     const int64 mine = lane < 16 ? settle.row(first + lane, tiles.count) : -1;
     const int before = settle.before(mine);
     Row row[slots];
@@ -239,10 +244,22 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
     // It also tells the compiler that warps are whole, as below.
     group_barrier();
     load_own(held, row, a.x, mine, left + 256 * (warp % 4), shared.shifts(), a.scale);
-    fetch_ahead(a.x, lane < 16 ? settle.row(first + tiles.stride + lane, tiles.count) : -1);
+    fetch_ahead(a.x, lane < 16 ? settle.row(tiles.first(turn + tiles.stride) + warp * 16 + lane, tiles.count) : -1);
     group_barrier();
-    score_chunks(row, unused, held, left, a, shared, at, of);
-    if (first < tiles.count) settle_own(settle, a, bound, row, first, mine, before);
+    if constexpr (policy.bounded) {
+      const int64 tile = block / block_rows;
+      Gaps gaps(a, bound, row, first, tiles.count);
+      score_chunks(row, unused, held, left, a, shared, at, of,
+                   [&](const float(&product)[4 * blocks_of_8], const float* origins, int from) {
+                     gaps.take(product, origins + from, a.chosen.numbers + tile * a.chosen.stride + from,
+                               a.chosen.bounds + tile * a.chosen.stride, a.chosen.none);
+                   });
+      gaps.leave(row, a.per_unit, a.chosen.nearest, first, tiles.count);
+    } else {
+      score_chunks(row, unused, held, left, a, shared, at, of, nothing_more);
+    }
+    if (first < tiles.count && !(policy.bounded && a.chosen.probes))
+      settle_own(settle, a, bound, row, first, mine, before);
   }
   settle.end(a.counts);
 }
@@ -266,7 +283,7 @@ __device__ __forceinline__ void score_produced_rows(const Arguments& a, const Sh
     Below below[slots] = {};
     Row row[slots] = {{3e30f, 3e30f}, {3e30f, 3e30f}};
     Chunks of;
-    score_chunks(row, below, held, left, a, shared, at, of);
+    score_chunks(row, below, held, left, a, shared, at, of, nothing_more);
     const int64 mine = lane < 16 ? settle.row(first + lane, tiles.count) : -1;
     int before = -1, label = -1;  // nothing moves
     bool certain;
@@ -293,7 +310,9 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   extern __shared__ __align__(1024) unsigned char memory[];
   const Shared shared{memory};
   shared.begin(a);
-  const RowTiles tiles{produced ? a.x.count : count_of(a.selection, a.x)};
+  RowTiles tiles{produced ? a.x.count : count_of(a.selection, a.x)};
+  if constexpr (policy.bounded) tiles.turns = a.chosen.turns;
+  if (policy.parts == 2 && tiles.count < a.chosen.few) return;
   const int warp = __shfl_sync(everyone, threadIdx.x / 32, 0);
   const Bound bound =
       bound_of_parts(*a.largest, policy.d, policy.parts, policy.parts == 2 ? stage_steps : steps, stages_of_chunk);

@@ -16,6 +16,13 @@ constexpr int origins_here = policy.near_origins();
 /// Positions of rows, a tile of which a block takes at a time.
 struct RowTiles {
   int64 count, begin = static_cast<int64>(blockIdx.x) * block_rows, stride = static_cast<int64>(gridDim.x) * block_rows;
+  const int* turns = nullptr;  // of tiles
+
+  /// Where the tile begins that a block takes in its turn.
+  __device__ __forceinline__ int64 first(int64 turn) const {
+    if (!policy.bounded || turns == nullptr || turn >= count) return turn;
+    return static_cast<int64>(turns[turn / block_rows]) * block_rows;
+  }
 };
 
 /// Shared memory: stages of centroids; for each group its rows, with producer warps twice; what these tell of rows,
@@ -129,9 +136,9 @@ __device__ __forceinline__ void fill_chosen(const Shared& shared, const Argument
 #pragma unroll
     for (int i = 0; i < copies; ++i) number[i] = from[i * at_once];
   };
-  if (tiles.begin < tiles.count) look_up(tiles.begin / block_rows, 0);
-  for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride) {
-    const int64 tile = block / block_rows;
+  if (tiles.begin < tiles.count) look_up(tiles.first(tiles.begin) / block_rows, 0);
+  for (int64 turn = tiles.begin; turn < tiles.count; turn += tiles.stride) {
+    const int64 tile = tiles.first(turn) / block_rows;
     const int count = a.chosen.counts[tile];
     for (int c = 0; c < count; ++c, slot = slot_after(slot)) {
       uint32 from[copies], real = 0;
@@ -152,8 +159,8 @@ __device__ __forceinline__ void fill_chosen(const Shared& shared, const Argument
             if (piece == 0) copy_async<4>(shared.slot(slot) + line + i * at_once, a.origins + number[i], 4);
           if (c + 1 < count)
             look_up(tile, c + 1);
-          else if (block + tiles.stride < tiles.count)
-            look_up((block + tiles.stride) / block_rows, 0);
+          else if (turn + tiles.stride < tiles.count)
+            look_up(tiles.first(turn + tiles.stride) / block_rows, 0);
         }
         unsigned char* const to = shared.memory + at.stage * stage_bytes + line * line_bytes;
 #pragma unroll

@@ -79,7 +79,9 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     const float error =
         __fmaf_rn(static_cast<float>(80 * (policy.float_steps + 1)) * 0x1p-23f * most, norms.all + most, 0x1p-22f);
     const float score = a.half_norms[label] + own, open = __fmaf_rn(bound.by_norm, norms.all, bound.constant);
-    const float beyond = (score + (open + 3 * error)) * norms.per;
+    const float lost = open + 3 * error;
+    const float farther = a.margin > 0 ? margin_of_scores(Margin{a.margin, 0, 0}, score, lost, norms.all) : 0;
+    const float beyond = (score + (lost + farther)) * norms.per;
     const bool tells = beyond < 60000;
     const float limit = tells ? beyond : 65504.0f, one = tells ? norms.per : 0;
     const uint32 upper = halves(one, limit), middle = halves(limit - upper_half(upper), 0);

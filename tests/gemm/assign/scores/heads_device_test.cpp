@@ -22,9 +22,11 @@ struct Case {
   bool zeros = false;   ///< every seventh row is zero
   double outlying = 0;  ///< every hundredth row is so many times longer
   bool weighted = false;
-  index_t gap = 0;        ///< elements between rows
-  bool turned = true;     ///< axes are those of the data, or others
-  double most_left = -1;  ///< of the last pass; negative: not asked
+  index_t gap = 0;           ///< elements between rows
+  bool turned = true;        ///< axes are those of the data, or others
+  double most_left = -1;     ///< of the last pass; negative: not asked
+  bool bounds = false;       ///< of tiles, instead of heads
+  bool after_heads = false;  ///< of tiles, which heads begin
 };
 
 /// Rows of directions that differ less along later axes, which a reflection mixes, in groups.
@@ -82,7 +84,7 @@ template <class T>
 void check(const Case& c) {
   INFO("n " << c.n << " d " << c.d << " k " << c.k << " m " << c.form.columns << " numbers "
             << static_cast<int>(c.form.numbers) << " type " << static_cast<int>(dtype_of<T>) << " offset " << c.offset
-            << " levels " << c.levels << " outlying " << c.outlying);
+            << " levels " << c.levels << " outlying " << c.outlying << " bounds " << c.bounds);
   const Matrix<T> here = rows_of<T>(c);
   Context ctx;
   ctx.stream = test::device_stream();
@@ -116,7 +118,8 @@ void check(const Case& c) {
     chosen_passes += few.met > 0 ? 1 : 0;
     left = few.met;
     CHECK(choosing.move_to_means().squared_shift == plain.move_to_means().squared_shift);
-    if (step == 0) choosing.use_heads(x, axes_of(c).cview(), c.form.numbers);
+    if (step == 0 && (!c.bounds || c.after_heads)) choosing.use_heads(x, axes_of(c).cview(), c.form.numbers);
+    if (step == 0 && c.bounds) choosing.use_tile_bounds(x, 5, true);
   }
   CHECK(chosen_passes >= 2);
   if (c.most_left >= 0) CHECK(static_cast<double>(left) < c.most_left * static_cast<double>(c.n * c.k));
@@ -157,4 +160,36 @@ TEMPLATE_TEST_CASE("heads in 8 bits of rows that repeat, vanish, weigh, are far 
   check<TestType>({2000, 264, 300, {96, HeadNumbers::int8}, 0, 1, 0, false, false, 1000, true});
   check<TestType>({4099, 768, 260, {352, HeadNumbers::int8}, 0, 1, 0, false, false, 0, false, 0, true, 0.7});
   check<TestType>({4099, 1024, 200, {480, HeadNumbers::int8}, 3, 0.01});
+}
+
+TEMPLATE_TEST_CASE("centroids chosen by bounds of tiles give the labels and sums of all",
+                   "[assign][heads][bounds][sanitize][gpu]", float, float16) {
+  const auto bounds = [](Case c) {
+    c.bounds = true;
+    check<TestType>(c);
+    c.after_heads = true;
+    check<TestType>(c);
+    c.form = {64, HeadNumbers::int8};
+    check<TestType>(c);
+  };
+  bounds({.n = 5000, .d = 256, .k = 300, .most_left = 0.9});
+  bounds({.n = 777, .d = 512, .k = 129});
+  bounds({.n = 1000, .d = 136, .k = 700, .copies = true});
+}
+
+TEMPLATE_TEST_CASE("bounds of tiles of rows that repeat, vanish, weigh, are far or lie apart",
+                   "[assign][heads][bounds][gpu]", float, float16) {
+  const auto bounds = [](Case c) {
+    c.bounds = true;
+    check<TestType>(c);
+    c.after_heads = true;
+    check<TestType>(c);
+  };
+  bounds({.n = 3001, .d = 201, .k = 257, .levels = 6, .copies = true, .zeros = true});
+  bounds({.n = 3001, .d = 201, .k = 257, .offset = 0.5, .copies = true, .zeros = true, .weighted = true, .gap = 3});
+  bounds({.n = 2000, .d = 264, .k = 300, .copies = true, .outlying = 30});
+  bounds({.n = 2000, .d = 264, .k = 300, .factor = 100, .levels = 8});
+  bounds({.n = 2000, .d = 264, .k = 300, .outlying = 1000, .weighted = true});
+  bounds({.n = 4099, .d = 768, .k = 260});
+  bounds({.n = 4099, .d = 1024, .k = 200, .offset = 3, .factor = 0.01});
 }
