@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "tallskinny/gemm/comm/agree.hpp"
@@ -134,6 +135,18 @@ template <class S>
 std::vector<index_t> Potential<S>::keep(double factor, const Philox& random) const {
   const index_t first_here = problem_.first_row();
   std::vector<index_t> rows = keep_rows<S>(problem_.ctx, squared_.view(), weights(), factor, random, first_here);
+  for (index_t& row : rows) row += first_here;
+  return gather_lists<index_t>(problem_.ctx, rows);
+}
+
+template <class S>
+std::vector<index_t> Potential<S>::keep_evenly(double factor, const Philox& random) const {
+  const PerRowArray<S> same = problem_.filled<S>(0x3f);  // a number, of which keep_rows() takes `factor`
+  S number;
+  std::memset(&number, 0x3f, sizeof number);
+  const index_t first_here = problem_.first_row();
+  std::vector<index_t> rows =
+      keep_rows<S>(problem_.ctx, same.view(), weights(), factor / static_cast<double>(number), random, first_here);
   for (index_t& row : rows) row += first_here;
   return gather_lists<index_t>(problem_.ctx, rows);
 }

@@ -39,6 +39,8 @@ class Potential {
   [[nodiscard]] std::optional<std::vector<index_t>> choose(const Choosing& how);
   /// The rows, in order, that keep_rows() keeps.
   [[nodiscard]] std::vector<index_t> keep(double factor, const Philox& random) const;
+  /// Each with probability factor w.
+  [[nodiscard]] std::vector<index_t> keep_evenly(double factor, const Philox& random) const;
 
   /// The coordinates of distances.
   [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }

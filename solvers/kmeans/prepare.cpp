@@ -18,15 +18,23 @@ namespace {
 
 using namespace kmeans_detail;
 
+/// use(a sample of so many rows).
+template <class S, class Use>
+void on_sample(const KMeansProblem& p, index_t size, const Use& use) {
+  const DeviceMatrix<S> values(p.ctx.stream, size, p.cols());
+  const RowsInMemory rows(Rows(p.ctx.stream, values.cview()));
+  const std::vector<double> weights(at(size), 1.0);
+  KMeansProblem of_sample{p.ctx, rows, {}, weights, p.k, {}, p.moments};
+  of_sample.place_weights();
+  use(of_sample);
+}
+
 /// k-means++ on rows in memory, a sample of them, and centres chosen from it.
 template <class S>
 void rehearse_seeding(const KMeansProblem& p) {
   const auto zeros = [&](index_t rows) { return Matrix<double>::zeros(rows, p.cols()); };
   Potential<S> potential(p);
   potential.lower(zeros(1).cview());
-  for (index_t have = 1; have < p.k; have *= seeding_growth)
-    if (const index_t more = std::min(p.k, seeding_growth * have) - have; have + more < p.k)
-      potential.lower(zeros(more).cview());
   (void)potential.keep(1, Philox{});
   const std::vector<index_t> one{0};
   (void)potential.squared(one);
@@ -35,14 +43,12 @@ void rehearse_seeding(const KMeansProblem& p) {
   (void)p.rows_as<S>(one);
   const index_t size = seeding_sample(p.rows(), p.cols(), p.k), trials = seeding_trials(p.k);
   if (size == 0) return;
-  const DeviceMatrix<S> values(p.ctx.stream, size, p.cols());
-  const RowsInMemory rows(Rows(p.ctx.stream, values.cview()));
-  const std::vector<double> weights(at(size), 1.0);
-  KMeansProblem of_sample{p.ctx, rows, {}, weights, p.k, {}, p.moments};
-  of_sample.place_weights();
-  Potential<S> candidates(of_sample);
-  for (const index_t have : {index_t{1}, p.k - 1})  // one by one, and in batches
-    (void)candidates.choose({trials, 1, 0, Philox{}, static_cast<std::uint64_t>(have * trials)});
+  if (const index_t more = size / seeding_rows_for_each; 1 + more < p.k) potential.lower(zeros(more).cview());
+  on_sample<S>(p, size, [&](const KMeansProblem& of_sample) {
+    Potential<S> candidates(of_sample);
+    for (const index_t have : {index_t{1}, p.k - 1})  // one by one, and in batches
+      (void)candidates.choose({trials, 1, 0, Philox{}, static_cast<std::uint64_t>(have * trials)});
+  });
 }
 
 /// The candidates of a round of k-means||: about so many, for which two kernels may serve.
@@ -101,6 +107,8 @@ void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, 
       using S = std::conditional_t<std::is_same_v<T, double>, double, float>;
       const bool rounds = options.init == KMeansInit::parallel;
       if (rounds) rehearse_rounds<S>(p);
+      if (const index_t size = rounds_sample(p.rows(), p.cols(), p.k); rounds && size < p.rows())
+        on_sample<S>(p, size, [](const KMeansProblem& of_sample) { rehearse_rounds<S>(of_sample); });
       if (rounds || options.init == KMeansInit::plus_plus) rehearse_seeding<S>(p);
       rehearse_passes(p, all, options);
     });

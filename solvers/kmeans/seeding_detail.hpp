@@ -11,8 +11,6 @@ namespace ts::inline v0::solvers::kmeans_detail {
 /// Told how many centres are chosen; throws Error(interrupted) to stop.
 using Chosen = std::function<void(index_t)>;
 
-/// Centres are chosen from a sample until there are this many times as many.
-inline constexpr index_t seeding_growth = 64;
 /// Rows of a sample for each centre that is chosen from it, at least.
 inline constexpr index_t seeding_rows_for_each = 16;
 /// Draws for each of k centres, the best of which is taken.
@@ -35,16 +33,19 @@ std::vector<index_t> some_rows(index_t n, index_t count, const Random& random);
 /// Greedy k-means++ (Arthur, Vassilvitskii 2007, sec. 3 and the greedy variant of their code): the first
 /// centre is drawn by weight, each next one by w D^2, best of 2 + floor(log k) draws by remaining potential.
 /// Rows are drawn and judged by a sample of seeding_sample() of them, each kept with a probability in proportion to
-/// w D^2; a new one is taken whenever there are 64 times as many centres, a sixteenth of the sample is chosen or the
-/// potential has fallen to a sixteenth.
+/// w D^2; a new one is taken whenever a sixteenth of the sample is chosen or the potential has fallen to a sixteenth.
 /// `have` (0 x d or more rows) are centres already chosen.
 Matrix<double> seed_plus_plus(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream,
                               HostView<const double> have, const Chosen& chosen);
 
 /// k-means|| (Bahmani, Moseley, Vattani, Kumar, Vassilvitskii 2012): five rounds that keep each row with
-/// probability min(1, k / 2 w D^2 / potential), then weighted k-means++ on the rows kept.
+/// probability min(1, k / 2 w D^2 / potential), then weighted k-means++ on the rows kept. Of many rows the rounds see
+/// a sample of rounds_sample(): half of them kept by w D^2 to the first centre, half by w alone. If the potential falls
+/// to a sixteenth, all rows meet what was kept so far, and there is a new sample.
 Matrix<double> seed_parallel(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream,
                              const Chosen& chosen);
+/// 16 rows for each that is kept, 16384 at least; all rows where that would not be much less.
+[[nodiscard]] index_t rounds_sample(index_t rows, index_t cols, index_t clusters);
 
 /// AFK-MC2 (Bachem, Lucic, Hassani, Krause 2016, algorithm 1): the first centre is drawn by weight, each next
 /// one is the end of a chain of `length` proposals by half w D^2 to the first centre and half w, which goes

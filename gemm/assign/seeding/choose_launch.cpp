@@ -44,7 +44,7 @@ template <class S>
 ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<S> squared,
                        PerRow<const double> weights, const Choosing& how) {
   if (x.rows() == 0 || x.cols() == 0 || how.most == 0) return {};
-  constexpr index_t least_at_once = 256;  // choices of a launch, between two calls of how.chosen
+  constexpr index_t least_at_once = 64;  // choices of a launch, between two calls of how.chosen
   const RowsInUnit<S> rows(ctx, x, unit);
   ChosenRows chosen;
   Choosing next = how;

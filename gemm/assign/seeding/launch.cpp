@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
 
 #include <bit>
+#include <numeric>
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
@@ -22,9 +23,9 @@ cuda::Coordinates coordinates_of(const Rows& x, const SeedingUnit& unit) {
 }
 
 /// launch(arguments, room for the candidates in S), which have candidates in the coordinates of the unit and no labels;
-/// what chunks leave comes to of.totals.
+/// what the `parts` of chunks leave comes to of.totals.
 template <class S, class Launch>
-void with_candidates(const Context& ctx, const PotentialArguments<S>& of, const Launch& launch) {
+void with_candidates(const Context& ctx, const PotentialArguments<S>& of, index_t parts, const Launch& launch) {
   const index_t count = of.candidates.rows(), d = of.candidates.cols();
   const Matrix<double> scaled = of.unit.of(ctx, of.candidates);
   Upload upload(ctx, count * d + d);
@@ -32,7 +33,7 @@ void with_candidates(const Context& ctx, const PotentialArguments<S>& of, const 
   upload.add(of.unit.moments.shift);
   Workspace w;
   const std::size_t sent = w.reserve<double>(upload.size()), narrow = w.reserve<double>(count * d),
-                    found = w.reserve<double>(std::ssize(of.totals));
+                    found = w.reserve<double>(std::ssize(of.totals) * parts);
   w.get(ctx.stream);
   upload.send(w.at<double>(sent));
   const cuda::SeedDistancesArguments arguments{.x = argument_of(of.x),
@@ -41,7 +42,7 @@ void with_candidates(const Context& ctx, const PotentialArguments<S>& of, const 
                                                .labels = nullptr,
                                                .shift = w.at<double>(sent) + count * d,
                                                .scale = of.unit.scale,
-                                               .chunk = chunk_rows,
+                                               .chunk = chunk_rows / parts,
                                                .squared = of.squared.data,
                                                .weights = of.weights.data,
                                                .nearest = of.nearest.data,
@@ -49,14 +50,20 @@ void with_candidates(const Context& ctx, const PotentialArguments<S>& of, const 
                                                .count = static_cast<int>(count),
                                                .totals = w.at<double>(found)};
   launch(arguments, w.at<S>(narrow));
-  fetch_numbers(ctx, of.totals, w.at<double>(found));
+  if (parts == 1) return fetch_numbers(ctx, of.totals, w.at<double>(found));
+  std::vector<double> sums(of.totals.size() * static_cast<std::size_t>(parts));
+  fetch_numbers(ctx, std::span(sums), w.at<double>(found));
+  for (std::size_t c = 0; c < of.totals.size(); ++c) {
+    const auto first = sums.begin() + static_cast<index_t>(c) * parts;
+    of.totals[c] = std::accumulate(first, first + parts, 0.0);
+  }
 }
 
 /// One launch of assign/seeding/kernels/seed_distances.cuh; totals: chunks x what it leaves (policy.lower).
 template <class S>
 void launch_distances(const Context& ctx, bool lower, const PotentialArguments<S>& of) {
   const Rows& x = of.x;
-  with_candidates(ctx, of, [&](const cuda::SeedDistancesArguments& a, S*) {
+  with_candidates(ctx, of, 1, [&](const cuda::SeedDistancesArguments& a, S*) {
     cuda::launch_with<cuda::SeedDistancesPolicy>(
         ctx, cuda::seed_distances_plan(lower, x.type(), coordinates_of<S>(x, of.unit), a.count, chunk_count(x.rows())),
         a);
@@ -66,14 +73,15 @@ void launch_distances(const Context& ctx, bool lower, const PotentialArguments<S
 /// The same to the candidates of labels: assign/seeding/kernels/seed_labelled.cuh.
 template <class S>
 void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, const std::int32_t* labels) {
+  constexpr index_t parts = 8;  // of a chunk, so that samples have enough blocks
   const Rows& x = of.x;
-  with_candidates(ctx, of, [&](cuda::SeedDistancesArguments a, S* narrow) {
+  with_candidates(ctx, of, parts, [&](cuda::SeedDistancesArguments a, S* narrow) {
     const Rows wide(ctx.stream, DeviceView<const double>::unchecked(static_cast<const double*>(a.candidates), a.count,
                                                                     x.cols(), x.cols()));
     launch_gather<S>(ctx, wide, nullptr, a.count, nullptr, 1, narrow, x.cols());
     a.candidates = narrow, a.labels = labels;
     cuda::launch_with<cuda::SeedLabelledPolicy>(
-        ctx, cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, of.unit), chunk_count(x.rows())), a);
+        ctx, cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, of.unit), parts * chunk_count(x.rows())), a);
   });
 }
 

@@ -63,7 +63,7 @@ std::optional<NearerPlans> nearer_plans(index_t rows, index_t d, const DeviceInf
 
 bool batches_pay(index_t rows, index_t d, index_t trials, index_t centers) noexcept {
   // Seconds: of a batch and of a choice beside their products, and of one product (H100).
-  constexpr double batch = 400e-6, choice = 10e-6, of_batch = 1 / 1e14, of_choice = 1 / 5e12;
+  constexpr double batch = 300e-6, choice = 10e-6, of_batch = 1 / 1e14, of_choice = 1 / 3e12;
   const double products = static_cast<double>(rows * d) * static_cast<double>(trials);
   const double choices = static_cast<double>(std::clamp<index_t>(8 * centers, 128, 8192)) / static_cast<double>(trials);
   return batch / choices + products * of_batch < choice + products * of_choice;

@@ -2,6 +2,7 @@
 #include "tallskinny/tests/solvers/kmeans/ranks.hpp"
 
 #include "tallskinny/solvers/kmeans/comparison.hpp"
+#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 using namespace ts;
@@ -72,16 +73,23 @@ TEST_CASE("k-means on ranks: every seeding, with and without weights", "[kmeans]
   (void)expect_same_on_ranks(Rows(x.view()), o, weighted ? some_weights() : std::vector<double>());
 }
 
-TEST_CASE("k-means on ranks: k-means++ by a sample of the rows of all", "[kmeans][ranks]") {
+TEST_CASE("k-means on ranks: first centres by a sample of the rows of all", "[kmeans][ranks]") {
   constexpr index_t rows = 70000, k = 40;  // a quarter is more than the least sample
   REQUIRE(seeding_sample(rows, 2, k) > 0);
-  const generators::Blobs set(rows, 2, 30, 0.2, 10, 0, 5);
+  REQUIRE(kmeans_detail::rounds_sample(rows, 2, k) < rows);
+  // Far blobs: samples of k-means|| are used up.
+  const double apart = GENERATE(10.0, 1000.0);
+  const generators::Blobs set(rows, 2, 30, 0.2, apart, 0, 5);
   const auto x = generators::blobs<float>(set);
-  KMeansOptions o = options(KMeansInit::plus_plus, k);
+  KMeansOptions o = options(GENERATE(KMeansInit::plus_plus, KMeansInit::parallel), k);
+  const std::vector<double> weights(GENERATE(0, 1) * static_cast<std::size_t>(rows), 0.5);
   o.max_iter = 1;
+  o.weights = weights;
   const KMeansResult one = solvers::kmeans({}, Rows(x.view()), o);
   on_ranks(3, rows, [&](const Context& ctx) {
-    const KMeansResult here = solvers::kmeans(ctx, here_of(ctx, Rows(x.view())), o);
+    KMeansOptions own = o;
+    own.weights = here_of(ctx, weights);
+    const KMeansResult here = solvers::kmeans(ctx, here_of(ctx, Rows(x.view())), own);
     const std::lock_guard one_thread(catch_is_for_one_thread);
     expect_same_reports(here, one, here_of(ctx, one.labels));
   });

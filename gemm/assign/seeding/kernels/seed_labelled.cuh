@@ -1,7 +1,7 @@
-// Squared distances of all rows to the candidates of their labels, for seeding: a block a chunk of rows, eight
+// Squared distances of all rows to the candidates of their labels, for seeding: a block `chunk` rows, eight
 // lanes two rows, side by side over columns. Coordinates are (x - shift) scale in Score, those of the
-// candidates come so. squared = the least of itself and the distance, and the weighted sum of that over the
-// chunk. With `nearest` first_number plus the label is left there for each row that has come nearer.
+// candidates come so. squared = the least of itself and the distance, and the weighted sum of that over
+// them. With `nearest` first_number plus the label is left there for each row that has come nearer.
 #include "tallskinny/gemm/assign/seeding/kernels/seed_coordinate.cuh"
 
 constexpr int threads = policy.threads, lanes = 8, at_once = 2,

@@ -272,8 +272,9 @@ TEMPLATE_TEST_CASE("on a device, all choices at once are those made one by one",
   check_choices<TestType>(20, 3, {5, 40, 0, random_numbers, 9}, false);  // until nothing is left
   check_choices<TestType>(5000, 2, {5, 100, 0, random_numbers, 1000}, true);
   check_choices<TestType>(20000, 7, {8, 60, 0, random_numbers, 0}, false);
-  check_choices<TestType>(20000, 40, {8, 60, 3e6, random_numbers, 0}, true);   // until little is left
-  check_choices<TestType>(3000, 130, {11, 250, 0, random_numbers, 5}, false);  // more of them come in batches
+  check_choices<TestType>(20000, 40, {8, 60, 3e6, random_numbers, 0}, true);  // until little is left
+  check_choices<TestType>(3000, 130, {11, 60, 0, random_numbers, 5}, false);
+  check_choices<double>(3000, 130, {11, 250, 0, random_numbers, 5}, false);  // in several launches
   check_choices<TestType>(70000, 16, {16, 40, 0, random_numbers, 5}, true);
 }
 

@@ -1,0 +1,162 @@
+// k-means||
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/solvers/kmeans/candidate_sample_detail.hpp"
+
+namespace ts::inline v0::solvers::kmeans_detail {
+
+namespace {
+
+constexpr index_t rounds = 5;
+constexpr double oversampling = 0.5;
+
+/// The rows that k-means|| keeps, ascending, and what the rows weigh that are nearest to each.
+struct Kept {
+  std::vector<index_t> rows;
+  std::vector<double> weights;
+};
+
+/// What the rows weigh that have each of `count` numbers.
+std::vector<double> weights_by_number(const KMeansProblem& p, const PerRowArray<std::int32_t>& numbers, index_t count) {
+  if (!p.weighted()) {
+    auto counts = count_numbers(p.ctx, numbers.view(), count);
+    p.ctx.communicator->add(counts);
+    return {counts.begin(), counts.end()};
+  }
+  std::vector<double> weights(at(count));
+  const std::vector<std::int32_t> there = numbers.to_host();
+  in_turn(p.ctx, weights, [&] {
+    for (index_t i = 0; i < p.rows(); ++i) weights[at(there[at(i)])] += p.weight(i);
+  });
+  return weights;
+}
+
+/// The rounds of k-means||, among all rows or a sample of them.
+template <class S>
+class Oversampling {
+ public:
+  Oversampling(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream)
+      : p_(p),
+        seed_(seed),
+        stream_(stream),
+        all_(p),
+        nearest_(p.filled<std::int32_t>(no_label)),
+        picked_{draw_by_weight(p, Random(seed, stream + Purpose::first_row).uniform(0))} {
+    meet();
+  }
+
+  Kept keep(const Chosen& chosen) {
+    const index_t size = rounds_sample(p_.all_rows(), p_.cols(), p_.k);
+    for (std::uint64_t round = 0; round < rounds && all_.total() > 0; ++round) {
+      chosen(std::min(p_.k - 1, static_cast<index_t>(picked_.size())));
+      if (size < p_.all_rows() && !sample_) take_sample(round, static_cast<double>(size));
+      pick(Random(seed_, stream_ + Purpose::kept + round));
+    }
+    Kept all;
+    const std::vector<double> weights = weigh();
+    std::vector<std::size_t> order(picked_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return picked_[a] < picked_[b]; });
+    all.rows.reserve(order.size()), all.weights.reserve(order.size());
+    for (const std::size_t q : order) all.rows.push_back(picked_[q]), all.weights.push_back(weights[q]);
+    return all;
+  }
+
+ private:
+  void take_sample(std::uint64_t round, double size) {
+    sample_.emplace(p_, all_, Random(seed_, stream_ + Purpose::samples_of_rounds + round),
+                    Random(seed_, stream_ + Purpose::even_samples + round), size);
+    in_sample_ = sample_->problem().template filled<std::int32_t>(0);
+    at_first_ = sample_->potential().total();
+  }
+
+  /// One round.
+  void pick(const Random& random) {
+    Potential<S>& potential = sample_ ? sample_->potential() : all_;
+    if (!(potential.total() > 0)) return;
+    std::vector<index_t> more =
+        potential.keep(oversampling * static_cast<double>(p_.k) / potential.total(), random.philox());
+    if (sample_)
+      for (index_t& row : more) row = sample_->numbers()[at(row)];
+    const auto before = static_cast<index_t>(picked_.size());
+    picked_.insert(picked_.end(), more.begin(), more.end());
+    if (!sample_) return meet();
+    if (more.empty()) return;
+    potential.lower(rows_from(before).cview(), in_sample_.view(), static_cast<std::int32_t>(before));
+    if (potential.total() > stale * at_first_) return;
+    sample_.reset();
+    meet();
+  }
+
+  /// All rows meet what they have not met.
+  void meet() {
+    const index_t before = std::exchange(met_, static_cast<index_t>(picked_.size()));
+    if (before < met_) all_.lower(rows_from(before).cview(), nearest_.view(), static_cast<std::int32_t>(before));
+  }
+
+  std::vector<double> weigh() {
+    if (!sample_ || met_ > 1) {
+      meet();
+      return weights_by_number(p_, nearest_, std::ssize(picked_));
+    }
+    return weights_by_number(sample_->problem(), in_sample_, std::ssize(picked_));
+  }
+
+  [[nodiscard]] Matrix<double> rows_from(index_t first) const {
+    Matrix<double> out(std::ssize(picked_) - first, p_.cols());
+    p_.load_rows(std::span(picked_).subspan(at(first)), out.view());
+    return out;
+  }
+
+  const KMeansProblem& p_;
+  std::uint64_t seed_, stream_;
+  Potential<S> all_;
+  PerRowArray<std::int32_t> nearest_;  ///< of each row, among the first met_ of those picked
+  std::vector<index_t> picked_;
+  index_t met_ = 0;
+  std::optional<CandidateSample<S>> sample_;
+  PerRowArray<std::int32_t> in_sample_;  ///< of each of its rows, where it was taken before all rows met more than one
+  double at_first_ = 0;                  ///< potential of the sample
+};
+
+/// k-means++ on them.
+template <class S>
+Matrix<double> choose_kept(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, const Kept& kept_rows,
+                           const Chosen& chosen) {
+  const index_t count = std::ssize(kept_rows.rows);
+  const auto beside = p.rows_as<S>(kept_rows.rows);
+  const RowsInMemory candidates(rows_of<S>(p.ctx, beside.view(), count, p.cols()));
+  const Context here = alone(p.ctx);
+  KMeansProblem reduced{here, candidates, {}, kept_rows.weights, p.k};
+  reduced.find_moments();
+  return seed_plus_plus(reduced, seed, stream, {}, chosen);
+}
+
+}  // namespace
+
+index_t rounds_sample(index_t rows, index_t cols, index_t clusters) {
+  constexpr index_t least = index_t{1} << 14, for_each_kept = 16;
+  const auto kept_rows = static_cast<index_t>(static_cast<double>(rounds * clusters) * oversampling);
+  const index_t size = std::max(least, for_each_kept * kept_rows);
+  return 2 * size < rows && cols <= most_sampled / size ? size : rows;
+}
+
+Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
+  const bool wide = p.source.type() == DType::float64;
+  const Kept kept_rows =
+      wide ? Oversampling<double>(p, seed, stream).keep(chosen) : Oversampling<float>(p, seed, stream).keep(chosen);
+  if (std::ssize(kept_rows.rows) <= p.k) {
+    Matrix<double> rows(std::ssize(kept_rows.rows), p.cols());
+    p.load_rows(kept_rows.rows, rows.view());
+    return seed_plus_plus(p, seed, stream, rows.cview(), chosen);
+  }
+  // Products of rows with scales are no numbers of float32.
+  return wide || !p.scale.empty() ? choose_kept<double>(p, seed, stream, kept_rows, chosen)
+                                  : choose_kept<float>(p, seed, stream, kept_rows, chosen);
+}
+
+}  // namespace ts::inline v0::solvers::kmeans_detail
