@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "tallskinny/gemm/assign/scores/axes_factor.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
-#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
@@ -62,6 +63,9 @@ Matrix<To> converted(const Matrix<From>& from) {
   return to;
 }
 
+/// Of diagonal elements, below which columns depend on each other.
+constexpr double dead = 1e-10;
+
 /// A^T A Z in float32, of a sample A of rows.
 using SampleProducts = std::function<Matrix<float>(const Matrix<float>& z)>;
 
@@ -76,12 +80,46 @@ Matrix<double> leading_subspace(const Context& ctx, const SampleProducts& produc
     for (index_t i = q; i < std::min(q + 64, d * width); ++i)
       z.data()[i] = ((signs >> (i - q)) & 1) != 0 ? 1.0F : -1.0F;
   }
-  constexpr double dead = 1e-10;
   const Matrix<float> once = products(z);
   if (std::all_of(once.data(), once.data() + d * width, [](float x) { return x == 0; })) return {};
   Matrix<double> axes = cholesky_qr2(ctx, converted<double>(products(once)), dead);
   if (axes.cols() == 0) axes = cholesky_qr2(ctx, converted<double>(once), dead);
   return axes.cols() > 0 ? std::move(axes) : ortho::pivoted_qr(converted<double>(once).cview(), 1e-6).q;
+}
+
+/// The inverse of an upper triangle.
+Matrix<double> inverse_of(HostView<const double> r) {
+  const index_t n = r.rows();
+  auto found = Matrix<double>::zeros(n, n);
+  for (index_t i = n; i-- > 0;) {
+    found(i, i) = 1 / r(i, i);
+    for (index_t k = i + 1; k < n; ++k) {
+      const double factor = -found(i, i) * r(i, k);
+      for (index_t c = k; c < n; ++c) found(i, c) += factor * found(k, c);
+    }
+  }
+  return found;
+}
+
+/// Q with Q R = Z, orthonormal as well as the square of Z's condition allows; false where columns of Z depend on each
+/// other.
+bool orthonormal_there(const Context& ctx, const DeviceMatrix<double>& z, DeviceMatrix<double>& q) {
+  DeviceMatrix<double> there(ctx.stream, z.cols(), z.cols());
+  gram(ctx, Op::transpose, 1.0, z.cview(), 0.0, there.view());
+  Matrix<double> g;
+  if (assign_device::inverse_factor_serves(ctx, z.cols())) {
+    if (!assign_device::inverse_factor(ctx, there, dead)) return false;
+  } else {
+    g = Matrix<double>(z.cols(), z.cols());
+    copy(ctx.stream, g.view(), there.cview());
+    ctx.stream.synchronize();
+    if (!ortho::cholesky(g.view(), dead) && ctx.stream.rehearsal() == nullptr) return false;
+    g = inverse_of(g.cview());
+    copy(ctx.stream, there.view(), g.cview());
+  }
+  tsmm(ctx, Op::none, 1.0, z.cview(), there.cview(), 0.0, q.view());
+  ctx.stream.synchronize();
+  return true;
 }
 
 }  // namespace
@@ -118,28 +156,33 @@ Matrix<double> leading_axes(const KMeansProblem& p, index_t most) {
   return cholesky_qr2(ctx, std::move(turned), 1e-10);
 }
 
-Matrix<double> leading_space(const Context& ctx, const Rows& x, const ColumnMoments& moments, index_t columns) {
+DeviceMatrix<double> leading_space(const Context& ctx, const Rows& x, const ColumnMoments& moments, index_t columns) {
   const index_t d = x.cols(), count = std::min(x.rows(), sample_rows_there);
-  DeviceMatrix<float> a(ctx.stream, count, d), z(ctx.stream, d, columns), y(ctx.stream, count, columns),
-      found(ctx.stream, d, columns);
+  DeviceMatrix<double> a(ctx.stream, count, d), y(ctx.stream, count, columns), first(ctx.stream, d, columns),
+      second(ctx.stream, d, columns), third(ctx.stream, d, columns);
   gather_rows(ctx, x, spread(x.rows(), count), {a.data(), count * d, Space::device},
               SeedingUnit{moments, scale_of(moments)});
-  const SampleProducts products = [&](const Matrix<float>& of) {
-    const index_t width = of.cols();
-    const auto part = [width](const DeviceMatrix<float>& m) {
-      return DeviceView<float>::unchecked(m.data(), m.rows(), width, width);
-    };
-    Matrix<float> result(d, width);
-    copy(ctx.stream, part(z), of.cview());
-    tsmm(ctx, Op::none, 1.0F, a.cview(), part(z), 0.0F, part(y));
-    tsmttsm(ctx, Op::transpose, 1.0F, a.cview(), part(y), 0.0F, part(found));
-    copy(ctx.stream, result.view(), part(found));
-    ctx.stream.synchronize();
-    return result;
+  const auto multiply = [&](const DeviceMatrix<double>& z, DeviceMatrix<double>& found) {
+    tsmm(ctx, Op::none, 1.0, a.cview(), z.cview(), 0.0, y.view());
+    tsmttsm(ctx, Op::transpose, 1.0, a.cview(), y.cview(), 0.0, found.view());
   };
-  Context here = ctx;
-  here.stream = {};
-  return leading_subspace(here, products, d, columns);
+  fill_random<double>(ctx, Philox{0, 0}, first.view());
+  multiply(first, second);
+  if (!orthonormal_there(ctx, second, first)) {  // of fewer dimensions
+    Matrix<double> once(d, columns);
+    copy(ctx.stream, once.view(), second.cview());
+    ctx.stream.synchronize();
+    if (std::all_of(once.data(), once.data() + d * columns, [](double v) { return v == 0; })) return {};
+    const Matrix<double> found = ortho::pivoted_qr(once.cview(), 1e-6).q;
+    DeviceMatrix<double> there(ctx.stream, d, found.cols());
+    copy(ctx.stream, there.view(), found.cview());
+    ctx.stream.synchronize();
+    return there;
+  }
+  multiply(first, second), multiply(second, third);
+  if (orthonormal_there(ctx, third, second)) return second;
+  multiply(first, second);  // the spectrum falls too steeply for both steps at once
+  return orthonormal_there(ctx, second, third) ? std::move(third) : std::move(first);
 }
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

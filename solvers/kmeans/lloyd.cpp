@@ -164,29 +164,28 @@ void Lloyd::end_pass() {
   phase_ = run_.stop == KMeansStop::labels_unchanged && !moved ? Phase::done : Phase::label;
 }
 
+/// Each rank decides for its own rows.
 void Lloyd::use_heads() {
   asked_for_heads_ = true;  // unless they are to begin later
   const index_t passes = passes_with_heads(control_.max_iter - run_.n_iter);
-  if (p_.source.space() != Space::device || !p_.source.in_memory() || p_.distributed() || control_.spherical ||
-      passes == 0)
-    return;
+  if (p_.source.space() != Space::device || !p_.source.in_memory() || control_.spherical || passes == 0) return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
     if (block.rows() != p_.rows()) return;
     const HeadsForm form = clusters_.heads_form(block, passes);
     asked_for_heads_ = form.columns == 0 || form.from <= run_.n_iter;
     if (!asked_for_heads_) return;
     if (form.columns > 0) make_heads(block, form);
-    if (control_.bounds && clusters_.tile_bounds_may_pay(block)) clusters_.use_tile_bounds(block, passes);
+    if (control_.bounds && !p_.distributed() && clusters_.tile_bounds_may_pay(block))
+      clusters_.use_tile_bounds(block, passes);
   });
 }
 
 void Lloyd::make_heads(const Rows& x, const HeadsForm& form) {
-  Matrix<double> axes = leading_space(alone(p_.ctx), x, p_.moments, form.columns);
+  const DeviceMatrix<double> axes = leading_space(alone(p_.ctx), x, p_.moments, form.columns);
   // Fewer where rows have no more dimensions.
   const HeadsForm found = form.within(axes.cols());
-  if (found.columns > 0 && found.columns < axes.cols())
-    axes = leading_space(alone(p_.ctx), x, p_.moments, found.columns);
-  if (found.columns > 0 && axes.cols() == found.columns) clusters_.use_heads(x, axes.cview(), found.numbers);
+  if (found.columns == 0) return;
+  clusters_.use_heads(x, DeviceView<const double>(axes.data(), axes.rows(), found.columns, axes.cols()), found.numbers);
 }
 
 bool Lloyd::stop_after(index_t changed) {

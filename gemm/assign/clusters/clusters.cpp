@@ -54,7 +54,7 @@ HeadsForm Clusters::heads_form(const Rows& x, index_t passes) const {
   return there_ ? there_->heads_form(x, passes) : HeadsForm{};
 }
 
-void Clusters::use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers) {
+void Clusters::use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers) {
   expects(there_ != nullptr && axes.rows() == x.cols(),
           "clusters: heads serve rows on a device, and have their columns");
   there_->use_heads(x, axes, numbers);

@@ -50,7 +50,7 @@ class Clusters {
   /// Passes over these rows, all of which have labels, may find by their heads along `axes` which centroids may be
   /// nearest (scores/heads.hpp); the results are the same. @param axes d x heads_form().columns,
   /// orthonormal. @param numbers of heads along so many axes: heads_form() tells those that should pay.
-  void use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers = HeadNumbers::float16);
+  void use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers = HeadNumbers::float16);
   /// Whether use_tile_bounds() may pay for these rows on a device, and has the memory.
   [[nodiscard]] bool tile_bounds_may_pay(const Rows& x) const;
   /// The same as use_heads(), after it, by bounds of tiles of rows (scores/tile_bounds.hpp): where they take less time

@@ -130,7 +130,7 @@ HeadsForm DeviceClusters::heads_form(const Rows& x, index_t passes) const {
   return fits ? form : HeadsForm{};
 }
 
-void DeviceClusters::use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers) {
+void DeviceClusters::use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers) {
   heads_.emplace(ctx_, x, moments_, Heads::Along{axes, numbers}, k_, spread_.scale);
 }
 
@@ -155,7 +155,7 @@ void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t>
   };
   const HeadsForm form = chooses ? heads_form(x, passes_with_heads) : HeadsForm{};
   if (form.columns > 0) {
-    use_heads(x, Matrix<double>::zeros(d_, form.columns).cview(), form.numbers);
+    use_heads(x, DeviceMatrix<double>(ctx_.stream, d_, form.columns).cview(), form.numbers);
     choose_by(*heads_);
   }
   if (chooses && tile_bounds_may_pay(x)) {

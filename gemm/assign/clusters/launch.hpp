@@ -29,7 +29,7 @@ class DeviceClusters {
                      bool move_sums, bool settled, bool bounded);
   [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes) const;
   /// Passes over these rows, all of which get labels by the first of them, may choose centroids by heads.
-  void use_heads(const Rows& x, HostView<const double> axes, HeadNumbers numbers);
+  void use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers);
   [[nodiscard]] bool tile_bounds_may_pay(const Rows& x) const;
   /// They may choose them by bounds of tiles instead, where that takes less time in so many passes, or always.
   void use_tile_bounds(const Rows& x, index_t passes, bool always);

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/assign/scores/mixed_axes.hpp"
 #include "tallskinny/gemm/assign/sums/plan.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 
 namespace ts::inline v0::assign_device {
 
@@ -15,12 +16,19 @@ namespace {
 
 using cuda::ceil_div;
 
-/// to = x Q, both of a few rows.
-template <class T>
-void turn_rows(const Context& ctx, const Rows& x, const DeviceMatrix<float>& axes, float* to) {
-  tsmm(ctx, Op::none, 1.0F,
-       DeviceView<const T>::unchecked(static_cast<const T*>(x.values()), x.rows(), x.cols(), x.row_stride()),
-       axes.cview(), 0.0F, DeviceView<float>::unchecked(to, x.rows(), axes.cols(), axes.cols()));
+/// ||Q^T Q - 1||, at most, of the Gram matrix of axes.
+double distance_from_one(const Context& ctx, const DeviceMatrix<double>& gram) {
+  Matrix<double> here(gram.rows(), gram.cols());
+  copy(ctx.stream, here.view(), gram.cview());
+  ctx.stream.synchronize();
+  if (ctx.stream.rehearsal() != nullptr) return 0;
+  double squared = 0;
+  for (index_t i = 0; i < here.rows(); ++i)
+    for (index_t j = 0; j < here.cols(); ++j) {
+      const double off = here(i, j) - (i == j ? 1 : 0);
+      squared += off * off;
+    }
+  return std::sqrt(squared) * (1 + 0x1p-20) + 0x1p-40;
 }
 
 }  // namespace
@@ -48,43 +56,41 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, co
       by_rows_(array<std::uint16_t>(ctx, (k + 1) * row_columns(d_))),
       origins_(array<float>(ctx, k + 1)),
       chunks_(array<std::uint8_t>(ctx, padded_ * (form_.bytes() + 2 * cuda::limit_columns))) {
-  const Matrix<double> axes = form_.numbers == HeadNumbers::int8 ? assign_detail::mixed_axes(ctx, along.axes)
-                                                                 : Matrix<double>::copy_of(along.axes);
-  const index_t at_once = std::min(n_, index_t{1} << 18);
-  Matrix<double> turned_shift(1, m_);
-  Matrix<float> narrow(d_, m_);
-  double shift_norm = 0;
-  for (index_t j = 0; j < m_; ++j) turned_shift(0, j) = 0;
-  for (index_t i = 0; i < d_; ++i) {
-    const double shift = moments.shift[static_cast<std::size_t>(i)];
-    shift_norm += shift * shift;
-    for (index_t j = 0; j < m_; ++j)
-      turned_shift(0, j) += shift * axes(i, j), narrow(i, j) = static_cast<float>(axes(i, j));
-  }
-  Matrix<float> moved(1, m_);
-  for (index_t j = 0; j < m_; ++j) moved(0, j) = static_cast<float>(turned_shift(0, j) * scale);
-  DeviceMatrix<float> narrow_there(ctx.stream, d_, m_), moved_there(ctx.stream, 1, m_);
-  copy(ctx.stream, axes_.view(), axes.cview()), copy(ctx.stream, shift_.view(), turned_shift.cview());
-  copy(ctx.stream, narrow_there.view(), narrow.cview()), copy(ctx.stream, moved_there.view(), moved.cview());
+  const bool mixes = form_.numbers == HeadNumbers::int8;
+  const Matrix<double> mix_here = mixes ? assign_detail::mix_of_axes(m_) : Matrix<double>();
+  DeviceMatrix<double> mix(ctx.stream, mix_here.rows(), mix_here.cols()), shift_there(ctx.stream, 1, d_);
+  DeviceMatrix<double> taken(ctx.stream, d_, m_), rounded(ctx.stream, d_, m_), gram_there(ctx.stream, m_, m_);
+  copy(ctx.stream, mix.view(), mix_here.cview());
+  if (mixes)
+    tsmm(ctx, Op::none, 1.0, along.axes, mix.cview(), 0.0, taken.view());
+  else
+    copy(ctx.stream, taken.view(), along.axes);
+  const cuda::KernelPlan axes_plan = cuda::heads_axes_plan(form_, d_);
+  const cuda::Memory stages = array<std::uint16_t>(ctx, static_cast<index_t>(axes_plan.grid) * axes_plan.block);
+  cuda::launch_with<cuda::HeadsAxesPolicy>(
+      ctx, axes_plan,
+      {taken.data(), static_cast<int>(d_), static_cast<int>(m_), rounded.data(), axes_.data(), stages.data()});
+  // 2 - G is G^-1 up to the square of what G is from 1: axes are those of centroids, Q (2 - G), now.
+  gram(alone(ctx), Op::transpose, 1.0, rounded.cview(), 0.0, gram_there.view());
+  tsmm(ctx, Op::none, -1.0, rounded.cview(), gram_there.cview(), 2.0, axes_.view());
   Upload upload(ctx, d_);
-  const double* const shift_there = upload.next();
   upload.add(moments.shift);
-  upload.send();
-  // Products of float32 or better lose d + 16 roundings at most.
-  const float error = static_cast<float>(d_ + 64) * 0x1p-23F;
-  const cuda::Memory turned = array<float>(ctx, at_once * m_);
-  for (index_t i = 0; i < n_; i += at_once) {
-    const Rows block = x.block(i, std::min(at_once, n_ - i));
-    if (x.type() == DType::float16)
-      turn_rows<float16>(ctx, block, narrow_there, as<float>(turned));
-    else
-      turn_rows<float>(ctx, block, narrow_there, as<float>(turned));
-    cuda::launch_with<cuda::HeadsRowsPolicy>(
-        ctx, cuda::heads_rows_plan(x.type(), form_.numbers, block.rows(), ctx.stream.device()),
-        {argument_of(block), as<float>(turned), shift_there, moved_there.data(), scale, error,
-         static_cast<float>(std::sqrt(shift_norm) * scale * 1.0001), static_cast<int>(d_), static_cast<int>(m_),
-         as<std::uint8_t>(heads_) + i * form_.bytes(), as<cuda::HeadNorms>(norms_) + i});
-  }
+  upload.send(shift_there.data());
+  tsmm(ctx, Op::none, 1.0, shift_there.cview(), axes_.cview(), 0.0, shift_.view());
+  const double delta = distance_from_one(ctx, gram_there);
+  expects(delta < 0.25, "heads: axes are not orthonormal");
+  held_ = 1 - delta, off_ = delta * delta / (1 - delta) * (1 + delta);
+  const auto d = static_cast<double>(d_), m = static_cast<double>(m_), longest = std::sqrt(1 + delta);
+  const double shift_norm =
+      std::sqrt(std::inner_product(moments.shift.begin(), moments.shift.end(), moments.shift.begin(), 0.0)) * scale;
+  const double of_sums = std::sqrt(m) * 18 * (std::ceil(d / 16) + 4) * 0x1p-23;
+  cuda::launch_with<cuda::HeadsRowsPolicy>(
+      ctx, cuda::heads_rows_plan(cuda::rows_form(x), form_),
+      {argument_of(x), stages.data(), shift_there.data(), scale,
+       static_cast<float>((of_sums * 1.01 + 0x1p-11 + 0x1p-21) * longest * 1.01),
+       static_cast<float>((std::sqrt(d) * 0x1p-24 + shift_norm * 0x1p-21) * longest),
+       static_cast<float>((1 - 0x1p-20) / (1 + delta)), static_cast<int>(d_), static_cast<int>(m_), heads_.data(),
+       as<cuda::HeadNorms>(norms_)});
   ctx.stream.synchronize();
 }
 
@@ -94,8 +100,7 @@ std::uint64_t Heads::bytes(index_t n, index_t d, const HeadsForm& form, index_t 
       form.bytes() + static_cast<index_t>(sizeof(cuda::HeadNorms)) + 4 + 8 + 2 * cuda::limit_columns;
   const index_t of_pairs = padded_to_chunks(k) / (8 * cuda::heads_rows) + padded_to_chunks(k) * 4 / cuda::group_rows;
   const index_t of_centroids = 2 * row_columns(d) + 10 * m + 64;
-  return static_cast<std::uint64_t>(n * (of_rows + of_pairs) + k * of_centroids +
-                                    4 * m * std::min(n, index_t{1} << 18));
+  return static_cast<std::uint64_t>(n * (of_rows + of_pairs) + k * of_centroids);
 }
 
 bool Heads::serve(const Rows& x, double scale) noexcept {
@@ -151,7 +156,7 @@ ChosenCentroids Heads::choose_within(const Context& ctx, const ChoosingPass& pas
   order_by_labels(ctx, pass.labels, n_, k_, as<std::uint32_t>(places_), order);
   cuda::launch_with<cuda::HeadsCentroidsPolicy>(
       ctx, cuda::heads_centroids_plan(form_.numbers, k_),
-      {pass.centroids, turned_.data(), pass.shift, shift_.data(), pass.half_norms, pass.origins, scale_, k,
+      {pass.centroids, turned_.data(), pass.shift, shift_.data(), pass.half_norms, pass.origins, scale_, held_, off_, k,
        static_cast<int>(d_), m, steps, static_cast<int>(padded_), pass.beyond, by_rows_.data(), as<float>(origins_),
        chunks_.data()});
   auto* const list = as<index_t>(list_);

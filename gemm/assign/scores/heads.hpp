@@ -15,9 +15,9 @@ namespace ts::inline v0::assign_device {
 /// the rest by Cauchy and Schwarz. Memory: bytes().
 class Heads : public Chooser {
  public:
-  /// What heads are made of: axes, d x m, orthonormal to rounding, for numbers of which kernels take as many.
+  /// What heads are made of: axes there, d x m, about orthonormal, for numbers of which kernels take as many.
   struct Along {
-    HostView<const double> axes;
+    DeviceView<const double> axes;
     HeadNumbers numbers = HeadNumbers::float16;
   };
   /// @param scale of scores, in all passes. x, of k clusters, stays where it is. @throws Error(out_of_memory).
@@ -50,7 +50,8 @@ class Heads : public Chooser {
   index_t n_, d_, k_, m_, padded_;
   HeadsForm form_;
   double scale_;
-  DeviceMatrix<double> axes_, shift_, turned_;  ///< d x m; shift Q; centroids Q
+  double held_ = 1, off_ = 0;                   ///< heads_centroids.cuh
+  DeviceMatrix<double> axes_, shift_, turned_;  ///< of centroids, d x m; shift and centroids along them
   cuda::Memory heads_, norms_;                  ///< of rows
   cuda::Memory places_, order_, list_, limits_, signs_, numbers_, counts_;
   cuda::Memory by_rows_, origins_, chunks_;  ///< of centroids

@@ -15,16 +15,19 @@ struct HeadsForm {
   int from = 2;  ///< passes over all centroids before them
 
   [[nodiscard]] constexpr index_t bytes() const noexcept { return columns * (numbers == HeadNumbers::int8 ? 1 : 2); }
-  /// The same with the most columns, at most so many, that kernels take; none where those are too few.
+  /// The same with the most columns, at most so many, that kernels take, in float16 where those are too few for
+  /// integers; none where they are too few.
   [[nodiscard]] constexpr HeadsForm within(index_t most) const noexcept {
     constexpr index_t step_bytes = 32, least_steps = 3;
     HeadsForm form = *this;
     if (most < columns) form.columns = most;
-    const index_t of_step = numbers == HeadNumbers::int8 ? step_bytes : step_bytes / 2;
-    index_t steps = form.columns / of_step + 1;  // the last is that of limits
+    const index_t of_step = numbers == HeadNumbers::int8 ? step_bytes : step_bytes / 2, wanted = form.columns;
+    index_t steps = wanted / of_step + 1;  // the last is that of limits
     while (steps >= least_steps && steps % 3 != 0 && steps % 4 != 0) --steps;
     form.columns = steps >= least_steps ? (steps - 1) * of_step : 0;
-    return form;
+    if (form.columns > 0 || numbers == HeadNumbers::float16) return form;
+    form.numbers = HeadNumbers::float16, form.columns = wanted;
+    return form.within(wanted);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/scores/bounds_policy.hpp"
@@ -15,6 +16,14 @@ namespace {
 
 /// Of 32 bytes of a row, with one of limits.
 int head_steps(const HeadsForm& heads) { return static_cast<int>(heads.bytes() / HeadsTilesPolicy::step_bytes) + 1; }
+
+/// Elements of a load of a row's, and what it is aligned to.
+std::pair<int, int> loads_of(const RowsForm& rows) {
+  const auto size = static_cast<int>(size_of(rows.type));
+  const Piece piece = widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, rows.alignment}, rows.d);
+  const int vector = std::min(piece.count, 16 / size);
+  return {vector, std::min(piece.alignment, vector * size)};
+}
 
 constexpr double per_product = 2 / 655e9;       // milliseconds of a product of float16 in whole passes
 constexpr double without = 1.16 * per_product;  // of one in a pass over all centroids, measured
@@ -80,9 +89,31 @@ HeadsForm heads_form(const AssignProblem& p, index_t passes, const DeviceInfo& d
 
 index_t tile_rows(const ScorePlan& chosen) { return group_rows * policy_of<GroupsPolicy>(chosen.kernel).groups; }
 
-KernelPlan heads_rows_plan(DType type, HeadNumbers numbers, index_t rows, const DeviceInfo& device) {
-  KernelPlan plan = warps_plan("heads_rows", HeadsRowsPolicy{type, numbers}, rows, device);
+std::optional<KernelPlan> axes_factor_plan(index_t m, const DeviceInfo& device) {
+  constexpr index_t widest = 256;
+  if (m > widest) return std::nullopt;
+  const AxesFactorPolicy policy{static_cast<int>(ceil_div(m, 16) * 16)};
+  if (policy.shared_bytes() > device.shared_bytes_per_block) return std::nullopt;
+  KernelPlan plan = plan_of("axes_factor", policy);
+  plan.block = policy.threads;
+  plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
   plan.budget = {64, 0};
+  return plan;
+}
+
+KernelPlan heads_axes_plan(const HeadsForm& heads, index_t d) {
+  const HeadsAxesPolicy policy{HeadsRowsShape::of(heads.columns).columns};
+  return threads_plan("heads_axes", policy, ceil_div(d, policy.stage_columns) * policy.stage_columns * policy.columns);
+}
+
+KernelPlan heads_rows_plan(const RowsForm& rows, const HeadsForm& heads) {
+  HeadsRowsPolicy policy{rows.type, heads.numbers, HeadsRowsShape::of(heads.columns).columns};
+  std::tie(policy.vector, policy.alignment) = loads_of(rows);
+  KernelPlan plan = plan_of("heads_rows", policy);
+  plan.grid = grid_of(ceil_div(rows.n, policy.rows()), INT32_MAX);
+  plan.block = policy.threads;
+  plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes(static_cast<int>(rows.d)));
+  plan.budget = {policy.blocks_at_once() == 2 ? 128 : 255, 0};
   return plan;
 }
 
@@ -92,12 +123,9 @@ KernelPlan heads_centroids_plan(HeadNumbers numbers, index_t k) {
 }
 
 KernelPlan heads_limits_plan(const RowsForm& rows, const HeadsForm& heads, index_t steps, const DeviceInfo& device) {
-  const auto size = static_cast<int>(size_of(rows.type));
-  const Piece piece = widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, rows.alignment}, rows.d);
   HeadsLimitsPolicy policy{rows.type, static_cast<int>(rows.d), static_cast<int>(steps),
                            heads.numbers == HeadNumbers::int8 ? 1 : head_steps(heads)};
-  policy.vector = std::min(piece.count, 16 / size);
-  policy.alignment = std::min(piece.alignment, policy.vector * size);
+  std::tie(policy.vector, policy.alignment) = loads_of(rows);
   KernelPlan plan = warps_plan("heads_limits", policy, ceil_div(rows.n, 32), device);
   plan.budget = {64, static_cast<int>(ceil_div(rows.d, 16) * 64)};
   return plan;

@@ -19,7 +19,10 @@ namespace ts::inline v0::cuda {
 /// Rows of a tile of that kernel.
 [[nodiscard]] index_t tile_rows(const ScorePlan& chosen);
 
-[[nodiscard]] KernelPlan heads_rows_plan(DType type, HeadNumbers numbers, index_t rows, const DeviceInfo& device);
+/// None where the factor does not fit.
+[[nodiscard]] std::optional<KernelPlan> axes_factor_plan(index_t m, const DeviceInfo& device);
+[[nodiscard]] KernelPlan heads_axes_plan(const HeadsForm& heads, index_t d);
+[[nodiscard]] KernelPlan heads_rows_plan(const RowsForm& rows, const HeadsForm& heads);
 [[nodiscard]] KernelPlan heads_centroids_plan(HeadNumbers numbers, index_t k);
 [[nodiscard]] KernelPlan heads_limits_plan(const RowsForm& rows, const HeadsForm& heads, index_t steps,
                                            const DeviceInfo& device);

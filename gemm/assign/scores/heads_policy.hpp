@@ -19,20 +19,80 @@ struct alignas(16) HeadNorms {
 /// 2^14 over the norm, 2^15 over its square.
 inline constexpr float most_int8 = 127, most_per = 16384, most_norm = 16384, most_squared = 32768;
 
+/// How warps of a block share the heads of a tile of rows: axes are padded to `columns`.
+struct HeadsRowsShape {
+  int columns = 64;
+
+  static constexpr int warps = 8, stage_columns = 64;  ///< stage_columns: of rows
+  [[nodiscard]] constexpr int column_warps() const noexcept { return columns <= 64 ? 1 : columns <= 256 ? 2 : 4; }
+  [[nodiscard]] constexpr int rows() const noexcept { return columns <= 256 ? 128 : 64; }
+  /// For m axes.
+  [[nodiscard]] static constexpr HeadsRowsShape of(index_t m) noexcept {
+    const auto of_warps = static_cast<int>(m <= 64 ? 16 : m <= 256 ? 32 : 64);
+    return {(static_cast<int>(m) + of_warps - 1) / of_warps * of_warps};
+  }
+};
+
+struct HeadsAxesArguments {
+  const double* axes;  ///< d x m
+  int d, m;
+  double *rounded, *again;  ///< the same as they are taken, twice
+  void* stages;             ///< as heads_rows.cuh takes them
+};
+
+/// scores/kernels/heads_axes.cuh, a thread a number of the stages
+struct HeadsAxesPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
+  static constexpr char name[] = "ts::cuda::HeadsAxesPolicy";
+  using Arguments = HeadsAxesArguments;
+
+  int columns = 64;
+
+  static constexpr DType type = DType::float16;
+  static constexpr int threads = 256, stage_columns = HeadsRowsShape::stage_columns;
+  [[nodiscard]] constexpr int column_warps() const noexcept { return HeadsRowsShape{columns}.column_warps(); }
+
+  static constexpr void members(auto& p, auto each) { each("columns", p.columns); }
+  friend bool operator==(const HeadsAxesPolicy&, const HeadsAxesPolicy&) = default;
+};
+
+struct AxesFactorArguments {
+  double* gram;  ///< m x m; becomes R^-1, with zeros below
+  int m;
+  double dead;   ///< of what a diagonal element was, below which columns depend on each other
+  double* told;  ///< 1, or 0 where they do
+};
+
+/// scores/kernels/axes_factor.cuh, one block
+struct AxesFactorPolicy {
+  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
+  static constexpr char name[] = "ts::cuda::AxesFactorPolicy";
+  using Arguments = AxesFactorArguments;
+
+  int columns = 64;  ///< at least m
+
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 1024;
+  /// Of the upper triangle, and the diagonal as it was.
+  [[nodiscard]] constexpr int shared_bytes() const noexcept { return 4 * columns * (columns + 1) + 8 * columns; }
+
+  static constexpr void members(auto& p, auto each) { each("columns", p.columns); }
+  friend bool operator==(const AxesFactorPolicy&, const AxesFactorPolicy&) = default;
+};
+
 struct HeadsRowsArguments {
   RowsArgument x;
-  const float* turned;       ///< x Q, of as many rows
-  const double* shift;       ///< of each of d columns
-  const float* moved_shift;  ///< shift Q scale
+  const void* axes;     ///< stages of heads_axes.cuh
+  const double* shift;  ///< of each of d columns
   double scale;
-  float error;       ///< of an element of `turned`, at most so much of the norms of the row and the shift
-  float shift_norm;  ///< ||shift|| scale
+  float by_norm, constant;  ///< the error of a head before it is rounded: by_norm ||v|| + constant
+  float held;               ///< of the square of Q^T v as much, at least, lies along the axes
   int d, m;
   void* heads;  ///< rows x m
   HeadNorms* norms;
 };
 
-/// scores/kernels/heads_rows.cuh, a warp a row
+/// scores/kernels/heads_rows.cuh, a block a tile of rows
 struct HeadsRowsPolicy {
   static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
   static constexpr char name[] = "ts::cuda::HeadsRowsPolicy";
@@ -40,18 +100,32 @@ struct HeadsRowsPolicy {
 
   DType type = DType::float32;
   HeadNumbers numbers = HeadNumbers::float16;
+  int columns = 64;   ///< axes, padded
+  int vector = 1;     ///< elements of one load
+  int alignment = 4;  ///< of it
 
-  static constexpr int threads = 256, blocks_at_once = 4;
+  static constexpr int threads = 32 * HeadsRowsShape::warps, stages = 3, stage_columns = HeadsRowsShape::stage_columns;
+  [[nodiscard]] constexpr int column_warps() const noexcept { return HeadsRowsShape{columns}.column_warps(); }
+  [[nodiscard]] constexpr int rows() const noexcept { return HeadsRowsShape{columns}.rows(); }
+  [[nodiscard]] constexpr int blocks_at_once() const noexcept { return columns < 64 && type == DType::float16 ? 2 : 1; }
+  [[nodiscard]] constexpr int stage_bytes() const noexcept { return 2 * stage_columns * (rows() + columns); }
+  [[nodiscard]] constexpr int shared_bytes(int d) const noexcept {
+    return stages * stage_bytes() +
+           4 * (rows() * (1 + column_warps()) + (d + stage_columns - 1) / stage_columns * stage_columns);
+  }
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type), each("numbers", p.numbers); }
+  static constexpr void members(auto& p, auto each) {
+    each("type", p.type), each("numbers", p.numbers), each("columns", p.columns), each("vector", p.vector),
+        each("alignment", p.alignment);
+  }
   friend bool operator==(const HeadsRowsPolicy&, const HeadsRowsPolicy&) = default;
 };
 
 struct HeadsCentroidsArguments {
-  const double *centroids, *turned;   ///< k x d; k x m: centroids Q
-  const double *shift, *moved_shift;  ///< of d columns; shift Q
+  const double *centroids, *turned;   ///< k x d; k x m: by the axes
+  const double *shift, *moved_shift;  ///< of d columns; shift by the axes
   const float *half_norms, *origins;  ///< of `padded` centroids, as assign_prepare.cuh leaves them
-  double scale;
+  double scale, held, off;  ///< of squares of heads as much lies along axes; a head is off by `off` norms, at most
   int count, d, m, steps, padded;  ///< steps: of 16 columns of a row in `by_rows`
   float beyond;                    ///< the origin of what must not be chosen
   void* by_rows;                   ///< -c in float16, count + 1 rows, of which the last are zeros

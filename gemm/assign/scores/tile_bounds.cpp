@@ -33,23 +33,24 @@ void TileBounds::passed(index_t kept) noexcept {
   if (!trials_.known()) few_ = 0;
 }
 
-/// Memory, once the first probe or pass needs it.
-void TileBounds::make_room(const Context& ctx, const ChoosingPass& pass) {
+/// Memory for so many rows: a probe needs little.
+void TileBounds::make_room(const Context& ctx, const ChoosingPass& pass, index_t rows) {
   const index_t tile = cuda::tile_rows(pass.chosen);
-  if (tile == tile_) return;
+  if (tile != tile_) room_ = 0;
   if (tile_ == 0) {
     before_ = DeviceMatrix<double>(ctx.stream, k_, d_);
-    moves_ = array<float>(ctx, k_), nearest_ = array<float>(ctx, n_), upper_ = array<float>(ctx, n_);
+    moves_ = array<float>(ctx, k_), kept_ = array<cuda::word64>(ctx, 1);
     places_ = array<std::uint32_t>(ctx, k_ + 1), order_ = array<std::uint32_t>(ctx, n_);
-    list_ = array<index_t>(ctx, n_ + 1), kept_ = array<cuda::word64>(ctx, 1);
     by_rows_ = array<std::uint16_t>(ctx, (k_ + 1) * row_columns(d_)), origins_ = array<float>(ctx, k_ + 1);
     chunks_ = array<std::uint8_t>(ctx, padded_ * 2 * cuda::limit_columns);
   }
   tile_ = tile;
-  const index_t pairs = cuda::ceil_div(n_, tile) * padded_;
-  bounds_ = array<int>(ctx, pairs), numbers_ = array<int>(ctx, pairs);
-  counts_ = array<int>(ctx, cuda::ceil_div(n_, tile)), turns_ = array<int>(ctx, cuda::ceil_div(n_, tile));
-  some_ = array<std::uint32_t>(ctx, std::min(n_, probed_places * tiles_together * tile));
+  if (rows <= room_) return;
+  room_ = rows;
+  const index_t tiles = cuda::ceil_div(rows, tile);
+  bounds_ = array<int>(ctx, tiles * padded_), numbers_ = array<int>(ctx, tiles * padded_);
+  counts_ = array<int>(ctx, tiles), turns_ = array<int>(ctx, tiles);
+  nearest_ = array<float>(ctx, rows), upper_ = array<float>(ctx, rows), list_ = array<index_t>(ctx, rows + 1);
   forget();
 }
 
@@ -60,11 +61,13 @@ void TileBounds::order_rows(const Context& ctx, const ChoosingPass& pass) {
 TileBounds::Ordered TileBounds::some_tiles(const Context& ctx) {
   const index_t together = tiles_together * tile_, places = n_ < probed_places * together ? 1 : probed_places;
   const index_t rows = std::min(together, n_), apart = n_ / places / tile_ * tile_;
+  if (some_rows_ != places * rows) some_ = array<std::uint32_t>(ctx, places * rows);
+  some_rows_ = places * rows;
   auto* const some = as<std::uint32_t>(some_);
   for (index_t place = 0; place < places; ++place)
     cuda::copy_bytes(ctx.stream, some + place * rows, as<std::uint32_t>(order_) + place * apart,
                      static_cast<std::size_t>(rows) * sizeof(std::uint32_t));
-  return {places * rows, some};
+  return {some_rows_, some};
 }
 
 /// Of rows their distances to own centroids.
@@ -79,9 +82,9 @@ void TileBounds::measure(const Context& ctx, const ChoosingPass& pass, const Ord
 void TileBounds::place_centroids(const Context& ctx, const ChoosingPass& pass) {
   cuda::launch_with<cuda::HeadsCentroidsPolicy>(
       ctx, cuda::heads_centroids_plan(HeadNumbers::float16, k_),
-      {pass.centroids, nullptr, pass.shift, nullptr, pass.half_norms, pass.origins, pass.scale, static_cast<int>(k_),
-       static_cast<int>(d_), 0, static_cast<int>(pass.plans.steps), static_cast<int>(padded_), pass.beyond,
-       by_rows_.data(), as<float>(origins_), chunks_.data()});
+      {pass.centroids, nullptr, pass.shift, nullptr, pass.half_norms, pass.origins, pass.scale, 1, 0,
+       static_cast<int>(k_), static_cast<int>(d_), 0, static_cast<int>(pass.plans.steps), static_cast<int>(padded_),
+       pass.beyond, by_rows_.data(), as<float>(origins_), chunks_.data()});
 }
 
 void TileBounds::move(const Context& ctx, const ChoosingPass& pass, bool first) {
@@ -129,7 +132,7 @@ ChosenCentroids TileBounds::chosen(const ChoosingPass& pass, const cuda::ChosenA
 }
 
 ChosenCentroids TileBounds::choose(const Context& ctx, const ChoosingPass& pass) {
-  make_room(ctx, pass);
+  make_room(ctx, pass, n_);
   const bool first = !trials_.known();
   const Ordered rows{n_, as<std::uint32_t>(order_)};
   cuda::ChosenArgument given;
@@ -152,10 +155,9 @@ ChosenCentroids TileBounds::choose(const Context& ctx, const ChoosingPass& pass)
 }
 
 ChosenCentroids TileBounds::probe(const Context& ctx, const ChoosingPass& pass) {
-  make_room(ctx, pass);
+  make_room(ctx, pass, std::min(n_, probed_places * tiles_together * cuda::tile_rows(pass.chosen)));
   order_rows(ctx, pass);
   const Ordered rows = some_tiles(ctx);
-  some_rows_ = rows.rows;
   measure(ctx, pass, rows);
   place_centroids(ctx, pass);
   move(ctx, pass, true);

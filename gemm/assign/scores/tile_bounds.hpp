@@ -51,7 +51,7 @@ class TileBounds : public Chooser {
   [[nodiscard]] double share_of(index_t kept, index_t rows) const noexcept {
     return static_cast<double>(kept) / (static_cast<double>(rows) * static_cast<double>(padded_));
   }
-  void make_room(const Context& ctx, const ChoosingPass& pass);
+  void make_room(const Context& ctx, const ChoosingPass& pass, index_t rows);
   void order_rows(const Context& ctx, const ChoosingPass& pass);
   [[nodiscard]] Ordered some_tiles(const Context& ctx);
   void measure(const Context& ctx, const ChoosingPass& pass, const Ordered& rows);
@@ -72,6 +72,7 @@ class TileBounds : public Chooser {
   cuda::Memory places_, order_, some_, list_, numbers_, counts_, turns_, kept_;
   cuda::Memory by_rows_, origins_, chunks_;  ///< of centroids
   index_t tile_ = 0, some_rows_ = 0;         ///< rows of one, and of a probe
+  index_t room_ = 0;                         ///< rows that there is memory for
 };
 
 }  // namespace ts::inline v0::assign_device

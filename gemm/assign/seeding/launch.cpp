@@ -223,7 +223,7 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   gather_there(ctx, x, numbers, nullptr, out.data);
 }
 
-void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<float> out,
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<double> out,
                  const SeedingUnit& unit) {
   gather_there(ctx, x, numbers, &unit, out.data);
 }

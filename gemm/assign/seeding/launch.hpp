@@ -23,7 +23,7 @@ std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::i
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out);
-void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<float> out,
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<double> out,
                  const SeedingUnit& unit);
 
 }  // namespace ts::inline v0::assign_device

@@ -270,7 +270,7 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
                   });
 }
 
-void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<float> out,
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<double> out,
                  const SeedingUnit& unit) {
   expects(out.size == std::ssize(numbers) * x.cols() && out.space == Space::device && x.on_device(),
           "gathered rows need room for each of them, in the same memory");

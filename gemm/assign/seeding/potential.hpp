@@ -100,7 +100,7 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out);
 /// The same of rows on a device, in the coordinates of distances.
-void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<float> out,
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<double> out,
                  const SeedingUnit& unit);
 
 }  // namespace ts::inline v0

@@ -148,7 +148,9 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
     for (const HeadsForm& heads : {form, HeadsForm{d < 256 ? 96 : 256, HeadNumbers::int8}}) {
       plans.push_back(cuda::heads_limits_plan(p.rows, heads, found.steps, device));
       plans.push_back(cuda::heads_tiles_plan(p.rows.n, heads, false, device));
-      plans.push_back(cuda::heads_rows_plan(type, heads.numbers, p.rows.n, device));
+      plans.push_back(cuda::heads_rows_plan(p.rows, heads));
+      plans.push_back(cuda::heads_axes_plan(heads, d));
+      if (const auto factor = cuda::axes_factor_plan(heads.columns, device)) plans.push_back(*factor);
       plans.push_back(cuda::heads_centroids_plan(heads.numbers, k));
     }
     plans.push_back(cuda::heads_lists_plan(p.rows.n / cuda::tile_rows(*chosen), device));
@@ -158,7 +160,8 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
   }
   if (device.capability() == 90)
     for (const index_t columns : {64, 160, 224, 352, 480})
-      plans.push_back(cuda::heads_tiles_plan(1 << 20, {columns, HeadNumbers::int8}, false, device));
+      plans.push_back(cuda::heads_tiles_plan(1 << 20, {columns, HeadNumbers::int8}, false, device)),
+          plans.push_back(cuda::heads_rows_plan({type, 1 << 20, 768}, {columns, HeadNumbers::int8}));
   for (const auto& [d, k] : {std::pair<index_t, index_t>{512, 1000}, {64, 100000}})
     CHECK(cuda::heads_form({{type, 1 << 21, d}, k}, 50, device).columns == 0);
 }
@@ -268,7 +271,9 @@ TEST_CASE("rows of fewer dimensions than the plan has axes get the heads that ke
   CHECK(integers.within(223).columns == 160);
   CHECK(integers.within(150).columns == 96);
   CHECK(integers.within(95).columns == 64);
-  CHECK(integers.within(63).columns == 0);
+  CHECK(integers.within(63).columns == 48);  // in float16
+  CHECK(integers.within(63).numbers == HeadNumbers::float16);
+  CHECK(integers.within(31).columns == 0);
   CHECK(integers.within(100).numbers == HeadNumbers::int8);
   // What heads_tiles_plan() has stages for.
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");

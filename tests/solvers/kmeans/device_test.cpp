@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/kmeans/comparison.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
@@ -249,4 +250,63 @@ TEST_CASE("k-means of rows on a GPU by several ranks has the bits of one", "[kme
     }
     if (given || o.init == KMeansInit::random) CHECK(labels == one.labels);
   }
+}
+
+TEST_CASE("on a device, heads serve several ranks, and rows of fewer dimensions than the plan has axes",
+          "[kmeans][heads][gpu]") {
+  constexpr index_t n = index_t{1} << 19, d = 512, k = 4096;
+  const bool flat = GENERATE(false, true);
+  constexpr int ranks = 2;
+  Matrix<float16> x(n, d);
+  parallel_ranges(Context{}.thread_count(), n, [&](index_t begin, index_t end) {
+    for (index_t i = begin; i < end; ++i) {
+      const Philox own{5, static_cast<std::uint64_t>(i)}, group{6, static_cast<std::uint64_t>(i % 3000)};
+      for (index_t j = 0; j < d; ++j) {
+        const auto at = static_cast<std::uint64_t>(j);
+        const double v = group.uniform(at) - 0.5 + 0.8 * (own.uniform(at) - 0.5);
+        x(i, j) = narrowed<float16>(flat && j >= 50 ? 0.0 : v / std::sqrt(static_cast<double>(j + 1)));
+      }
+    }
+  });
+  Context ctx;
+  ctx.stream = test::device_stream();
+  DeviceMatrix<float16> there(ctx.stream, n, d);
+  copy(ctx.stream, there.view(), x.cview());
+  ctx.stream.synchronize();
+  KMeansOptions o;
+  o.clusters = k, o.max_iter = 60, o.init = KMeansInit::random, o.tolerance = solvers::KMeansTolerance::labels;
+  const auto run = [&](const Context& of, const Rows& rows, index_t& met) {
+    KMeansOptions here = o;
+    int iterations = 0;
+    here.on_progress = [&](const solvers::KMeansProgress& now) {
+      met += now.met;
+      return ++iterations < 12;  // of those planned for
+    };
+    return kmeans(of, rows, here);
+  };
+  index_t met_by_one = 0;
+  const KMeansResult one = run(ctx, Rows(ctx.stream, there.cview()), met_by_one);
+  CHECK(met_by_one > 0);
+  std::vector<KMeansResult> found(ranks);
+  std::vector<index_t> met(ranks);
+  const RowSlabs slabs = RowSlabs::of_pieces(n, ranks, chunk_rows);
+  run_on_threads(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
+    const int rank = communicator->rank();
+    Context of;
+    of.stream = cuda::Stream(0), of.communicator = communicator, of.slabs = slabs;
+    const Rows all(of.stream, there.cview());
+    found[static_cast<std::size_t>(rank)] =
+        run(of, all.block(slabs.begin(rank), slabs.rows(rank)), met[static_cast<std::size_t>(rank)]);
+  });
+  std::vector<std::int32_t> labels;
+  for (int r = 0; r < ranks; ++r) {
+    const KMeansResult& of = found[static_cast<std::size_t>(r)];
+    labels.insert(labels.end(), of.labels.begin(), of.labels.end());
+    CHECK(met[static_cast<std::size_t>(r)] > 0);
+    CHECK(of.inertia == one.inertia);
+    CHECK(std::equal(of.centers.data(), of.centers.data() + k * d, one.centers.data()));
+  }
+  CHECK(labels == one.labels);
+  CHECK(solvers::verify(ctx, Rows(ctx.stream, there.cview()), one.centers.cview(), one.labels,
+                        solvers::KMeansMetric::euclidean, 5000) == 0);
 }

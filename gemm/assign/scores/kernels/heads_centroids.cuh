@@ -3,7 +3,9 @@
 // after another, their negated heads (float16, or integers of 8 bits, `per` times as large) and a step of columns for
 // limits:
 //   o1 o2 o3 -1 -1 -1 -A -B -C   (float16 parts of the origin ||c||^2 / 2, and norms rounded up; all times `per`)
-// A is what rounding leaves of the head, B both, and C the tail; what float64 loses is made up for by 2^-30.
+// A is what rounding leaves of the head, B both, and C the tail; what float64 loses is made up for by 2^-30. Heads are
+// G^-1 Q^T c (heads_rows.cuh), off by at most `off` ||c||, of whose square at least (1 - delta) times as much lies along
+// the axes.
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/heads_norms.cuh"
 #include "tallskinny/gemm/device/warp.cuh"
@@ -64,7 +66,9 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   if (lane == 0 && m <= a.count) a.own_origins[m] = m < a.count ? a.origins[m] : a.beyond;
   if (lane >= ts::cuda::limit_columns || m >= a.padded) return;
   constexpr double up = 1 + 0x1p-20;
-  const double tail = all - turned + 0x1p-30 * all, left = sqrt(rest) * up + 0x1p-30 * sqrt(all) * per;
+  const double norm_of_all = sqrt(all), off = (a.off + 0x1p-30) * norm_of_all;
+  const double along = fmax(sqrt(turned) - off, 0.0), tail = all - a.held * along * along + 0x1p-30 * all,
+               left = sqrt(rest) * up + off * per;
   double origin = counts ? all / 2 * per : far;
   unsigned short bits = 0;
   for (int part = 0; part < 3; ++part) {

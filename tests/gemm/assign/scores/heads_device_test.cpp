@@ -105,6 +105,9 @@ void check(const Case& c) {
   const auto none = [&] { return PerRowArray<std::int32_t>(ctx, Space::device, c.n, 0xff); };
   Clusters plain(ctx, Space::device, moments, unit, Matrix<double>::copy_of(first.cview())),
       choosing(ctx, Space::device, moments, unit, std::move(first));
+  const Matrix<double> axes_here = axes_of(c);
+  DeviceMatrix<double> axes(ctx.stream, c.d, c.form.columns);
+  copy(ctx.stream, axes.view(), axes_here.cview());
   auto labels = none(), chosen = none();
   index_t left = 0, chosen_passes = 0;
   for (int step = 0; step < 6; ++step) {
@@ -118,7 +121,7 @@ void check(const Case& c) {
     chosen_passes += few.met > 0 ? 1 : 0;
     left = few.met;
     CHECK(choosing.move_to_means().squared_shift == plain.move_to_means().squared_shift);
-    if (step == 0 && (!c.bounds || c.after_heads)) choosing.use_heads(x, axes_of(c).cview(), c.form.numbers);
+    if (step == 0 && (!c.bounds || c.after_heads)) choosing.use_heads(x, axes.cview(), c.form.numbers);
     if (step == 0 && c.bounds) choosing.use_tile_bounds(x, 5, true);
   }
   CHECK(chosen_passes >= 2);
