@@ -78,15 +78,13 @@ class Oversampling {
   void pick(const Random& random) {
     Potential<S>& potential = sample_ ? sample_->potential() : all_;
     if (!(potential.total() > 0)) return;
-    std::vector<index_t> more =
+    const std::vector<index_t> more =
         potential.keep(oversampling * static_cast<double>(p_.k) / potential.total(), random.philox());
-    if (sample_)
-      for (index_t& row : more) row = sample_->numbers()[at(row)];
-    const auto before = static_cast<index_t>(picked_.size());
-    picked_.insert(picked_.end(), more.begin(), more.end());
+    const auto before = static_cast<std::int32_t>(picked_.size());
+    for (const index_t row : more) picked_.push_back(sample_ ? sample_->numbers()[at(row)] : row);
     if (!sample_) return meet();
     if (more.empty()) return;
-    potential.lower(rows_from(before).cview(), in_sample_.view(), static_cast<std::int32_t>(before));
+    potential.lower(more, in_sample_.view(), before);
     if (potential.total() > stale * at_first_) return;
     sample_.reset();
     meet();
@@ -95,7 +93,8 @@ class Oversampling {
   /// All rows meet what they have not met.
   void meet() {
     const index_t before = std::exchange(met_, static_cast<index_t>(picked_.size()));
-    if (before < met_) all_.lower(rows_from(before).cview(), nearest_.view(), static_cast<std::int32_t>(before));
+    if (before < met_)
+      all_.lower(std::span(picked_).subspan(at(before)), nearest_.view(), static_cast<std::int32_t>(before));
   }
 
   std::vector<double> weigh() {
@@ -104,12 +103,6 @@ class Oversampling {
       return weights_by_number(p_, nearest_, std::ssize(picked_));
     }
     return weights_by_number(sample_->problem(), in_sample_, std::ssize(picked_));
-  }
-
-  [[nodiscard]] Matrix<double> rows_from(index_t first) const {
-    Matrix<double> out(std::ssize(picked_) - first, p_.cols());
-    p_.load_rows(std::span(picked_).subspan(at(first)), out.view());
-    return out;
   }
 
   const KMeansProblem& p_;

@@ -37,14 +37,28 @@ Potential<S>::Potential(const KMeansProblem& problem, PerRowArray<S> squared)
 
 template <class S>
 void Potential<S>::lower(HostView<const double> centers, PerRow<std::int32_t> nearest, std::int32_t first_number) {
-  if (problem_.source.space() == Space::device && centers.rows() > 1 && labels_.view().empty())
+  lower(centers, {}, nearest, first_number);
+}
+
+template <class S>
+void Potential<S>::lower(std::span<const index_t> rows, PerRow<std::int32_t> nearest, std::int32_t first_number) {
+  if (takes_rows()) return lower({}, rows, nearest, first_number);
+  Matrix<double> centers(std::ssize(rows), problem_.cols());
+  problem_.load_rows(rows, centers.view());
+  lower(centers.cview(), nearest, first_number);
+}
+
+template <class S>
+void Potential<S>::lower(HostView<const double> centers, std::span<const index_t> of_rows, PerRow<std::int32_t> nearest,
+                         std::int32_t first_number) {
+  if (problem_.source.space() == Space::device && centers.rows() != 1 && labels_.view().empty())
     labels_ = problem_.filled<std::int32_t>(no_label);
   problem_.for_each_block([&](index_t first, const Rows& rows) {
     lower_potential<S>(
         problem_.ctx,
         {rows, unit(), centers, squared_.view().part(first, rows.rows()), problem_.weights_of(first, rows.rows()),
          KMeansProblem::part(std::span(chunk_totals_), first_chunk_ + first / chunk_rows, chunks(rows.rows())),
-         nearest.part(first, rows.rows()), first_number, labels_.view().part(first, rows.rows())});
+         nearest.part(first, rows.rows()), first_number, labels_.view().part(first, rows.rows()), of_rows});
   });
   gather_chunks(chunk_totals_.data(), 1);
   total_ = std::accumulate(chunk_totals_.begin(), chunk_totals_.end(), 0.0);

@@ -22,6 +22,12 @@ class Potential {
 
   /// D^2 = min(D^2, squared distance to the nearest of these centres). `nearest`: see lower_potential().
   void lower(HostView<const double> centers, PerRow<std::int32_t> nearest = {}, std::int32_t first_number = 0);
+  /// The same by these rows, which do not leave the device if takes_rows().
+  void lower(std::span<const index_t> rows, PerRow<std::int32_t> nearest = {}, std::int32_t first_number = 0);
+  [[nodiscard]] bool takes_rows() const {
+    return problem_.source.space() == Space::device && problem_.source.in_memory() && !problem_.distributed() &&
+           problem_.scale.empty();
+  }
   /// What the total would be after lower() of each single candidate.
   [[nodiscard]] std::vector<double> totals_with(HostView<const double> candidates) const;
   /// sum_i w_i D_i^2, in units of its own.
@@ -47,6 +53,8 @@ class Potential {
 
  private:
   Potential(const KMeansProblem& problem, PerRowArray<S> squared);
+  void lower(HostView<const double> centers, std::span<const index_t> rows, PerRow<std::int32_t> nearest,
+             std::int32_t first_number);
   [[nodiscard]] std::vector<S> squared_here(std::span<const index_t> numbers) const;
   /// Of `width` values for each chunk of all rows those here are there: gets all of them.
   void gather_chunks(double* values, index_t width) const;

@@ -43,7 +43,8 @@ void rehearse_seeding(const KMeansProblem& p) {
   (void)p.rows_as<S>(one);
   const index_t size = seeding_sample(p.rows(), p.cols(), p.k), trials = seeding_trials(p.k);
   if (size == 0) return;
-  if (const index_t more = size / seeding_rows_for_each; 1 + more < p.k) potential.lower(zeros(more).cview());
+  if (const index_t more = size / seeding_rows_for_each; 1 + more < p.k)
+    potential.lower(std::vector<index_t>(at(more), 0));
   on_sample<S>(p, size, [&](const KMeansProblem& of_sample) {
     Potential<S> candidates(of_sample);
     for (const index_t have : {index_t{1}, p.k - 1})  // one by one, and in batches
@@ -59,7 +60,8 @@ void rehearse_rounds(const KMeansProblem& p) {
   const double expected = static_cast<double>(p.k) / 2;
   for (const double apart : {-2.0, 2.0}) {
     const auto count = static_cast<index_t>(expected + apart * std::sqrt(expected));
-    potential.lower(Matrix<double>::zeros(std::max<index_t>(count, 1), p.cols()).cview(), nearest.view());
+    const std::vector<index_t> rows(at(std::max<index_t>(count, 1)), 0);
+    potential.lower(rows, nearest.view());
   }
   (void)count_numbers(p.ctx, std::as_const(nearest).view(), 5 * p.k / 2);
 }

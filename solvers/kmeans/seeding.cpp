@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/candidate_sample_detail.hpp"
@@ -47,36 +48,41 @@ struct Wanted {
 };
 
 /// Chooses centres, each the best of a few draws. In host memory a sample, which all ranks have, and other rows are
-/// drawn from by different random numbers. Returns how many centres there are then.
+/// drawn from by different random numbers. Returns which rows were chosen.
 template <class S>
-index_t choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, const Random& random,
-               const Wanted& wanted, Matrix<double>& centers, const Chosen& chosen) {
+std::vector<index_t> choose(const KMeansProblem& p, Potential<S>& potential, bool sampled, const Random& random,
+                            const Wanted& wanted, Matrix<double>& centers, const Chosen& chosen) {
   auto [have, until, enough] = wanted;
   const index_t trials = seeding_trials(centers.rows());
   Matrix<double> candidates(trials, p.cols());
   std::vector<double> uniforms(at(trials));
+  std::vector<index_t> all;
+  all.reserve(at(std::max<index_t>(until - have, 0)));
   const bool together = sampled || p.source.space() == Space::device;
   chosen(have);
   if (together && have < until && potential.total() > std::max(enough, 0.0)) {
-    const auto rows = potential.choose({trials, until - have, std::max(enough, 0.0), random.philox(),
-                                        static_cast<std::uint64_t>(have * trials),
-                                        [&, have = have](index_t more) { chosen(have + more); }});
+    auto rows = potential.choose({trials, until - have, std::max(enough, 0.0), random.philox(),
+                                  static_cast<std::uint64_t>(have * trials),
+                                  [&, have = have](index_t more) { chosen(have + more); }});
     if (rows) {
       p.load_rows(*rows, centers.view().rows(have, std::ssize(*rows)));
       have += std::ssize(*rows);
+      all = std::move(*rows);
     }
   }
   for (; have < until && potential.total() > enough; ++have) {
     chosen(have);
     for (index_t q = 0; q < trials; ++q)
       uniforms[at(q)] = random.uniform(static_cast<std::uint64_t>(have * trials + q));
-    p.load_rows(potential.draw(uniforms), candidates.view());
+    const std::vector<index_t> drawn = potential.draw(uniforms);
+    p.load_rows(drawn, candidates.view());
     const std::vector<double> totals = potential.totals_with(candidates.cview());
     const auto best = std::min_element(totals.begin(), totals.end()) - totals.begin();
     std::copy_n(candidates.data() + best * p.cols(), p.cols(), centers.data() + have * p.cols());
     potential.lower(candidates.cview().rows(best, 1));
+    all.push_back(drawn[at(best)]);
   }
-  return have;
+  return all;
 }
 
 /// Rows in a sample; infinity: all that are no centre; 0: none, since rows are too wide.
@@ -104,16 +110,21 @@ bool plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
     CandidateSample<S> sample(p, potential, Random(seed, stream + Purpose::samples + round % 128), size,
                               std::move(room));
     const bool all = std::isinf(size);
-    const index_t before = have;
     const index_t until = all ? p.k : std::min(p.k, have + static_cast<index_t>(size / seeding_rows_for_each));
-    have = choose(sample.problem(), sample.potential(), true, random,
-                  {have, until, all ? 0 : stale * sample.potential().total()}, centers, chosen);
+    std::vector<index_t> rows = choose(sample.problem(), sample.potential(), true, random,
+                                       {have, until, all ? 0 : stale * sample.potential().total()}, centers, chosen);
+    const index_t before = std::exchange(have, have + std::ssize(rows));
     if (have == p.k) return true;
-    if (have == before) break;
+    if (rows.empty()) break;
+    for (index_t& row : rows) row = sample.numbers()[at(row)];
     room = std::move(sample).room();
-    potential.lower(centers.cview().rows(before, have - before));
+    if (potential.takes_rows())
+      potential.lower(rows);
+    else
+      potential.lower(centers.cview().rows(before, have - before));
   }
-  return choose(p, potential, false, random, {have, p.k, last_resort ? -1.0 : 0.0}, centers, chosen) == p.k;
+  const auto rows = choose(p, potential, false, random, {have, p.k, last_resort ? -1.0 : 0.0}, centers, chosen);
+  return have + std::ssize(rows) == p.k;
 }
 
 }  // namespace

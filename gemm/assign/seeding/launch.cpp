@@ -1,10 +1,12 @@
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
 
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
+#include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/assign/scores/launch.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/assign/seeding/rows_in_unit.hpp"
@@ -22,6 +24,36 @@ cuda::Coordinates coordinates_of(const Rows& x, const SeedingUnit& unit) {
   return direct ? cuda::Coordinates::direct : cuda::Coordinates::narrow;
 }
 
+/// The sums that `parts` of each chunk left, which are waited for.
+void fetch_totals(const Context& ctx, std::span<double> totals, index_t parts, const double* from) {
+  if (parts == 1) return fetch_numbers(ctx, totals, from);
+  std::vector<double> sums(totals.size() * static_cast<std::size_t>(parts));
+  fetch_numbers(ctx, std::span(sums), from);
+  for (std::size_t c = 0; c < totals.size(); ++c) {
+    const auto first = sums.begin() + static_cast<index_t>(c) * parts;
+    totals[c] = std::accumulate(first, first + parts, 0.0);
+  }
+}
+
+/// Without labels; `parts` of each chunk leave their sums.
+template <class S>
+cuda::SeedDistancesArguments arguments_of(const PotentialArguments<S>& of, const void* candidates, index_t count,
+                                          const double* shift, index_t parts, double* totals) {
+  return {.x = argument_of(of.x),
+          .d = static_cast<int>(of.x.cols()),
+          .candidates = candidates,
+          .labels = nullptr,
+          .shift = shift,
+          .scale = of.unit.scale,
+          .chunk = chunk_rows / parts,
+          .squared = of.squared.data,
+          .weights = of.weights.data,
+          .nearest = of.nearest.data,
+          .first_number = of.first_number,
+          .count = static_cast<int>(count),
+          .totals = totals};
+}
+
 /// launch(arguments, room for the candidates in S), which have candidates in the coordinates of the unit and no labels;
 /// what the `parts` of chunks leave comes to of.totals.
 template <class S, class Launch>
@@ -36,27 +68,9 @@ void with_candidates(const Context& ctx, const PotentialArguments<S>& of, index_
                     found = w.reserve<double>(std::ssize(of.totals) * parts);
   w.get(ctx.stream);
   upload.send(w.at<double>(sent));
-  const cuda::SeedDistancesArguments arguments{.x = argument_of(of.x),
-                                               .d = static_cast<int>(d),
-                                               .candidates = w.at<double>(sent),
-                                               .labels = nullptr,
-                                               .shift = w.at<double>(sent) + count * d,
-                                               .scale = of.unit.scale,
-                                               .chunk = chunk_rows / parts,
-                                               .squared = of.squared.data,
-                                               .weights = of.weights.data,
-                                               .nearest = of.nearest.data,
-                                               .first_number = of.first_number,
-                                               .count = static_cast<int>(count),
-                                               .totals = w.at<double>(found)};
-  launch(arguments, w.at<S>(narrow));
-  if (parts == 1) return fetch_numbers(ctx, of.totals, w.at<double>(found));
-  std::vector<double> sums(of.totals.size() * static_cast<std::size_t>(parts));
-  fetch_numbers(ctx, std::span(sums), w.at<double>(found));
-  for (std::size_t c = 0; c < of.totals.size(); ++c) {
-    const auto first = sums.begin() + static_cast<index_t>(c) * parts;
-    of.totals[c] = std::accumulate(first, first + parts, 0.0);
-  }
+  launch(arguments_of(of, w.at<double>(sent), count, w.at<double>(sent) + count * d, parts, w.at<double>(found)),
+         w.at<S>(narrow));
+  fetch_totals(ctx, of.totals, parts, w.at<double>(found));
 }
 
 /// One launch of assign/seeding/kernels/seed_distances.cuh; totals: chunks x what it leaves (policy.lower).
@@ -70,19 +84,75 @@ void launch_distances(const Context& ctx, bool lower, const PotentialArguments<S
   });
 }
 
+constexpr index_t parts_of_chunk = 8;  ///< of those below, so that samples have enough blocks
+
 /// The same to the candidates of labels: assign/seeding/kernels/seed_labelled.cuh.
 template <class S>
+void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, cuda::SeedDistancesArguments a) {
+  cuda::launch_with<cuda::SeedLabelledPolicy>(ctx,
+                                              cuda::seed_labelled_plan(of.x.type(), coordinates_of<S>(of.x, of.unit),
+                                                                       parts_of_chunk * chunk_count(of.x.rows())),
+                                              a);
+}
+template <class S>
 void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, const std::int32_t* labels) {
-  constexpr index_t parts = 8;  // of a chunk, so that samples have enough blocks
   const Rows& x = of.x;
-  with_candidates(ctx, of, parts, [&](cuda::SeedDistancesArguments a, S* narrow) {
+  with_candidates(ctx, of, parts_of_chunk, [&](cuda::SeedDistancesArguments a, S* narrow) {
     const Rows wide(ctx.stream, DeviceView<const double>::unchecked(static_cast<const double*>(a.candidates), a.count,
                                                                     x.cols(), x.cols()));
     launch_gather<S>(ctx, wide, nullptr, a.count, nullptr, 1, narrow, x.cols());
     a.candidates = narrow, a.labels = labels;
-    cuda::launch_with<cuda::SeedLabelledPolicy>(
-        ctx, cuda::seed_labelled_plan(x.type(), coordinates_of<S>(x, of.unit), parts * chunk_count(x.rows())), a);
+    launch_labelled(ctx, of, a);
   });
+}
+
+template <class T>
+cuda::Memory room_for(const Context& ctx, index_t count) {
+  return {ctx.stream, static_cast<std::size_t>(count) * sizeof(T)};
+}
+template <class T>
+T* in(const cuda::Memory& memory) {
+  return static_cast<T*>(memory.data());
+}
+
+/// Lowers by rows of x, which stay on the device; labels are overwritten.
+void lower_by_rows(const Context& ctx, const PotentialArguments<float>& of, PerRow<std::int32_t> labels) {
+  const Rows& x = of.x;
+  const ColumnMoments& moments = of.unit.moments;
+  const index_t d = x.cols(), count = std::ssize(of.rows), padded = with_copies(count);
+  std::vector<index_t> rows(of.rows.begin(), of.rows.end());
+  rows.resize(static_cast<std::size_t>(padded), rows.back());
+  const cuda::Memory numbers = room_for<index_t>(ctx, padded), exact = room_for<double>(ctx, padded * d),
+                     column = room_for<double>(ctx, padded), narrow = room_for<float>(ctx, count * d),
+                     heads = room_for<std::uint16_t>(ctx, count * d), norms = room_for<cuda::SeedNorms>(ctx, count),
+                     largest = room_for<unsigned>(ctx, 1),
+                     totals = room_for<double>(ctx, parts_of_chunk * std::ssize(of.totals));
+  Upload upload(ctx, d);
+  const double* const shift = upload.next();
+  upload.add(moments.shift);
+  upload.send();
+  cuda::copy_bytes(ctx.stream, numbers.data(), rows.data(), rows.size() * sizeof(index_t));
+  launch_gather(ctx, x, in<const index_t>(numbers), padded, nullptr, 1, in<double>(exact), d);
+  const Rows first_column(ctx.stream, DeviceView<const double>::unchecked(in<const double>(exact), padded, 1, d));
+  launch_gather(ctx, first_column, nullptr, padded, nullptr, 1, in<double>(column), 1);
+  launch_gather(ctx, x, in<const index_t>(numbers), count, shift, of.unit.scale, in<float>(narrow), d);
+  cuda::fill_bytes(ctx.stream, largest.data(), 0, sizeof(unsigned));
+  cuda::launch_with<cuda::SeedHeadsPolicy>(
+      ctx, cuda::seed_heads_plan(count, ctx.stream.device()),
+      {in<const float>(narrow), count, static_cast<int>(d), static_cast<int>(d), static_cast<int>(d), heads.data(),
+       in<cuda::SeedNorms>(norms), in<unsigned>(largest)});
+  constexpr double up = 1 + 0x1p-20;  // float32 has lost something
+  PlacedCentroids placed;
+  placed.spread.scale = assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d), moments);
+  const double norm = std::bit_cast<float>(fetch_number(ctx, in<const unsigned>(largest)));
+  placed.spread.squared = std::pow(up * norm * (placed.spread.scale / of.unit.scale), 2);
+  placed.sums.clusters = padded, placed.sums.shift = shift;
+  placed.rows = in<const double>(exact), placed.first_column = in<const double>(column);
+  (void)pass_over(ctx, {x, moments, placed, Scores::float32, labels});
+  cuda::SeedDistancesArguments a = arguments_of(of, narrow.data(), count, shift, parts_of_chunk, in<double>(totals));
+  a.labels = labels.data;
+  launch_labelled(ctx, of, a);
+  fetch_totals(ctx, of.totals, parts_of_chunk, in<const double>(totals));
 }
 
 /// Rows in T, which holds all numbers of x, through page-locked memory; threads write them as float64.
@@ -127,13 +197,19 @@ void gather_there(const Context& ctx, const Rows& x, std::span<const index_t> nu
 }  // namespace
 
 template <class S>
+bool takes_rows(const PotentialArguments<S>& of) {
+  return !is_wide<S> && std::ssize(of.rows) > cuda::most_seed_candidates && !of.x.has_scale();
+}
+
+template <class S>
 void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
   const index_t n = of.x.rows();
   if (n == 0) return;
   // A single one is the nearest. Beyond a few, finding it by tensor instructions first costs less than all distances.
   constexpr index_t wide_row = 256;
   const bool one = of.candidates.rows() == 1 && of.x.cols() >= wide_row;
-  if (of.candidates.rows() <= cuda::most_seed_candidates && !one) return launch_distances<S>(ctx, true, of);
+  const bool by_rows = !of.rows.empty();
+  if (!by_rows && of.candidates.rows() <= cuda::most_seed_candidates && !one) return launch_distances<S>(ctx, true, of);
   cuda::Memory memory;
   PerRow<std::int32_t> labels = of.labels;
   if (labels.empty()) {
@@ -141,6 +217,8 @@ void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
     labels = {static_cast<std::int32_t*>(memory.data()), n, Space::device};
   }
   cuda::fill_bytes(ctx.stream, labels.data, one ? 0 : 0xff, static_cast<std::size_t>(n) * sizeof(std::int32_t));
+  if constexpr (!is_wide<S>)
+    if (by_rows) return lower_by_rows(ctx, of, labels);
   if (!one) {
     const Matrix<double> padded = with_copies(ctx, of.candidates, Space::device);
     (void)assign_rows(ctx, {of.x, of.unit.moments, padded.cview(), Scores::float32, labels});
@@ -244,5 +322,7 @@ std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::i
 
 TS_INSTANTIATE_POTENTIAL(float)
 TS_INSTANTIATE_POTENTIAL(double)
+template decltype(takes_rows<float>) takes_rows<float>;
+template decltype(takes_rows<double>) takes_rows<double>;
 
 }  // namespace ts::inline v0::assign_device

@@ -5,6 +5,9 @@
 
 namespace ts::inline v0::assign_device {
 
+/// Whether rows of x need not come to the host to be candidates.
+template <class S>
+[[nodiscard]] bool takes_rows(const PotentialArguments<S>& of);
 template <class S>
 void lower_potential(const Context& ctx, const PotentialArguments<S>& of);
 template <class S>

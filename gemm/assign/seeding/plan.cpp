@@ -47,6 +47,12 @@ KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, index_t row
   return plan;
 }
 
+KernelPlan seed_heads_plan(index_t rows, const DeviceInfo& device) {
+  KernelPlan plan = warps_plan("seed_heads", SeedHeadsPolicy{}, rows, device);
+  plan.budget = {64, 0};
+  return plan;
+}
+
 std::optional<NearerPlans> nearer_plans(index_t rows, index_t d, const DeviceInfo& device) {
   index_t steps = ceil_div(d, 16) + 1;
   while (steps % 3 != 0 && steps % 4 != 0) ++steps;
@@ -54,10 +60,10 @@ std::optional<NearerPlans> nearer_plans(index_t rows, index_t d, const DeviceInf
   if (device.capability() != 90) return std::nullopt;
   plans.tiles = heads_tiles_plan(rows, {plans.columns, HeadNumbers::float16}, true, device);
   if (policy_of<HeadsTilesPolicy>(plans.tiles).groups == 0) return std::nullopt;
-  plans.heads = warps_plan("seed_heads", SeedHeadsPolicy{}, rows, device);
+  plans.heads = seed_heads_plan(rows, device);
   plans.limits = threads_plan("seed_limits", SeedLimitsPolicy{}, rows);
   plans.measure = warps_plan("seed_measure", SeedMeasurePolicy{}, rows, device);
-  for (KernelPlan* const plan : {&plans.heads, &plans.limits, &plans.measure}) plan->budget = {64, 0};
+  for (KernelPlan* const plan : {&plans.limits, &plans.measure}) plan->budget = {64, 0};
   return plans;
 }
 

@@ -33,6 +33,8 @@ inline constexpr index_t most_trials = SeedTurnsPolicy::most_trials;
 [[nodiscard]] KernelPlan seed_choose_plan(bool wide, index_t trials, index_t rows, index_t row_bytes,
                                           const DeviceInfo& device);
 
+/// assign/seeding/kernels/seed_heads.cuh
+[[nodiscard]] KernelPlan seed_heads_plan(index_t rows, const DeviceInfo& device);
 /// The kernels that find the rows that candidates are nearer to.
 struct NearerPlans {
   index_t columns;  ///< of rows in float16

@@ -95,7 +95,14 @@ void expect_potential(const Rows& x, HostView<const double> candidates, PerRow<c
 
 template <class S>
 void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
-  expect_potential<S>(of.x, of.candidates, of.squared, of.weights, std::ssize(of.totals));
+  if (!of.rows.empty() && !(of.x.on_device() && assign_device::takes_rows(of))) {
+    Matrix<double> candidates(std::ssize(of.rows), of.x.cols());
+    gather_rows(ctx, of.x, of.rows, candidates.view());
+    return lower_potential<S>(ctx, {of.x, of.unit, candidates.cview(), of.squared, of.weights, of.totals, of.nearest,
+                                    of.first_number, of.labels});
+  }
+  expect_potential<S>(of.x, of.rows.empty() ? of.candidates : HostView<const double>(nullptr, 0, of.x.cols()),
+                      of.squared, of.weights, std::ssize(of.totals));
   if (!of.nearest.empty()) assign_detail::expect_per_row(of.x, of.nearest, "nearest");
   if (!of.labels.empty()) assign_detail::expect_per_row(of.x, of.labels, "labels");
   if (of.x.on_device()) return assign_device::lower_potential<S>(ctx, of);
@@ -227,12 +234,17 @@ std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::i
   return found;
 }
 
+index_t with_copies(index_t candidates) {
+  if (candidates <= 8) return candidates;
+  // Four numbers between a power of two and the next.
+  const auto step = static_cast<index_t>(std::bit_floor(static_cast<std::uint64_t>(candidates)) / 4);
+  return (candidates + step - 1) / step * step;
+}
+
 Matrix<double> with_copies(const Context& ctx, HostView<const double> candidates, Space space) {
   const index_t count = candidates.rows();
   if (space == Space::host || count <= 8) return Matrix<double>::copy_of(candidates);
-  // Four numbers between a power of two and the next.
-  const auto step = static_cast<index_t>(std::bit_floor(static_cast<std::uint64_t>(count)) / 4);
-  Matrix<double> out((count + step - 1) / step * step, candidates.cols());
+  Matrix<double> out(with_copies(count), candidates.cols());
   parallel_for(gathering_team(ctx, out.rows(), out.cols()), out.rows(), [&](index_t q) {
     std::copy_n(candidates.data() + std::min(q, count - 1) * candidates.ld(), out.cols(), out.data() + q * out.ld());
   });

@@ -28,12 +28,13 @@ struct PotentialArguments {
   const Rows& x;
   const SeedingUnit& unit;
   HostView<const double> candidates;
-  PerRow<S> squared;                  ///< n entries, in and out
-  PerRow<const double> weights;       ///< n entries or none
-  std::span<double> totals;           ///< one for each chunk
-  PerRow<std::int32_t> nearest = {};  ///< n entries or none: where D_i^2 falls, the number of the candidate
-  std::int32_t first_number = 0;      ///< that of the first candidate
-  PerRow<std::int32_t> labels = {};   ///< n numbers that are overwritten, on a device; none: of its own
+  PerRow<S> squared;                   ///< n entries, in and out
+  PerRow<const double> weights;        ///< n entries or none
+  std::span<double> totals;            ///< one for each chunk
+  PerRow<std::int32_t> nearest = {};   ///< n entries or none: where D_i^2 falls, the number of the candidate
+  std::int32_t first_number = 0;       ///< that of the first candidate
+  PerRow<std::int32_t> labels = {};    ///< n numbers that are overwritten, on a device; none: of its own
+  std::span<const index_t> rows = {};  ///< the candidates are these rows of x, and `candidates` is none
 };
 /// D_i^2 = min(D_i^2, distance to the nearest candidate); totals[c] = sum of w_i D_i^2 over chunk c (of chunk_rows).
 /// Bits do not depend on threads, and on a device repeat.
@@ -92,6 +93,7 @@ template <class S>
 
 /// On a device, the candidates with the last one repeated up to one of few numbers, since kernels of assign()
 /// are compiled for a number of centroids; a copy is never the nearest. On the host, as they are.
+[[nodiscard]] index_t with_copies(index_t candidates);
 [[nodiscard]] Matrix<double> with_copies(const Context& ctx, HostView<const double> candidates, Space space);
 
 /// Rows of x, in any order, in float64.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -128,6 +129,18 @@ void check_distances(const Case<T>& c) {
     std::vector<double> totals(chunks);
     lower_potential<S>(ctx, {x, unit, itself.cview(), squared.view(), weigh.view(), totals});
     CHECK(squared.to_host()[static_cast<std::size_t>(c.n / 2)] == 0);
+    // Rows need not be brought to be candidates.
+    std::vector<index_t> rows;
+    for (index_t q = 0; q < 40; ++q) rows.push_back((q * 131 + 7) % c.n);
+    Matrix<double> brought(std::ssize(rows), c.d);
+    gather_rows(ctx, x, rows, brought.view());
+    const auto lowered = [&](HostView<const double> by, std::span<const index_t> by_rows) {
+      PerRowArray<S> own(ctx, x.space(), std::vector<S>(static_cast<std::size_t>(c.n), std::numeric_limits<S>::max()));
+      PerRowArray<std::int32_t> nearest(ctx, x.space(), c.n, 0xff);
+      lower_potential<S>(ctx, {x, unit, by, own.view(), weigh.view(), totals, nearest.view(), 3, {}, by_rows});
+      return std::tuple(own.to_host(), nearest.to_host(), totals);
+    };
+    CHECK(lowered({}, rows) == lowered(brought.cview(), {}));
   });
 }
 
