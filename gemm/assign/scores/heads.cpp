@@ -114,7 +114,6 @@ void Heads::passed(index_t kept, double seconds, double seconds_without) noexcep
   constexpr double most_kept = 0.5, most_at_first = 0.75;  // first centroids have just become means
   constexpr int longest_rest = 64;
   const bool first = !loaded_;
-  take_kept(kept, n_, k_);
   loaded_ = true;
   const double pairs = static_cast<double>(n_) * static_cast<double>(padded_);
   const bool many = static_cast<double>(kept) > (first ? most_at_first : most_kept) * pairs;
@@ -174,7 +173,7 @@ ChosenCentroids Heads::choose_within(const Context& ctx, const ChoosingPass& pas
   return {{list + 1, reinterpret_cast<cuda::word64*>(list)},
           by_rows_.data(),
           as<float>(origins_),
-          {as<int>(numbers_), as<int>(counts_), static_cast<int>(padded_), k, few_}};
+          {as<int>(numbers_), as<int>(counts_), static_cast<int>(padded_), k}};
 }
 
 }  // namespace ts::inline v0::assign_device
