@@ -18,8 +18,9 @@ struct alignas(8) Pair {
 };
 
 /// Of each tile of rows the centroids that may be nearest (scores/kernels/heads_lists.cuh): numbers, `stride` apart,
-/// in so many chunks, which end with `none`. Kernels with scores are then told centroids and origins one by one, and
-/// behind the last those of `none`, which must not be chosen.
+/// in so many chunks of `each`, which end with `none`. Kernels with scores are then told centroids and origins one by
+/// one, and behind the last those of `none`, which must not be chosen. Or of each row that scores left open, by its
+/// position (CandidatesArgument); more than `stride` of them are not there, so that all may be nearest.
 struct ChosenArgument {
   const int *numbers = nullptr, *counts = nullptr;
   int stride = 0, none = 0;
@@ -31,6 +32,7 @@ struct ChosenArgument {
   float origin = 0;
   bool probes = false;         ///< scores leave bounds, and no labels
   const int* turns = nullptr;  ///< tiles in the order in which blocks take them; null: as they are
+  int each = 128;              ///< of a chunk
 };
 
 /// What a pass counts.

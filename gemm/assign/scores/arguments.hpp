@@ -25,6 +25,16 @@ struct PairsArgument {
   unsigned* marks = nullptr;  ///< of rows with a pair that no other kernel need score again
 };
 
+/// Where a kernel with scores leaves, for rows that are listed, the centroids whose scores do not decide: of each
+/// position below `positions` at most `most_candidates`, and how many there are, which is 0 at first. None if more than
+/// `most_listed` rows are listed. Before it the second of a row's pair is its limit, as scores are compared.
+inline constexpr int most_candidates = 16;
+struct CandidatesArgument {
+  int *numbers = nullptr, *counts = nullptr;
+  int positions = 0;
+  long long most_listed = 0;
+};
+
 /// Of every kernel that scores rows; each takes what it needs.
 struct ScoresArguments {
   RowsArgument x;
@@ -44,6 +54,7 @@ struct ScoresArguments {
   SumsArgument sums;
   PassCounts* counts;
   ChosenArgument chosen;
+  CandidatesArgument candidates;
 };
 
 }  // namespace ts::inline v0::cuda

@@ -1,18 +1,11 @@
 // One pass over rows on a device, step by step: prepare, score, settle, sum.
 #include "tallskinny/gemm/assign/exact/policy.hpp"
-#include "tallskinny/gemm/assign/rows/plan.hpp"
-#include "tallskinny/gemm/assign/scores/launch.hpp"
-#include "tallskinny/gemm/assign/scores/plan.hpp"
-#include "tallskinny/gemm/assign/scores/policy.hpp"
+#include "tallskinny/gemm/assign/scores/pass_plan.hpp"
 #include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
-#include "tallskinny/gemm/assign/scores/tile_bounds.hpp"
 
 namespace ts::inline v0::assign_device {
 
 namespace {
-
-using cuda::PassCounts;
-constexpr index_t counters = sizeof(PassCounts) / sizeof(cuda::word64);
 
 /// Waits for the stream.
 PassCounts fetch(const Context& ctx, const PassCounts* there) {
@@ -21,110 +14,6 @@ PassCounts fetch(const Context& ctx, const PassCounts* there) {
   ctx.stream.synchronize();
   return counts;
 }
-
-using Over = ActiveSet::Pass;
-
-/// What is decided about a pass before it begins.
-struct PassPlan {
-  index_t n, k, d;
-  double scale, shrink;
-  bool fast, adds;
-  cuda::AssignProblem problem;
-  cuda::AssignPlans plans;
-  bool chooses;      ///< of the centroids
-  bool as_are;       ///< rows are taken as they are
-  bool pairs_first;  ///< scores of all rows leave pairs of centroids
-  bool pairs_again;  ///< scores of listed rows do
-  Origin origin;
-
-  PassPlan(const Context& ctx, const DevicePass& pass)
-      : n(pass.x.rows()),
-        k(pass.centroids.sums.clusters),
-        d(pass.x.cols()),
-        scale(pass.centroids.spread.scale),
-        shrink(scale < 0x1p-900 ? scale : 1),
-        fast(pass.scores == Scores::fast),
-        adds(pass.into != nullptr || pass.centroids.sums.words != nullptr),
-        problem(problem_of(pass)),
-        plans(cuda::assign_plans(problem, ctx.stream.device())),
-        chooses(pass.chooser != nullptr && choose(ctx, pass.chooser->bounded())),
-        as_are(plans.scores && plans.scores->as_are),
-        pairs_first(plans.scores && plans.scores->pairs && pass.over == Over::every_row),
-        pairs_again(plans.again && plans.again->pairs),
-        origin(pass.moments, pass.centroids.spread, as_are) {}
-
-  /// The counters of the pass, and behind them its sums where they are not elsewhere.
-  [[nodiscard]] index_t words(bool own_sums) const noexcept { return counters + (own_sums ? sum_words(k, d) : 0); }
-
- private:
-  /// The kernel for chosen centroids in place of the one for all, if there is one.
-  bool choose(const Context& ctx, bool bounded) {
-    auto chosen = cuda::assign_chosen_plan(problem, plans, ctx.stream.device(), bounded);
-    if (!chosen) return false;
-    plans.scores = std::move(chosen);
-    return true;
-  }
-  static cuda::AssignProblem problem_of(const DevicePass& pass) {
-    const double scale = pass.centroids.spread.scale;
-    const bool fast = pass.scores == Scores::fast, margin = pass.over != Over::every_row;
-    return {.rows = cuda::rows_form(pass.x),
-            .k = pass.centroids.sums.clusters,
-            .wide = needs_wide(pass.moments, pass.x.type(), scale),
-            .as_are = as_they_are(pass.moments, pass.x.type(), scale),
-            .settled = (pass.settled || margin) && !fast && pass.chooser == nullptr && pass.probe.bounds == nullptr,
-            .fast = fast,
-            .margin = margin};
-  }
-};
-
-/// The device memory of a pass. Of each row: list, pair, move, label before, three marks.
-static_assert(32 * (sizeof(index_t) + sizeof(cuda::Pair) + 2 * sizeof(std::int32_t)) + 3 * sizeof(std::uint32_t) <=
-              32 * listed_row_bytes);
-struct PassMemory {
-  PassCounts* counts;  ///< zero at first, as are the two that follow
-  cuda::word64* sums;
-  cuda::Largest* largest;
-  double* columns;  ///< of centroids
-  float *half_norms, *origins, *plain_origins;
-  std::uint16_t *negated, *confirming;
-  std::uint32_t* marks;  ///< of rows that scores leave open
-  index_t* list;         ///< of these, and later the order of moves
-  cuda::Pair* pairs;
-  std::uint32_t *pair_marks, *listed_marks;
-  std::int32_t *moves, *before;
-  std::uint32_t* places;
-
-  PassMemory(const cuda::Stream& stream, const PassPlan& plan, bool own_sums) {
-    // Twice: without memory, to know how much it is, and with it.
-    char* const memory = static_cast<char*>(stream.workspace(place(plan, own_sums, nullptr)));
-    place(plan, own_sums, memory);
-  }
-
- private:
-  std::size_t place(const PassPlan& p, bool own_sums, char* memory) {
-    std::size_t bytes = 0;
-    const auto take = [&]<class T>(T*& part, index_t count) {
-      part = reinterpret_cast<T*>(memory + bytes);
-      bytes = (bytes + static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
-    };
-    const cuda::AssignPlans& plans = p.plans;
-    const bool scores = plans.scores.has_value();
-    const index_t padded = plans.padded, words = cuda::AssignProblem::mark_words(p.n), moving = p.adds ? p.n : 0;
-    cuda::word64* zeros;
-    take(zeros, p.words(own_sums) + 2);
-    counts = reinterpret_cast<PassCounts*>(zeros), sums = zeros + counters;
-    largest = reinterpret_cast<cuda::Largest*>(zeros + p.words(own_sums));
-    take(columns, padded * p.d), take(half_norms, padded), take(origins, padded);
-    take(plain_origins, p.as_are ? padded : 0);
-    take(negated, scores ? padded * std::max(plans.steps * 32, 2 * p.d) : 0);
-    take(confirming, plans.confirms && plans.chunk > 0 ? padded * (plans.steps + 1) * 16 : 0);
-    take(marks, scores ? words : 0), take(list, scores ? p.n : moving);
-    take(pairs, p.pairs_first || p.pairs_again ? p.n : 0), take(pair_marks, p.pairs_first ? words : 0);
-    take(listed_marks, plans.again ? words : 0);
-    take(moves, moving), take(before, moving), take(places, p.adds ? p.k + 1 : 0);
-    return bytes;
-  }
-};
 
 /// A pass over at most most_listed_rows rows.
 class RunningPass {
@@ -182,6 +71,7 @@ class RunningPass {
     if (plan_.pairs_first && !plan_.fast) decide(gather(m.pair_marks, &m.counts->of_two), nullptr, true);
     if (plans.scores && !plan_.fast && pass_.over != Over::active_rows) open_ = gather(m.marks, &m.counts->rescored);
     if (plan_.chooses && !plans.again) return decide(open_, nullptr, true);  // from the lists
+    if (plans.collect) return collect(), decide(open_, nullptr, true);
     if (plans.again) score_by(*plans.again, open_, m.listed_marks, false);
     if (!plans.scores || !plan_.fast) decide(open_, plans.again ? m.listed_marks : nullptr, plan_.pairs_again);
   }
@@ -247,6 +137,16 @@ class RunningPass {
     a.centroids = chosen.centroids, a.origins = chosen.origins, a.chosen = chosen.lists;
     cuda::launch(ctx_, by.kernel, a);
   }
+  /// Which centroids may be nearest for rows that scores of all rows leave open.
+  void collect() {
+    const index_t n = plan_.n, positions = n / rows_a_position;
+    cuda::fill_bytes(ctx_.stream, memory_.candidates, 0, static_cast<std::size_t>(positions) * sizeof(std::int32_t));
+    cuda::ScoresArguments a = arguments(*plan_.plans.collect, open_, nullptr, false);
+    auto* const numbers = reinterpret_cast<std::int32_t*>(memory_.list + (n - n / 2));
+    a.candidates = {numbers, memory_.candidates, static_cast<int>(positions), n - n / 2};
+    chosen_ = {.numbers = numbers, .counts = memory_.candidates, .stride = cuda::most_candidates, .each = 1};
+    cuda::launch(ctx_, plan_.plans.collect->kernel, a);
+  }
   void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided, bool confirms) {
     cuda::launch(ctx_, by.kernel, arguments(by, selection, undecided, confirms));
   }
@@ -260,7 +160,7 @@ class RunningPass {
             selection,
             signs ? m.confirming : m.negated,
             origins,
-            signs ? 1.0F : static_cast<float>((by.as_are ? 1 : 0x1p-23) / p.origin.unit),
+            signs ? 1.0F : static_cast<float>(by.unit / p.origin.unit),
             static_cast<float>(p.origin.reach * 1.001),
             one,
             p.origin.open(p.d),
@@ -273,7 +173,8 @@ class RunningPass {
             margin(),
             to_,
             m.counts,
-            chosen_};
+            chosen_,
+            {}};
   }
   cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
     const index_t words = cuda::AssignProblem::mark_words(plan_.n);

@@ -119,7 +119,7 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
   policy.row_tiles = as_int(rows), policy.group = as_int(group), policy.ahead = ahead;
   policy.blocks = as_int(blocks), policy.warps = blocks == 1 ? 12 : 8;
   const Turn turn = confirms ? Turn::listed_rows : Turn::every_row;
-  ScorePlan plan{.kernel = plan_with("assign_single", policy, p, turn, device), .as_are = true};
+  ScorePlan plan{.kernel = plan_with("assign_single", policy, p, turn, device), .as_are = true, .unit = 1};
   plan.kernel.budget.shared_bytes = policy.static_bytes();
   return plan;
 }
@@ -155,21 +155,24 @@ index_t steps_of_stage(index_t d) {
 /// being loaded.
 index_t most_held_steps(const GroupsPolicy& policy, bool margin) {
   constexpr int scores = 64;
-  const int others = (margin ? 72 : 56) + (policy.bounded ? 16 : 0);
+  const bool few = policy.as_are || policy.chosen || policy.groups > 2;
+  const int others = (margin ? 72 : few ? 56 : 68) + (policy.bounded ? 16 : 0);
   const index_t free = registers_left(policy.consumers(), 4, policy.producer_registers()) - scores - others;
   const index_t unit = std::max(policy.stage_steps, 2);
   return free / 4 / unit * unit;
 }
 
-/// Of centroids that are chosen: whether they are, and whether their scores leave bounds.
-struct Chosen {
-  bool some = false, bounded = false;
+/// Centroids that rows meet: all, or those that are chosen for a tile, whose scores may leave bounds; or all, to
+/// collect candidates.
+struct Meets {
+  bool chosen = false, bounded = false, to_collect = false;
 };
 
 /// assign/scores/kernels/assign_groups.cuh with as many warpgroups as find memory; none where not even one
 /// does.
 std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
-                                            const DeviceInfo& device, Chosen chosen = {}) {
+                                            const DeviceInfo& device, Meets meets = {}) {
+  const bool chosen = meets.chosen;
   constexpr index_t least_stages = 3;
   constexpr index_t wanted_ring = 64 << 10;  // bytes: for less of it rows go into registers, then groups go
   // Sums stage by stage need twice the registers.
@@ -177,13 +180,18 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
   const index_t most_steps = parts == 1 ? 4 : 2;  // sums of more lose more
   auto policy = policy_for<GroupsPolicy>(p);
   policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded), policy.chunk = as_int(plans.chunk);
-  policy.parts = as_int(parts), policy.chosen = chosen.some, policy.bounded = chosen.bounded;
+  policy.parts = as_int(parts), policy.chosen = chosen, policy.bounded = meets.bounded;
+  policy.collects = meets.to_collect;
+  // Float16 numbers are what is multiplied: without a shift nothing of them is lost, and sixteen bytes are eight.
+  const bool as_are = p.as_are && p.rows.type == DType::float16 && parts == 1 && !chosen && !p.margin && !p.wide &&
+                      p.rows.d % 8 == 0 && p.rows.alignment >= 16;
+  policy.as_are = as_are;
   const auto bytes_left = [&](index_t held) {
     policy.held = as_int(held);
     return device.shared_bytes_per_block - policy.shared_bytes();
   };
   for (policy.groups = as_int(most_groups); policy.groups > 0; --policy.groups)
-    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > (chosen.some ? 1 : 0);
+    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > (chosen ? 1 : 0);
          stage_steps /= 2) {
       policy.stage_steps = as_int(stage_steps), policy.stages = 0;
       const bool holds = parts == 1 && plans.padded > plans.chunk && bytes_left(0) < wanted_ring;
@@ -192,13 +200,14 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
       if (holds && policy.groups > 1 && left < wanted_ring) continue;
       policy.stages = as_int(std::min<index_t>(policy.most_stages, left / policy.stage_bytes()));
       if (policy.stages < least_stages) continue;
-      const bool gives = held > 0 || p.wide || chosen.some;  // the copying warps, a group then, their registers
+      const bool gives = held > 0 || p.wide || chosen;  // the copying warps, a group then, their registers
       policy.warps = policy.consumers() + (gives ? 4 : 1);
       // What is fetched of the rows that all blocks take next should stay in the cache beside the centroids.
       const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)), rows = policy.groups * group_rows;
       const index_t share = device.l2_bytes / (2 * device.multiprocessors * rows);
       policy.ahead = as_int(row <= share ? row : share / 128 * 128);
-      ScorePlan plan{.kernel = plan_with("assign_groups", policy, p, Turn::listed_rows, device), .pairs = true};
+      ScorePlan plan{
+          .kernel = plan_with("assign_groups", policy, p, Turn::listed_rows, device), .as_are = as_are, .pairs = true};
       plan.kernel.grid = grid_of(ceil_div(p.rows.n, rows), device.multiprocessors);
       return plan;
     }
@@ -254,6 +263,8 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
       plans.steps = 0;
     else if (!p.fast)
       plans.again = assign_groups_plan(of_listed, 2, plans, device);
+    if (plans.scores && plans.scores->pairs && !plans.again && !p.fast && !p.margin)
+      plans.collect = assign_groups_plan(p, 1, plans, device, {.to_collect = true});
   } else if (plans.steps > most_steps) {
     plans.steps = 0;
   } else if (!p.fast && three_products_pay(p, device)) {
@@ -263,7 +274,8 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     plans.scores = assign_tensor_plan(p, Turn::every_row, 1, device);
     if (!p.fast) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
   }
-  if (plans.again) plans.again->kernel.grid = grid_of(INT32_MAX, device.multiprocessors);
+  for (std::optional<ScorePlan>* const of_listed_rows : {&plans.again, &plans.collect})
+    if (*of_listed_rows) (*of_listed_rows)->kernel.grid = grid_of(INT32_MAX, device.multiprocessors);
   return plans;
 }
 

@@ -17,18 +17,20 @@ namespace ts::inline v0::cuda {
 /// A kernel that scores rows, which takes ScoresArguments.
 struct ScorePlan {
   KernelPlan kernel;
-  bool as_are = false;  ///< rows are neither shifted nor scaled
-  bool pairs = false;   ///< where only two centroids are left, they are told
+  bool as_are = false;    ///< rows are neither shifted nor scaled
+  bool pairs = false;     ///< where only two centroids are left, they are told
+  double unit = 0x1p-23;  ///< what a unit of origins is in what the kernel compares
 };
 
 /// The kernels that score rows, and how they want the centroids.
 struct AssignPlans {
-  std::optional<ScorePlan> scores;  ///< none where a row fits neither into registers nor into shared memory
-  std::optional<ScorePlan> again;   ///< in two parts, for the rows that the first leaves open
-  bool confirms = false;            ///< `scores` finds which rows keep their labels
-  index_t padded = 0;               ///< centroids with those that fill the last group
-  index_t steps = 0;                ///< of 16 columns that float16 parts have; 0: there are none
-  index_t chunk = 0;                ///< centroids that lie together, 0 for the fragments of assign_scores
+  std::optional<ScorePlan> scores;   ///< none where a row fits neither into registers nor into shared memory
+  std::optional<ScorePlan> again;    ///< in two parts, for the rows that the first leaves open
+  std::optional<ScorePlan> collect;  ///< instead, where there is none: what the first leaves of these
+  bool confirms = false;             ///< `scores` finds which rows keep their labels
+  index_t padded = 0;                ///< centroids with those that fill the last group
+  index_t steps = 0;                 ///< of 16 columns that float16 parts have; 0: there are none
+  index_t chunk = 0;                 ///< centroids that lie together, 0 for the fragments of assign_scores
 };
 [[nodiscard]] AssignPlans assign_plans(const AssignProblem& problem, const DeviceInfo& device);
 /// assign/scores/kernels/assign_prepare.cuh

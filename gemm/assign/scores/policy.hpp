@@ -134,6 +134,8 @@ struct GroupsPolicy {
   bool confirms = false;  ///< only whether rows keep their labels is found, which takes producer warps
   bool chosen = false;    ///< of each tile of rows only those centroids that are listed for it
   bool bounded = false;   ///< scores of chosen centroids leave bounds for the next pass
+  bool collects = false;  ///< of listed rows, the centroids that a first kernel leaves
+  bool as_are = false;    ///< rows are neither shifted nor scaled
   bool wide = false;      ///< x - shift in float64
   int vector = 1;         ///< elements of one load
   int alignment = 8;      ///< of it
@@ -185,7 +187,8 @@ struct GroupsPolicy {
     each("type", p.type), each("d", p.d), each("steps", p.steps), each("centroids", p.centroids),
         each("chunk", p.chunk), each("groups", p.groups), each("producers", p.producers), each("stages", p.stages),
         each("stage_steps", p.stage_steps), each("held", p.held), each("parts", p.parts), each("ahead", p.ahead),
-        each("confirms", p.confirms), each("chosen", p.chosen), each("bounded", p.bounded);
+        each("confirms", p.confirms), each("chosen", p.chosen), each("bounded", p.bounded),
+        each("collects", p.collects), each("as_are", p.as_are);
     tell_common(p, each);
   }
   friend bool operator==(const GroupsPolicy&, const GroupsPolicy&) = default;

@@ -54,9 +54,9 @@ KernelPlan sums_add_plan(const RowsForm& p, bool weighed, index_t entries, const
     if (cost_of(other) < cost_of(policy)) policy = other;
   // What registers hold: of float32, a multiprocessor has 48 KiB under way.
   const index_t fewer = p.plain && !(weighed && p.type == DType::float64) ? 4 : 2;
-  const index_t more = size == 2 ? 8 : 6;
-  const index_t rows = piece.count == most_columns && !weighed ? more : fewer;
-  policy.rows = static_cast<int>(rows), policy.weighed = weighed;
+  constexpr index_t more = 6;
+  const bool fours = piece.count == most_columns && !weighed;
+  policy.rows = static_cast<int>(fours ? more : fewer), policy.weighed = weighed, policy.ahead = fours && size == 2;
   KernelPlan plan = plan_of("sums_add", policy);
   plan.grid =
       grid_of(ceil_div(ceil_div(entries, policy.least_stretch) * policy.slabs() * policy.team(), policy.threads),

@@ -118,6 +118,7 @@ struct SumsAddPolicy {
   int alignment = 8;     ///< of it
   int pieces = 1;        ///< such loads of a lane for each row
   int rows = 1;          ///< loaded at once
+  bool ahead = false;    ///< the next so many are loaded while others are added
   bool weighed = false;  ///< rows have weights, or a column needs factors that are not to be multiplied
 
   static constexpr int threads = 256, blocks_at_once = 2;
@@ -133,7 +134,8 @@ struct SumsAddPolicy {
 
   static constexpr void members(auto& p, auto each) {
     each("type", p.type), each("d", p.d), each("plain", p.plain), each("vector", p.vector),
-        each("alignment", p.alignment), each("pieces", p.pieces), each("rows", p.rows), each("weighed", p.weighed);
+        each("alignment", p.alignment), each("pieces", p.pieces), each("rows", p.rows), each("ahead", p.ahead),
+        each("weighed", p.weighed);
   }
   friend bool operator==(const SumsAddPolicy&, const SumsAddPolicy&) = default;
 };

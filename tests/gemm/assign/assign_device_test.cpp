@@ -174,6 +174,39 @@ TEST_CASE("on a device, wide rows and many centroids", "[assign][gpu]") {
   check<float>({3000, 40, 2000, 0, 1, 1 << 20});
 }
 
+TEST_CASE("on a device, wide rows are taken as they are", "[assign][sanitize][gpu]") {
+  check<float16>({1500, 512, 300, 0.1, 1, 512});
+  check<float16>({600, 136, 700, 0.2, 2, 4});
+  check<float16>({333, 776, 130, -0.1, 0.5, 512, true});
+  check<float16>({400, 520, 140, 0, 1, 512, false, 8, false, true, false, true});
+}
+
+TEST_CASE("on a device, candidates of rows too wide for two parts of each number", "[assign][sanitize][gpu]") {
+  check<float16>({900, 1024, 260, 0, 1, 2});  // many ties
+  check<float16>({700, 1000, 130, 0.05, 1, 3, false, 0, false, true, false, true});
+  check<float>({500, 1024, 300, 0.3, 1, 2});
+  // Rows that are as far from all centroids, so that there are more candidates than are kept; few such rows, or all.
+  for (const index_t zeros : {40, 2000}) {
+    const Case c{2000, 1024, 200, 0, 1, 2};
+    const Matrix<double> centroids = centres(c);
+    auto x = Matrix<float16>::zeros(c.n, c.d);
+    for (index_t i = zeros; i < c.n; ++i)
+      for (index_t j = 0; j < c.d; ++j) x(i, j) = narrowed<float16>(number(i, j, c.levels));
+    Context ctx;
+    ctx.stream = test::device_stream();
+    DeviceMatrix<float16> there(ctx.stream, c.n, c.d);
+    copy(ctx.stream, there.view(), x.cview());
+    ctx.stream.synchronize();
+    const auto labels_of = [&](const Rows& rows) {
+      const std::vector<std::int32_t> nowhere(static_cast<std::size_t>(c.n), -1);
+      PerRowArray<std::int32_t> labels(ctx, rows.space(), nowhere);
+      (void)assign(ctx, {rows, column_moments(ctx, rows), centroids.cview(), Scores::float32, labels.view()});
+      return labels.to_host();
+    };
+    CHECK(labels_of(Rows(ctx.stream, there.cview())) == labels_of(Rows(x.cview())));
+  }
+}
+
 TEST_CASE("an element that is not finite is named, wherever the rows are", "[assign][gpu]") {
   Context ctx;
   ctx.stream = test::device_stream();

@@ -92,6 +92,16 @@ void add_as_they_are(std::vector<cuda::KernelPlan>& plans, DType type, const cud
     const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true};
     plans.push_back(cuda::assign_plans(p, device).scores->kernel);
   }
+  for (const auto& [d, k] : {std::pair<index_t, index_t>{136, 4096}, {512, 1000}, {768, 4096}, {1024, 16384}})
+    for (const bool as_are : {true, false}) {
+      const cuda::AssignProblem p{{type, 1 << 20, d, true, 16, true}, k, false, as_are};
+      const cuda::AssignPlans found = cuda::assign_plans(p, device);
+      CHECK(found.scores->as_are == (as_are && type == DType::float16));
+      CHECK(found.again.has_value() != found.collect.has_value());
+      CHECK(found.collect.has_value() == (d == 1024));  // no room for two parts of each number
+      plans.push_back(found.scores->kernel);
+      if (found.collect) plans.push_back(found.collect->kernel);
+    }
 }
 
 /// Passes with a margin.

@@ -11,8 +11,10 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     assign_decide(ts::cuda::DecideArguments a) {
   const auto& [x, c, selection, undecided, pairs, labels, sums, counts, chosen] = a;
   const auto choice = [&](int tile) {
-    return tile < 0 ? Choice{nullptr, c.count}
-                    : Choice{chosen.numbers + static_cast<int64>(tile) * chosen.stride, 128 * chosen.counts[tile]};
+    const int listed = tile < 0 ? 0 : chosen.each * chosen.counts[tile];
+    return listed == 0 || listed > chosen.stride
+               ? Choice{nullptr, c.count}
+               : Choice{chosen.numbers + static_cast<int64>(tile) * chosen.stride, listed};
   };
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int64 count = count_of(selection, x);
@@ -38,15 +40,16 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
       const int told = __shfl_sync(everyone, found, lane == turn ? 0 : 16);
       if (lane == turn || lane == next) label = told;
     }
-    const uint32 others = __ballot_sync(everyone, open && pair.first < 0);
-    if (c.count <= many) {
-      for (uint32 left = others; left != 0; left &= left - 1) {
-        const int turn = __ffs(left) - 1;
-        const int tile = -2 - __shfl_sync(everyone, pair.first, turn);
-        const int found = exact_label<Team<false>>(c, x, __shfl_sync(everyone, row, turn), choice(tile), lane, 32);
-        if (lane == turn) label = found;
-      }
-    } else {
+    const bool all = open && pair.first < 0;
+    const bool few = all && (c.count <= many || (pair.first < -1 && choice(-2 - pair.first).count <= 32));
+    for (uint32 left = __ballot_sync(everyone, few); left != 0; left &= left - 1) {
+      const int turn = __ffs(left) - 1;
+      const int tile = -2 - __shfl_sync(everyone, pair.first, turn);
+      const int found = exact_label<Team<false>>(c, x, __shfl_sync(everyone, row, turn), choice(tile), lane, 32);
+      if (lane == turn) label = found;
+    }
+    if (c.count > many) {
+      const uint32 others = __ballot_sync(everyone, all && !few);
       __shared__ uint32 wanted[warps];
       if (lane == 0) wanted[warp] = others;
       __syncthreads();

@@ -1,6 +1,7 @@
 // The best and the second-best score of rows that the lanes of a quad share, and how they come together. Before
 // it: `slots` rows of a quad, `index_bits` of a key, and whether the label of the second best and what is third
-// are kept, too (`paired`).
+// are kept, too (`paired`), the latter also among the scores that a lane compares at once (`thirds`): if not, it may
+// be as little as the second of these.
 #pragma once
 #include "tallskinny/gemm/assign/scores/kernels/assign_bounds.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_keys.cuh"
@@ -64,21 +65,26 @@ __device__ __forceinline__ void also(Row& row, const Row& found) {
 }
 /// The best scores of a lane's columns for each slot.
 struct Best {
-  uint32 best[slots], second[slots], third[slots];  // the last if `paired`
+  uint32 best[slots], second[slots], third[slots];  // the last if `thirds`
 
   __device__ __forceinline__ Best() {
 #pragma unroll
     for (int s = 0; s < slots; ++s) best[s] = second[s] = third[s] = ~0u;
   }
   __device__ __forceinline__ void add(int s, uint32 a, uint32 b) {
-    if (paired)
+    if (thirds)
       take(a, b, best[s], second[s], third[s]);
     else
       take(a, b, best[s], second[s]);
   }
   __device__ __forceinline__ Row of(int s, int first) const {
-    return {score_of(best[s]),  score_of(second[s]),       0, 0, label_of(best[s], first),
-            score_of(third[s]), label_of(second[s], first)};
+    return {score_of(best[s]),
+            score_of(second[s]),
+            0,
+            0,
+            label_of(best[s], first),
+            score_of(thirds ? third[s] : second[s]),
+            label_of(second[s], first)};
   }
 };
 /// What the lane that differs in `bit` sends, or the lane `lane`.

@@ -15,7 +15,9 @@
 #include "tallskinny/gemm/device/wgmma.cuh"
 
 using Arguments = ts::cuda::ScoresArguments;
-constexpr bool produced = policy.producers > 0, paired = !produced;
+/// Two scores that are left mostly belong to different lanes or chunks: a third of a chunk is scored again anyway.
+constexpr bool produced = policy.producers > 0, paired = !produced,
+               thirds = paired && (policy.parts == 2 || policy.chosen);
 static_assert(policy.confirms || !produced || !policy.margin, "producer warps confirm labels with a margin");
 constexpr int steps = policy.all_steps(), slots = 2, chunks = policy.centroids / policy.chunk,
               blocks_of_8 = policy.chunk / 8;
@@ -34,6 +36,7 @@ static_assert(produced || (policy.held % stage_steps == 0 && policy.held % 2 == 
 static_assert(policy.held == 0 || policy.parts == 1, "upper parts alone are held");
 constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
+#include "tallskinny/gemm/assign/scores/kernels/assign_candidates.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_confirm.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_ready.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/bounds_gaps.cuh"
@@ -145,8 +148,11 @@ __device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8]
 
 /// What scores of a chunk, whose first centroid is `first`, tell of a warp's rows.
 __device__ __forceinline__ void take_chunk(const float (&product)[4 * blocks_of_8], const float* origins, int first,
-                                           uint32 places, Below (&below)[slots], Row (&row)[slots]) {
-  if constexpr (policy.confirms) {
+                                           const Arguments& a, Below (&below)[slots], Row (&row)[slots]) {
+  const uint32 places = a.one << index_bits;
+  if constexpr (policy.collects) {
+    collect_chunk(product, origins, first, a, row);
+  } else if constexpr (policy.confirms) {
 #pragma unroll
     for (int i = 0; i < 4 * blocks_of_8; i += 2) below[i / 2 % slots].add(product[i], product[i + 1]);
 #pragma unroll
@@ -192,7 +198,7 @@ __device__ __forceinline__ void score_chunks(Row (&row)[slots], Below (&below)[s
     const float* const origins = policy.chosen      ? shared.slot(of.slot) - first
                                  : origins_here > 0 ? shared.origins()
                                                     : a.origins;
-    take_chunk(product, origins, first, a.one << index_bits, below, row);
+    take_chunk(product, origins, first, a, below, row);
     tell(product, origins, first);
     if constexpr (policy.chosen) of.slot = slot_after(of.slot);
   }
@@ -216,7 +222,8 @@ __device__ __forceinline__ void settle_own(Settle& settle, const Arguments& a, c
     settle.move(mine, before, label, mine >= 0 && certain && label != before);
     return;
   }
-  if (!policy.margin && mine >= 0) a.pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, -1};
+  if (!policy.margin && mine >= 0)
+    a.pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, __float_as_int(__fadd_ru(all.best, open))};
   if constexpr (policy.parts == 1 && !policy.margin) {
     settle.mark<16>(a.pairs.marks, first, mine >= 0 && of_two && !certain);
     settle.settle<16>(first, mine, before, all.label, certain, !of_two);
@@ -244,6 +251,7 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
     // It also tells the compiler that warps are whole, as below.
     group_barrier();
     load_own(held, row, a.x, mine, left + 256 * (warp % 4), shared.shifts(), a.scale);
+    if constexpr (policy.collects) limit_rows(row, a, first, mine, tiles.count);
     fetch_ahead(a.x, lane < 16 ? settle.row(tiles.first(turn + tiles.stride) + warp * 16 + lane, tiles.count) : -1);
     group_barrier();
     if constexpr (policy.bounded) {
@@ -258,7 +266,9 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
     } else {
       score_chunks(row, unused, held, left, a, shared, at, of, nothing_more);
     }
-    if (first < tiles.count && !(policy.bounded && a.chosen.probes))
+    if constexpr (policy.collects)
+      tell_candidates(row, a, mine);
+    else if (first < tiles.count && !(policy.bounded && a.chosen.probes))
       settle_own(settle, a, bound, row, first, mine, before);
   }
   settle.end(a.counts);

@@ -6,19 +6,36 @@
 #include "tallskinny/gemm/assign/scores/kernels/assign_load.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_ring.cuh"
 
-/// Eight columns of a row.
-__device__ __forceinline__ void load_segment(Element (&raw)[8], const Element* from, int segment) {
+/// Eight columns of a row; as they are, they are float16 numbers already.
+struct Elements {
+  Element of[8];
+};
+using Segment = Choose<policy.as_are, uint4, Elements>::type;
+static_assert(!policy.as_are || (sizeof(Element) == 2 && policy.vector == 8 && policy.parts == 1));
+__device__ __forceinline__ void load_segment(uint4& raw, const Element* from, int segment) {
+  raw = 8 * segment < policy.d ? *reinterpret_cast<const uint4*>(from + 8 * segment) : uint4{};
+}
+__device__ __forceinline__ void load_segment(Elements& raw, const Element* from, int segment) {
 #pragma unroll
   for (int p = 0; p < 8; p += policy.vector) {
     const int column = 8 * segment + p;
     Piece piece{};
     if (column < policy.d) piece = *reinterpret_cast<const Piece*>(from + column);
 #pragma unroll
-    for (int e = 0; e < policy.vector; ++e) raw[p + e] = piece.part[e];
+    for (int e = 0; e < policy.vector; ++e) raw.of[p + e] = piece.part[e];
   }
 }
 /// Their parts, and what they add to the squares of the row and of what parts leave of it.
-__device__ __forceinline__ void split_segment(const Element (&raw)[8], int segment, const Shift* shifts, double scale,
+__device__ __forceinline__ void split_segment(const uint4& raw, int, const Shift*, double, float& squared, float&,
+                                              uint32 (&high)[4], uint32 (&)[4]) {
+  high[0] = raw.x, high[1] = raw.y, high[2] = raw.z, high[3] = raw.w;
+#pragma unroll
+  for (int pair = 0; pair < 4; ++pair) {
+    const float even = lower_half(high[pair]), odd = upper_half(high[pair]);
+    squared = __fmaf_rn(even, even, __fmaf_rn(odd, odd, squared));
+  }
+}
+__device__ __forceinline__ void split_segment(const Elements& raw, int segment, const Shift* shifts, double scale,
                                               float& squared, float& rest, uint32 (&high)[4], uint32 (&low)[4]) {
 #pragma unroll
   for (int pair = 0; pair < 4; ++pair) {
@@ -26,7 +43,7 @@ __device__ __forceinline__ void split_segment(const Element (&raw)[8], int segme
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       const int j = 8 * segment + 2 * pair + e;
-      v[e] = j < policy.d ? centred(raw[2 * pair + e], shifts[j], scale) : 0.0f;
+      v[e] = j < policy.d ? centred(raw.of[2 * pair + e], shifts[j], scale) : 0.0f;
       squared = __fmaf_rn(v[e], v[e], squared);
     }
     high[pair] = halves(v[0], v[1]);
@@ -54,12 +71,36 @@ struct Own {
   }
 };
 
+/// Bounds of tiles leave no registers for it.
+constexpr bool by_columns = !policy.bounded;
+
 /// Two of a warp's 16 rows, of which a lane makes every fourth segment ready, and what it knows of their norms. The
-/// row at position 2g + s is the row g + 8s of the 16, of which the lanes of quad g get to know the scores.
+/// row at position 2g + s is the row g + 8s of the 16, of which the lanes of quad g get to know the scores. For shared
+/// memory, the lanes g, g + 8, g + 16 and g + 24 share it, so that eight lanes put sixteen bytes each side by side.
 struct TwoRows {
   const Element* from[slots];
   float squared[slots], rest[slots];
+
+  /// The rows of whoever shares those of lane or quad `g`; lanes below 16 have the numbers.
+  __device__ __forceinline__ void take(const Rows& x, int64 mine, int g) {
+#pragma unroll
+    for (int s = 0; s < slots; ++s) {
+      const int64 i = __shfl_sync(everyone, mine, 2 * g + s);
+      from[s] = row_of(x, i < 0 ? 0 : i);
+    }
+  }
 };
+
+/// What all lanes that share a row have of a sum, of which each of them has a part.
+__device__ __forceinline__ float sum_of_row(float part) {
+  part += __shfl_xor_sync(everyone, part, 8);
+  return part + __shfl_xor_sync(everyone, part, 16);
+}
+/// The same, to one lane of the quad that gets to know the row's scores; 0 to others.
+__device__ __forceinline__ float sum_to_quad(float part) {
+  const float sum = __shfl_sync(everyone, sum_of_row(part), threadIdx.x % 32 / 4);
+  return threadIdx.x % 4 == 0 ? sum : 0.0f;
+}
 
 /// The segments from `first` on become parts in shared memory, from `left` on for these 16 rows. Confirming takes
 /// the product with the centroids `own`, too.
@@ -67,10 +108,10 @@ template <int at_once, int first>
 __device__ __forceinline__ void put_segments(TwoRows& rows, Own (&own)[slots], unsigned char* left, const Shift* shifts,
                                              double scale) {
   constexpr int segments = 2 * policy.steps;
-  const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+  const int lane = threadIdx.x % 32, g = by_columns ? lane % 8 : lane / 4, q = by_columns ? lane / 8 : lane % 4;
 #pragma unroll 1
   for (int begin = first + q; begin < segments; begin += 4 * at_once) {
-    Element raw[at_once][slots][8];
+    Segment raw[at_once][slots];
     uint4 centroid[at_once][slots];
 #pragma unroll
     for (int o = 0; o < at_once; ++o)
@@ -119,11 +160,11 @@ __device__ __forceinline__ void transpose(uint32 (&x)[4]) {
 /// The first segments of rows become upper parts in registers.
 __device__ __forceinline__ void hold_segments(uint32 (&held)[held_steps][4], TwoRows& rows, const Shift* shifts,
                                               double scale) {
-  constexpr int at_once = 2, segments = 2 * policy.held;  // beside what is held
+  constexpr int at_once = policy.as_are ? 4 : 2, segments = 2 * policy.held;  // beside what is held
   const int q = threadIdx.x % 4;
 #pragma unroll
   for (int begin = 0; begin < segments; begin += 4 * at_once) {
-    Element raw[at_once][slots][8];
+    Segment raw[at_once][slots];
 #pragma unroll
     for (int o = 0; o < at_once; ++o)
 #pragma unroll
@@ -148,15 +189,25 @@ __device__ __forceinline__ void hold_segments(uint32 (&held)[held_steps][4], Two
 __device__ __forceinline__ void load_own(uint32 (&held)[held_steps][4], Row (&row)[slots], const Rows& x, int64 mine,
                                          unsigned char* left, const Shift* shifts, double scale) {
   TwoRows rows = {};
-#pragma unroll
-  for (int s = 0; s < slots; ++s) {
-    const int64 i = __shfl_sync(everyone, mine, 2 * (threadIdx.x % 32 / 4) + s);
-    rows.from[s] = row_of(x, i < 0 ? 0 : i);
-  }
+  rows.take(x, mine, by_columns ? threadIdx.x % 8 : threadIdx.x % 32 / 4);
   Own none[slots] = {{nullptr, 0}, {nullptr, 0}};
-  constexpr int most = sizeof(Element) == 8 ? 2 : 4, each = (policy.steps - policy.held + 1) / 2;
-  put_segments<(each < 1 ? 1 : each < most ? each : most), 2 * policy.held>(rows, none, left, shifts, scale);
-  hold_segments(held, rows, shifts, scale);
+  constexpr int most = policy.as_are ? 6 : sizeof(Element) == 8 ? 2 : 4;
+  constexpr int each = policy.held < policy.steps ? (policy.steps - policy.held + 1) / 2 : 1;
+  constexpr int rounds = (each + most - 1) / most;
+  put_segments<(each + rounds - 1) / rounds, 2 * policy.held>(rows, none, left, shifts, scale);
+  if constexpr (by_columns)
+#pragma unroll
+    for (int s = 0; s < slots; ++s)
+      rows.squared[s] = sum_to_quad(rows.squared[s]), rows.rest[s] = sum_to_quad(rows.rest[s]);
+  if constexpr (policy.held > 0) {
+    rows.take(x, mine, threadIdx.x % 32 / 4);
+    hold_segments(held, rows, shifts, scale);
+  }
+  if constexpr (policy.as_are) {
+    const float both = static_cast<float>(scale) * static_cast<float>(scale);
+#pragma unroll
+    for (int s = 0; s < slots; ++s) rows.squared[s] *= both;
+  }
 #pragma unroll
   for (int s = 0; s < slots; ++s) row[s] = {3e30f, 3e30f, rows.squared[s], rows.rest[s], 0, 3e30f, 0};
   put_fence();
@@ -174,18 +225,12 @@ __device__ __forceinline__ void fetch_ahead(const Rows& x, int64 row) {
     for (uint32 at = 0; at < bytes; at += 128) asm volatile("prefetch.global.L2 [%0];" ::"l"(from + at));
 }
 
-/// What all lanes of a quad have of a sum, of which each of them has a part.
-__device__ __forceinline__ float sum_of_quad(float part) {
-  part += __shfl_xor_sync(everyone, part, 1);
-  return part + __shfl_xor_sync(everyone, part, 2);
-}
-
 /// A producer warp makes 16 rows from `first` on ready, the quarter `quarter` of those at `left`.
 __device__ __forceinline__ void make_ready(const Arguments& a, const Bound& bound, const Shift* shifts, int64 first,
                                            int quarter, unsigned char* left, Known* known_rows) {
   // Registers are few.
   constexpr int at_once = sizeof(Element) == 8 || policy.confirms || policy.wide ? 1 : 2, segments = 2 * policy.steps;
-  const int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
+  const int lane = threadIdx.x % 32, g = lane % 8, q = lane / 8;
   const auto* const fragments = static_cast<const unsigned char*>(a.centroids);
   TwoRows rows = {};
   int label[slots];
@@ -200,9 +245,9 @@ __device__ __forceinline__ void make_ready(const Arguments& a, const Bound& boun
 #pragma unroll
   for (int s = 0; s < slots; ++s) {
     Row row = {};
-    row.squared = sum_of_quad(rows.squared[s]), row.rest = sum_of_quad(rows.rest[s]);
+    row.squared = sum_of_row(rows.squared[s]), row.rest = sum_of_row(rows.rest[s]);
     if constexpr (policy.confirms) {
-      const float score = __ldg(a.origins + known(label[s])) + sum_of_quad(own[s].product);
+      const float score = __ldg(a.origins + known(label[s])) + sum_of_row(own[s].product);
       const uint4 limit = limit_of(label[s], score, open_within(bound, row, 1), a.margin, *a.largest,
                                    norm_of(row.squared), policy.steps);
       if (q < 2)

@@ -10,7 +10,7 @@
 using Arguments = ts::cuda::ScoresArguments;
 constexpr int steps = policy.steps, tiles = policy.tiles, row_tiles = policy.row_tiles, slots = 2 * row_tiles;
 constexpr int chunk = policy.chunk, chunks = policy.chunks();
-constexpr bool paired = policy.paired;
+constexpr bool paired = policy.paired, thirds = paired;
 constexpr int warp_rows = policy.warp_rows(), words = (slots + 3) / 4, mark_bits = row_tiles == 1 ? 16 : 32;
 constexpr int registers_of_a_step = slots * sizeof(Element), registers_for_loads = 32;
 constexpr int steps_at_once = registers_of_a_step * steps <= registers_for_loads ? steps

@@ -4,8 +4,8 @@
 // limits:
 //   o1 o2 o3 -1 -1 -1 -A -B -C   (float16 parts of the origin ||c||^2 / 2, and norms rounded up; all times `per`)
 // A is what rounding leaves of the head, B both, and C the tail; what float64 loses is made up for by 2^-30. Heads are
-// G^-1 Q^T c (heads_rows.cuh), off by at most `off` ||c||, of whose square at least (1 - delta) times as much lies along
-// the axes.
+// G^-1 Q^T c (heads_rows.cuh), off by at most `off` ||c||, of whose square at least (1 - delta) times as much lies
+// along the axes.
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/heads_norms.cuh"
 #include "tallskinny/gemm/device/warp.cuh"

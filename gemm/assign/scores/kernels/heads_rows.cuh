@@ -6,7 +6,8 @@
 // With P = Q G^-1 Q^T, which projects onto the axes, v c = (Q^T v) (G^-1 Q^T c) + (v - P v) (c - P c). So centroids
 // have heads k = G^-1 Q^T c, for which products of heads are what they are for orthonormal axes. Of the vector y = Q^T
 // v the numbers here are wrong by at most e = by_norm ||v|| + constant: rounding of v, and of sums, of which each of
-// `steps` instructions loses 18 2^-23 of the largest term or sum (assign_bounds.cuh). So ||Q^T v - h|| <= ||y - h|| + e,
+// `steps` instructions loses 18 2^-23 of the largest term or sum (assign_bounds.cuh). So
+//   ||Q^T v - h|| <= ||y - h|| + e,
 //   ||v - P v||^2 = ||v||^2 - y G^-1 y <= ||v||^2 - max(0, ||y|| - e)^2 / (1 + delta).
 // Sums of squares of float32 numbers lose less than (d / 8 + 32) 2^-23 of themselves. An integer is off by at most what
 // it is the rounding of, so that ||h|| <= 2 ||y||.

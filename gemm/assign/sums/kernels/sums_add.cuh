@@ -106,6 +106,28 @@ struct Total {
   }
 };
 
+/// Entries of a cluster that are added at once, and their rows.
+struct Batch {
+  uint32 entry[rows_at_once];
+  int of[rows_at_once];
+  double weight[rows_at_once];
+  Part part[rows_at_once];
+
+  __device__ __forceinline__ void find(const unsigned* order, int first, int end) {
+#pragma unroll
+    for (int u = 0; u < rows_at_once; ++u) entry[u] = order[min(first + u, end - 1)];
+  }
+  __device__ __forceinline__ void load(const Rows& x, const int* labels, const Sums& sums, const Columns& mine) {
+#pragma unroll
+    for (int u = 0; u < rows_at_once; ++u) {
+      const int row = static_cast<int>(entry[u] & ~leaves);
+      of[u] = (entry[u] & leaves) != 0 ? sums.moves.before[row] : labels[row];
+      weight[u] = policy.weighed && sums.weights != nullptr ? sums.weights[row] : 1;
+      part[u].load(x, row, mine);
+    }
+  }
+};
+
 extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once) sums_add(ts::cuda::SumsAddArguments a) {
   const auto& [x, labels, order, entries, sums] = a;
   const int teams = static_cast<int>(gridDim.x) * (threads / team), lane = threadIdx.x % team;
@@ -120,30 +142,28 @@ extern "C" __global__ void __launch_bounds__(threads, policy.blocks_at_once) sum
     const int begin = task / slabs * stretch, end = min(begin + stretch, count);
     Total total;
     int cluster = -1;
+    // With rows of float16, those of the next entries are under way while others are added.
+    Batch now, next;
+    now.find(order, begin, end);
+    if constexpr (policy.ahead) now.load(x, labels, sums, mine), next.find(order, begin + rows_at_once, end);
 #pragma unroll 1
     for (int first = begin; first < end; first += rows_at_once) {
-      uint32 entry[rows_at_once];
-      int of[rows_at_once];
-      double weight[rows_at_once];
-      Part part[rows_at_once];
-#pragma unroll
-      for (int u = 0; u < rows_at_once; ++u) entry[u] = order[min(first + u, end - 1)];
-#pragma unroll
-      for (int u = 0; u < rows_at_once; ++u) {
-        const int row = static_cast<int>(entry[u] & ~leaves);
-        of[u] = (entry[u] & leaves) != 0 ? sums.moves.before[row] : labels[row];
-        weight[u] = policy.weighed && sums.weights != nullptr ? sums.weights[row] : 1;
-        part[u].load(x, row, mine);
+      if constexpr (policy.ahead) {
+        next.load(x, labels, sums, mine);
+      } else {
+        if (first > begin) now.find(order, first, end);
+        now.load(x, labels, sums, mine);
       }
 #pragma unroll
       for (int u = 0; u < rows_at_once; ++u) {
         if (first + u >= end) break;
-        if (of[u] != cluster) {
+        if (now.of[u] != cluster) {
           if (cluster >= 0) total.flush(cluster, mine, sums);
-          cluster = of[u], total = {};
+          cluster = now.of[u], total = {};
         }
-        total.add(part[u], (entry[u] & leaves) != 0, weight[u], mine, sums);
+        total.add(now.part[u], (now.entry[u] & leaves) != 0, now.weight[u], mine, sums);
       }
+      if constexpr (policy.ahead) now = next, next.find(order, first + 2 * rows_at_once, end);
     }
     total.flush(cluster, mine, sums);
   }
