@@ -107,8 +107,8 @@ bool orthonormal_there(const Context& ctx, const DeviceMatrix<double>& z, Device
   DeviceMatrix<double> there(ctx.stream, z.cols(), z.cols());
   gram(ctx, Op::transpose, 1.0, z.cview(), 0.0, there.view());
   Matrix<double> g;
-  if (assign_device::inverse_factor_serves(ctx, z.cols())) {
-    if (!assign_device::inverse_factor(ctx, there, dead)) return false;
+  if (inverse_factor_serves(ctx, z.cols())) {
+    if (!inverse_factor(ctx, there, dead)) return false;
   } else {
     g = Matrix<double>(z.cols(), z.cols());
     copy(ctx.stream, g.view(), there.cview());

@@ -6,6 +6,7 @@ separate_arguments(OPTIONS)
 separate_arguments(FILES)
 separate_arguments(PROGRAMS)
 if(SOURCE)
+  file(REMOVE_RECURSE ${BUILD})  # objects that were taken do not know of what they depend on
   execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -DTS_TESTS=OFF ${OPTIONS}
     "-DCMAKE_CXX_COMPILER_LAUNCHER=sh;${CMAKE_CURRENT_LIST_DIR}/reuse_object.sh;${OBJECTS}" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${CMAKE_COMMAND} --build ${BUILD} COMMAND_ERROR_IS_FATAL ANY)

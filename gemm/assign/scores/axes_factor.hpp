@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
-namespace ts::inline v0::assign_device {
+namespace ts::inline v0 {
 
 /// Whether inverse_factor() serves Gram matrices of so many columns.
 [[nodiscard]] bool inverse_factor_serves(const Context& ctx, index_t columns);
@@ -12,4 +12,4 @@ namespace ts::inline v0::assign_device {
 /// times the diagonal element that it was.
 [[nodiscard]] bool inverse_factor(const Context& ctx, const DeviceMatrix<double>& gram, double dead);
 
-}  // namespace ts::inline v0::assign_device
+}  // namespace ts::inline v0
