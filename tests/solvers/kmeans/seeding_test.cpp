@@ -108,7 +108,7 @@ TEST_CASE("seeding many rows of which few are distinct takes each", "[kmeans]") 
 TEST_CASE("what first centres need on a GPU is compiled ahead, whatever lies where results come to", "[kmeans][cuda]") {
   const index_t d = 512, k = 1024;
   const Context ctx = test::rehearsing_context(cuda::typical_device("sm_90a"));
-  const std::vector<double> shift(at(d), 0.013), one(at(d), 1.0);
+  const std::vector<double> shift(static_cast<std::size_t>(d), 0.013), one(static_cast<std::size_t>(d), 1.0);
   const ColumnMoments moments{shift, one, shift, one};
   KMeansOptions o;
   o.init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel);
