@@ -34,6 +34,7 @@ std::vector<bool> copies(HostView<const double> centroids) {
 
 double reach_of(HostView<const double> centroids, const ColumnMoments& moments) {
   std::vector<double> of_column = moments.reach;
+  of_column.resize(moments.shift.size());
   for (index_t m = 0; m < centroids.rows(); ++m) {
     const double* const c = centroids.data() + m * centroids.ld();
     for (std::size_t j = 0; j < of_column.size(); ++j)
