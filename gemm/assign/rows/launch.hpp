@@ -20,6 +20,16 @@ namespace ts::inline v0::assign_device {
   return {x.values(), x.rows(), x.row_stride(), x.col_stride(), x.scales()};
 }
 
+/// Memory for so many T, in the order of the context's stream; and such memory as T.
+template <class T>
+[[nodiscard]] cuda::Memory array(const Context& ctx, index_t count) {
+  return {ctx.stream, static_cast<std::size_t>(count) * sizeof(T)};
+}
+template <class T>
+[[nodiscard]] T* as(const cuda::Memory& memory) {
+  return static_cast<T*>(memory.data());
+}
+
 /// As the functions of these names (unit_rows.hpp).
 void unit_rows(const Context& ctx, const Rows& x, double* unit, std::span<double> scale);
 index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<const index_t> rows);

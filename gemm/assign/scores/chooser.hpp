@@ -1,8 +1,6 @@
 // What chooses, on a device, the centroids that may be nearest before all columns are multiplied.
 #pragma once
 
-#include <algorithm>
-
 #include "tallskinny/gemm/assign/rows/launch.hpp"
 #include "tallskinny/gemm/assign/scores/heads_plan.hpp"
 #include "tallskinny/gemm/assign/scores/heads_policy.hpp"
@@ -47,25 +45,8 @@ class Chooser {
   virtual void turn(const Context& ctx, const double* centroids) = 0;
   /// The centroids of the pass. Asynchronous.
   [[nodiscard]] virtual ChosenCentroids choose(const Context& ctx, const ChoosingPass& pass) = 0;
-
- protected:
-  /// Rows of the next pass that are decided at once where fewer are open, after one that kept so many pairs of n rows
-  /// and k centroids. A tile of rows that meets all centroids, in three products, takes as long as about 70 k / L rows
-  /// that are decided among L centroids (H100).
-  void take_kept(index_t kept, index_t n, index_t k) noexcept {
-    few_ = kept > 0 ? static_cast<int>(48 * k / std::max<index_t>(1, kept / n)) : 0;
-  }
-  int few_ = 0;
 };
 
-template <class T>
-cuda::Memory array(const Context& ctx, index_t count) {
-  return {ctx.stream, static_cast<std::size_t>(count) * sizeof(T)};
-}
-template <class T>
-T* as(const cuda::Memory& memory) {
-  return static_cast<T*>(memory.data());
-}
 /// Centroids in whole chunks; float16 numbers of a centroid, row by row: at most whole stages of assign_groups.cuh.
 inline index_t padded_to_chunks(index_t k) { return cuda::ceil_div(k, cuda::heads_chunk) * cuda::heads_chunk; }
 inline index_t row_columns(index_t d) { return 16 * (cuda::column_steps(d) + 3); }

@@ -67,6 +67,7 @@ class TileBounds : public Chooser {
   BoundsTrials trials_;
   Heads* heads_ = nullptr;
   float margin_ = 0;
+  int few_ = 0;                  ///< open rows of the next pass, fewer than which are decided at once
   DeviceMatrix<double> before_;  ///< k x d: centroids of the pass before
   cuda::Memory moves_, nearest_, upper_, bounds_;
   cuda::Memory places_, order_, some_, list_, numbers_, counts_, turns_, kept_;

@@ -106,15 +106,6 @@ void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, const 
   });
 }
 
-template <class T>
-cuda::Memory room_for(const Context& ctx, index_t count) {
-  return {ctx.stream, static_cast<std::size_t>(count) * sizeof(T)};
-}
-template <class T>
-T* in(const cuda::Memory& memory) {
-  return static_cast<T*>(memory.data());
-}
-
 /// Lowers by rows of x, which stay on the device; labels are overwritten.
 void lower_by_rows(const Context& ctx, const PotentialArguments<float>& of, PerRow<std::int32_t> labels) {
   const Rows& x = of.x;
@@ -122,37 +113,37 @@ void lower_by_rows(const Context& ctx, const PotentialArguments<float>& of, PerR
   const index_t d = x.cols(), count = std::ssize(of.rows), padded = with_copies(count);
   std::vector<index_t> rows(of.rows.begin(), of.rows.end());
   rows.resize(static_cast<std::size_t>(padded), rows.back());
-  const cuda::Memory numbers = room_for<index_t>(ctx, padded), exact = room_for<double>(ctx, padded * d),
-                     column = room_for<double>(ctx, padded), narrow = room_for<float>(ctx, count * d),
-                     heads = room_for<std::uint16_t>(ctx, count * d), norms = room_for<cuda::SeedNorms>(ctx, count),
-                     largest = room_for<unsigned>(ctx, 1),
-                     totals = room_for<double>(ctx, parts_of_chunk * std::ssize(of.totals));
+  const cuda::Memory numbers = array<index_t>(ctx, padded), exact = array<double>(ctx, padded * d),
+                     column = array<double>(ctx, padded), narrow = array<float>(ctx, count * d),
+                     heads = array<std::uint16_t>(ctx, count * d), norms = array<cuda::SeedNorms>(ctx, count),
+                     largest = array<unsigned>(ctx, 1),
+                     totals = array<double>(ctx, parts_of_chunk * std::ssize(of.totals));
   Upload upload(ctx, d);
   const double* const shift = upload.next();
   upload.add(moments.shift);
   upload.send();
   cuda::copy_bytes(ctx.stream, numbers.data(), rows.data(), rows.size() * sizeof(index_t));
-  launch_gather(ctx, x, in<const index_t>(numbers), padded, nullptr, 1, in<double>(exact), d);
-  const Rows first_column(ctx.stream, DeviceView<const double>::unchecked(in<const double>(exact), padded, 1, d));
-  launch_gather(ctx, first_column, nullptr, padded, nullptr, 1, in<double>(column), 1);
-  launch_gather(ctx, x, in<const index_t>(numbers), count, shift, of.unit.scale, in<float>(narrow), d);
+  launch_gather(ctx, x, as<const index_t>(numbers), padded, nullptr, 1, as<double>(exact), d);
+  const Rows first_column(ctx.stream, DeviceView<const double>::unchecked(as<const double>(exact), padded, 1, d));
+  launch_gather(ctx, first_column, nullptr, padded, nullptr, 1, as<double>(column), 1);
+  launch_gather(ctx, x, as<const index_t>(numbers), count, shift, of.unit.scale, as<float>(narrow), d);
   cuda::fill_bytes(ctx.stream, largest.data(), 0, sizeof(unsigned));
   cuda::launch_with<cuda::SeedHeadsPolicy>(
       ctx, cuda::seed_heads_plan(count, ctx.stream.device()),
-      {in<const float>(narrow), count, static_cast<int>(d), static_cast<int>(d), static_cast<int>(d), heads.data(),
-       in<cuda::SeedNorms>(norms), in<unsigned>(largest)});
+      {as<const float>(narrow), count, static_cast<int>(d), static_cast<int>(d), static_cast<int>(d), heads.data(),
+       as<cuda::SeedNorms>(norms), as<unsigned>(largest)});
   constexpr double up = 1 + 0x1p-20;  // float32 has lost something
   PlacedCentroids placed;
   placed.spread.scale = assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d), moments);
-  const double norm = std::bit_cast<float>(fetch_number(ctx, in<const unsigned>(largest)));
+  const double norm = std::bit_cast<float>(fetch_number(ctx, as<const unsigned>(largest)));
   placed.spread.squared = std::pow(up * norm * (placed.spread.scale / of.unit.scale), 2);
   placed.sums.clusters = padded, placed.sums.shift = shift;
-  placed.rows = in<const double>(exact), placed.first_column = in<const double>(column);
+  placed.rows = as<const double>(exact), placed.first_column = as<const double>(column);
   (void)pass_over(ctx, {x, moments, placed, Scores::float32, labels});
-  cuda::SeedDistancesArguments a = arguments_of(of, narrow.data(), count, shift, parts_of_chunk, in<double>(totals));
+  cuda::SeedDistancesArguments a = arguments_of(of, narrow.data(), count, shift, parts_of_chunk, as<double>(totals));
   a.labels = labels.data;
   launch_labelled(ctx, of, a);
-  fetch_totals(ctx, of.totals, parts_of_chunk, in<const double>(totals));
+  fetch_totals(ctx, of.totals, parts_of_chunk, as<const double>(totals));
 }
 
 /// Rows in T, which holds all numbers of x, through page-locked memory; threads write them as float64.

@@ -7,6 +7,26 @@
 using namespace ts;
 using namespace ts::test;
 
+namespace {
+
+/// check(rows) of n x d points about an offset, by rows, scaled and by columns, in every real type.
+template <class Check>
+void in_all_layouts_and_types(index_t n, index_t d, double offset, std::span<const double> scale, const Check& check) {
+  const auto check_type = [&]<class T>(std::type_identity<T>) {
+    const auto x = points<T>(n, d, offset);
+    check(Rows(x.cview()));
+    check(Rows(x.cview()).scaled(scale));
+    Matrix<T, Space::host, Layout::col_major> columns(n, d);
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < d; ++j) columns(i, j) = x(i, j);
+    check(Rows(columns.cview()));
+  };
+  check_type(std::type_identity<float>{}), check_type(std::type_identity<double>{});
+  check_type(std::type_identity<float16>{}), check_type(std::type_identity<bfloat16>{});
+}
+
+}  // namespace
+
 TEST_CASE("moments of small integers are exact", "[assign]") {
   Matrix<double> x(4, 2);
   const double columns[2][4] = {{1, 2, 3, 6}, {-5, -5, -5, -5}};
@@ -69,17 +89,7 @@ TEST_CASE("moments are those of rows one by one, in any layout, type and instruc
   };
   std::vector<double> scale(n);
   for (index_t i = 0; i < n; ++i) scale[static_cast<std::size_t>(i)] = 1.1 + number(i, 5);
-  const auto check_type = [&]<class T>(std::type_identity<T>) {
-    const auto x = points<T>(n, d, 3);
-    check(Rows(x.cview()));
-    check(Rows(x.cview()).scaled(std::span<const double>(scale)));
-    Matrix<T, Space::host, Layout::col_major> columns(n, d);
-    for (index_t i = 0; i < n; ++i)
-      for (index_t j = 0; j < d; ++j) columns(i, j) = x(i, j);
-    check(Rows(columns.cview()));
-  };
-  check_type(std::type_identity<float>{}), check_type(std::type_identity<double>{});
-  check_type(std::type_identity<float16>{}), check_type(std::type_identity<bfloat16>{});
+  in_all_layouts_and_types(n, d, 3, scale, check);
 }
 
 TEST_CASE("moments about a given mean take one round", "[assign]") {
@@ -124,15 +134,5 @@ TEST_CASE("distances of two rows have the bits of those of their coordinates, in
       }
     }
   };
-  const auto check_type = [&]<class T>(std::type_identity<T>) {
-    const auto x = points<T>(n, d, 1);
-    check(Rows(x.cview()));
-    check(Rows(x.cview()).scaled(std::span<const double>(scales)));
-    Matrix<T, Space::host, Layout::col_major> columns(n, d);
-    for (index_t i = 0; i < n; ++i)
-      for (index_t j = 0; j < d; ++j) columns(i, j) = x(i, j);
-    check(Rows(columns.cview()));
-  };
-  check_type(std::type_identity<float>{}), check_type(std::type_identity<double>{});
-  check_type(std::type_identity<float16>{}), check_type(std::type_identity<bfloat16>{});
+  in_all_layouts_and_types(n, d, 1, scales, check);
 }
