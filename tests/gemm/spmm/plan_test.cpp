@@ -29,20 +29,12 @@ cuda::SpmmPolicy policy_of(index_t q, index_t entries, Layout layout = Layout::r
   return cuda::spmm_policy(problem);
 }
 
-/// A line of tests/bench/results/gpu-sparse-*.json: the times of all candidates for one matrix and one width.
+/// The times of all candidates for one matrix and one width, as tests/bench/results/gpu-sparse-*.txt has them.
 struct Cell {
   std::string pattern;
   cuda::GpuProblem problem;
   std::vector<std::pair<std::string, double>> seconds;  ///< by family and the defines that tell it from the others
 };
-
-std::string text_after(const std::string& line, const std::string& name) {
-  const std::size_t at = line.find("\"" + name + "\":");
-  REQUIRE(at != std::string::npos);
-  const std::size_t begin = at + name.size() + 3;
-  const std::string text = line.substr(begin, line.find_first_of(",}", begin) - begin);
-  return text.front() == '"' ? text.substr(1, text.size() - 2) : text;
-}
 
 /// Of the patterns of tsbench (app/tsbench/sparse_pattern.hpp), of about as many rows as were measured.
 SparseFacts facts_of(const std::string& pattern, const Problem& pr) {
@@ -56,24 +48,31 @@ SparseFacts facts_of(const std::string& pattern, const Problem& pr) {
   return facts;
 }
 
+/// A line for each cell: its pattern, type, rows, entries and columns; below it one for each kernel, which begins with a
+/// blank: microseconds, family, defines. Lines before the first blank one tell of the run.
 std::vector<Cell> measured() {
-  std::ifstream file(TS_RESULTS "/gpu-sparse-2026-11-26-h100.json");
+  std::ifstream file(TS_RESULTS "/gpu-sparse-2026-11-26-h100.txt");
   std::vector<Cell> cells;
-  for (std::string line; std::getline(file, line);) {
-    if (line.find("\"operation\":\"spmm\"") == std::string::npos) continue;
-    Cell cell{text_after(line, "form"), {}, {}};
-    Problem& pr = cell.problem.problem;
-    pr = {Operation::spmm, *dtype_named(text_after(line, "type")), std::stoll(text_after(line, "n"))};
-    pr.p = std::stoll(text_after(line, "p")), pr.q = std::stoll(text_after(line, "q"));
-    pr.nonzeros = std::stoll(text_after(line, "nonzeros")), pr.index_bytes = 4;
-    cell.problem.sparse = facts_of(cell.pattern, pr);
-    const std::string mark = "\"seconds of ";
-    const bool library = !cuda::cusparse_candidates(cell.problem, cuda::typical_device("sm_90a")).empty();
-    for (std::size_t at = line.find(mark); at != std::string::npos; at = line.find(mark, at + 1)) {
-      const std::string name = line.substr(at + 1, line.find("\":", at) - at - 1);
-      if (library || name.find("cusparse") == std::string::npos)
-        cell.seconds.emplace_back(name.substr(mark.size() - 1), std::stod(text_after(line, name)));
+  std::string line;
+  while (std::getline(file, line) && !line.empty()) {
+  }
+  bool library = false;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    if (line.starts_with(' ')) {
+      double microseconds = 0;
+      std::string name;
+      std::getline(words >> microseconds >> std::ws, name);
+      if (library || !name.starts_with("cusparse")) cells.back().seconds.emplace_back(name, microseconds * 1e-6);
+      continue;
     }
+    Cell cell;
+    Problem& pr = cell.problem.problem;
+    std::string type;
+    words >> cell.pattern >> type >> pr.n >> pr.nonzeros >> pr.q;
+    pr.operation = Operation::spmm, pr.type = *dtype_named(type), pr.p = pr.n, pr.index_bytes = 4;
+    cell.problem.sparse = facts_of(cell.pattern, pr);
+    library = !cuda::cusparse_candidates(cell.problem, cuda::typical_device("sm_90a")).empty();
     cells.push_back(std::move(cell));
   }
   return cells;
