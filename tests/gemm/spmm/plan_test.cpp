@@ -48,8 +48,8 @@ SparseFacts facts_of(const std::string& pattern, const Problem& pr) {
   return facts;
 }
 
-/// A cell's line has its pattern, type, rows, entries and columns. Each kernel has one below, which begins with a blank:
-/// microseconds, family, defines. Lines before the first empty one tell of the run.
+/// A cell's line has its pattern, type, rows, entries and columns. Each kernel has a line below that begins with a
+/// blank: microseconds, family, defines. Lines before the first empty one tell of the run.
 std::vector<Cell> measured() {
   std::ifstream file(TS_RESULTS "/gpu-sparse-2026-11-26-h100.txt");
   std::vector<Cell> cells;
