@@ -3,7 +3,8 @@
 
     python3 parquet.py table.parquet table.npy [--columns a,b] [--dtype float64|float32]
 
-Needs pyarrow (pip install pyarrow). Columns that hold no numbers are left out and named. A missing value is refused.
+Needs pyarrow (pip install pyarrow). A column of lists becomes as many columns as its lists have numbers, which must be
+equally many in all rows. Missing values become NaN. Columns that hold no numbers are left out and named.
 """
 import argparse
 import os
@@ -12,6 +13,7 @@ import tempfile
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 
@@ -32,8 +34,46 @@ def pieces(path):
     return source.schema, rows, lambda names: (source.get_batch(i).select(names) for i in each)
 
 
+def is_list(kind):
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+
+
 def numeric(kind):
+    kind = kind.value_type if is_list(kind) else kind
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+
+
+def width_of(path, name, kind, batches):
+    """Numbers in each row of a column: those of its first list."""
+    if not is_list(kind):
+        return 1
+    if pa.types.is_fixed_size_list(kind):
+        return kind.list_size
+    for batch in batches([name]):
+        lengths = pc.list_value_length(batch.column(0)).drop_null()
+        if len(lengths):
+            return lengths[0].as_py()
+    sys.exit(f"{path}: column '{name}' holds no list")
+
+
+def numbers(column):
+    column = column.cast(pa.uint8()) if pa.types.is_boolean(column.type) else column
+    return column.to_numpy(zero_copy_only=False)
+
+
+def fill(piece, column, path, name, first):
+    """The numbers of a column of a batch, whose row 0 is row `first` of the table."""
+    if not is_list(column.type):
+        piece[:, 0] = numbers(column)
+        return
+    there = column.is_valid().to_numpy(zero_copy_only=False)
+    lengths = pc.list_value_length(column).fill_null(piece.shape[1]).to_numpy(zero_copy_only=False)
+    if (lengths != piece.shape[1]).any():
+        row = int((lengths != piece.shape[1]).argmax())
+        sys.exit(f"{path}: column '{name}' has {lengths[row]} numbers in row {first + row} (counted from 0), "
+                 f"{piece.shape[1]} in the first list")
+    piece[:] = np.nan
+    piece[there] = numbers(column.flatten()).reshape(-1, piece.shape[1])
 
 
 def main():
@@ -58,21 +98,18 @@ def main():
     if others:
         print("left out:", ", ".join(others), file=sys.stderr)
 
+    ends = np.cumsum([width_of(o.input, name, schema.field(name).type, batches) for name in names])
     folder = os.path.dirname(os.path.abspath(o.output))
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".npy", delete=False) as file:
         temporary = file.name
         try:
-            header = {"descr": np.dtype(o.dtype).str, "fortran_order": False, "shape": (rows, len(names))}
+            header = {"descr": np.dtype(o.dtype).str, "fortran_order": False, "shape": (rows, int(ends[-1]))}
             np.lib.format.write_array_header_1_0(file, header)
             first = 0
             for batch in batches(names):
-                piece = np.empty((batch.num_rows, len(names)), o.dtype)
-                for j, name in enumerate(names):
-                    column = batch.column(j)
-                    if column.null_count:
-                        row = first + column.is_null().to_numpy(zero_copy_only=False).argmax()
-                        sys.exit(f"{o.input}: column '{name}' has no value in row {row} (counted from 0)")
-                    piece[:, j] = column.to_numpy(zero_copy_only=False)
+                piece = np.empty((batch.num_rows, ends[-1]), o.dtype)
+                for name, part in zip(names, np.split(piece, ends[:-1], axis=1)):
+                    fill(part, batch.column(batch.schema.get_field_index(name)), o.input, name, first)
                 file.write(piece.tobytes())
                 first += batch.num_rows
             file.flush()
@@ -88,7 +125,7 @@ def main():
         mode = 0o666 & ~mask
     os.chmod(temporary, mode)
     os.replace(temporary, o.output)
-    print(f"{o.output}: {rows} x {len(names)} {o.dtype}")
+    print(f"{o.output}: {rows} x {ends[-1]} {o.dtype}")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
+#include "tallskinny/solvers/setup/streamed_matrix.hpp"
 #include "tallskinny/solvers/setup/svd_problem.hpp"
 
 namespace ts::inline v0::solvers {
@@ -63,6 +65,40 @@ SvdsResult<T> driver::svds(const Context& ctx, const Borrowed<T>& borrowed, inde
     out.means = std::move(means);
   }
   if (exponent != 0) scale_result(out.triplets, exponent, "the matrix given to svds()");
+  return out;
+}
+
+namespace {
+
+/// Elements as they lie, of rows or of columns: for what does not depend on which.
+HostView<const double> lines_of(const Rows& a) {
+  const auto* const data = static_cast<const double*>(a.values());
+  return a.col_stride() == 1 ? HostView<const double>(data, a.rows(), a.cols(), a.row_stride())
+                             : HostView<const double>(data, a.cols(), a.rows(), a.col_stride());
+}
+
+}  // namespace
+
+std::optional<SvdsResult<double>> driver::svds_by_blocks(const Context& ctx, const Rows& a, index_t k,
+                                                         const SvdsOptions& o) {
+  constexpr index_t tall = 16, most_columns = 4096;
+  const bool smallest = o.which == Which::SM || o.which == Which::SA;
+  const bool as_it_lies = a.type() == DType::float64 && a.col_stride() == 1 && !o.centre;
+  if (as_it_lies || smallest || ctx.stream || a.cols() == 0 || a.cols() > most_columns || a.rows() < tall * a.cols())
+    return std::nullopt;
+  // What narrower types hold needs no scaling in float64.
+  if (a.type() == DType::float64 && extreme_exponent<double>(ctx, lines_of(a)) != 0) return std::nullopt;
+  expects_one_rank(ctx, "svds()");
+  constexpr std::uint64_t least_block = std::uint64_t{4} << 20, most_block = std::uint64_t{64} << 20, blocks = 128;
+  const auto bytes = static_cast<std::uint64_t>(a.rows()) * static_cast<std::uint64_t>(a.cols()) * sizeof(double);
+  StreamedMatrix matrix(std::make_shared<const StreamedRows>(RowOrigin::in_float64(ctx, a),
+                                                             std::clamp(bytes / blocks, least_block, most_block)));
+  if (o.centre) matrix.centre(ctx);
+  auto out = solved<double>(ctx, {matrix.products()}, svd_options(o, k, 0));
+  if (o.centre) {
+    out.explained_variance_ratio = variance_ratios(out.triplets.values, matrix.squares());
+    out.means = matrix.means();
+  }
   return out;
 }
 

@@ -1,6 +1,9 @@
 // A few singular triplets of a matrix in one call.
 #pragma once
 
+#include <optional>
+
+#include "tallskinny/gemm/assign/rows/rows.hpp"
 #include "tallskinny/solvers/driver/borrowed.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 
@@ -8,7 +11,7 @@ namespace ts::inline v0::solvers {
 
 /// EigenOptions as solve_svd reads them; `nev` has no say. `which` SM or SA: the smallest, else the largest.
 struct SvdsOptions : EigenOptions {
-  bool centre = false;  ///< subtract the mean of each column: principal components. A dense matrix is copied for that
+  bool centre = false;  ///< subtract the mean of each column: principal components
 };
 
 /// A V = U diag(sigma). SvdResult says how far it came in `triplets`. With Results::on_device u() and v() have no
@@ -29,17 +32,26 @@ struct SvdsResult : SvdResult<T> {
 namespace driver {
 template <class T>
 [[nodiscard]] SvdsResult<T> svds(const Context&, const Borrowed<T>& a, index_t k, const SvdsOptions&);
+/// The largest of a tall, narrow matrix in host memory whose elements are not those that are computed with: of another
+/// type, by columns, or to be centred. It is read where it lies, a block of rows at a time, which becomes float64.
+/// Nothing for all others.
+[[nodiscard]] std::optional<SvdsResult<double>> svds_by_blocks(const Context&, const Rows& a, index_t k,
+                                                               const SvdsOptions&);
 }  // namespace driver
 
 /// The k largest or smallest singular values of a matrix with their vectors, as `tssolve --svd` finds them.
-/// @param a m x n, as for eigsh()
+/// @param a m x n, as for eigsh(). The largest of a tall and narrow dense one, and its principal components, take no
+/// copy, whatever its type and layout.
 /// @throws Error(invalid_argument) naming the option that cannot be met; Error(bad_input) for NaN or Inf. Not
 /// converging is a returned outcome.
 template <MatrixInMemory M>
 [[nodiscard]] auto svds(const Context& ctx, const M& a, index_t k, const SvdsOptions& options = {}) {
   using T = ts::wide_t<element_of_t<M>>;
   const UseHostMemory use(ctx.host_memory);
-  return driver::svds<T>(ctx, Borrowed<T>(host_view_of(a)), k, options);
+  const auto view = host_view_of(a);
+  if constexpr (std::is_same_v<T, double> && requires { view.row_stride(); })
+    if (auto found = driver::svds_by_blocks(ctx, Rows(view), k, options)) return *std::move(found);
+  return driver::svds<T>(ctx, Borrowed<T>(view), k, options);
 }
 
 /// The same of anything that multiplies blocks from both sides; the largest, and no columns centred.

@@ -4,6 +4,7 @@
 #include "tallskinny/gemm/runtime/run_where.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
 
 namespace ts::inline v0::solvers {
@@ -100,6 +101,21 @@ struct StreamedMatrix::Body {
     for (index_t j = 0; j < n(); ++j) squares += g(j, j);
   }
 
+  /// R of A = Q R on the host: each block below the R of those before it is factorised.
+  void triangle(const Context& ctx, HostView<double> r) const {
+    Matrix<double> known = Matrix<double>::zeros(n(), n());
+    pass(ctx, [&](index_t, Read b) {
+      PlacedMatrix<double> stacked(ctx, rows->space(), n() + b.rows(), n());
+      copy_block<double>(ctx, known.cview(), rows_of(stacked.view(), 0, n()));
+      copy_block<double>(ctx, b, rows_of(stacked.view(), n(), b.rows()));
+      Matrix<double> factor(n(), n());
+      const auto found = ortho::orthonormalise<double>(ctx, ortho::Ladder{}, stacked.view(), factor.view());
+      known = Matrix<double>::zeros(n(), n());
+      copy_block<double>(ctx, factor.cview().rows(0, found.rank), known.view().rows(0, found.rank));
+    });
+    copy_block<double>(ctx, known.cview(), r);
+  }
+
   /// product(X, Y) where blocks arrive, wherever X and Y are.
   template <class Product>
   void brought(const Context& ctx, Read x, Written y, const Product& product) const {
@@ -140,7 +156,8 @@ Rectangular<double> StreamedMatrix::products() const {
           product(&Body::adjoint_times),
           body_->rows->space(),
           0,
-          [body = body_](const Context& ctx, HostView<double> g) { body->gram(ctx, g); }};
+          [body = body_](const Context& ctx, HostView<double> g) { body->gram(ctx, g); },
+          [body = body_](const Context& ctx, HostView<double> r) { body->triangle(ctx, r); }};
 }
 
 }  // namespace ts::inline v0::solvers

@@ -19,7 +19,7 @@ class StreamedMatrix {
   /// One pass for the mean of every column; from then on A stands for A - 1 mu^T, subtracted block by block.
   void centre(const Context&);
   [[nodiscard]] const std::vector<double>& means() const noexcept;
-  /// A, with A^H A from one pass.
+  /// A, with A^H A and the triangular factor from one pass each.
   [[nodiscard]] Rectangular<double> products() const;
   /// ||A||_F^2, once A^H A has been asked for.
   [[nodiscard]] double squares() const noexcept;

@@ -91,6 +91,15 @@ RowOrigin RowOrigin::memory(const Rows& points) {
           }};
 }
 
+RowOrigin RowOrigin::in_float64(const Context& ctx, const Rows& points) {
+  expects(!points.sparse() && !points.on_device(), "rows that are widened block by block are dense, in host memory");
+  const index_t d = points.cols();
+  return {points.rows(), d, DType::float64, 0,
+          [points, d, team = ctx.thread_count()](index_t first, index_t count, void* out, bool) {
+            parallel_for(team, count, [&](index_t i) { points.load(first + i, static_cast<double*>(out) + i * d); });
+          }};
+}
+
 double PassTimes::share_of_slowest() const {
   return all > 0 ? std::min(1.0, std::max({reading, sending, using_them}) / all) : 0;
 }

@@ -22,6 +22,8 @@ struct RowOrigin {
 
   /// Rows in host memory, dense and by rows, which must outlive this.
   static RowOrigin memory(const Rows& points);
+  /// Dense rows in host memory, of any type and layout, as float64. They must outlive this.
+  static RowOrigin in_float64(const Context& ctx, const Rows& points);
 };
 
 /// n contiguous rows of d numbers, on the device of `where` if it has one.

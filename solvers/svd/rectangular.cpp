@@ -98,7 +98,7 @@ template <class T>
 Rectangular<T> adjoint(Rectangular<T> a) {
   std::swap(a.rows, a.cols);
   std::swap(a.times, a.adjoint_times);
-  a.gram = nullptr;
+  a.gram = a.triangle = nullptr;
   return a;
 }
 

@@ -20,6 +20,8 @@ struct Rectangular {
   double cancelled = 0;  ///< norm of what cancels in the products, where that is more than ||A||
   /// G = A^H A, n x n on the host, where one pass over A tells it; or empty.
   std::function<void(const Context&, HostView<T> g)> gram = {};
+  /// R of A = Q R, n x n on the host, where one pass over A tells it; or empty.
+  std::function<void(const Context&, HostView<T> r)> triangle = {};
 };
 
 /// A matrix in somebody else's memory, perhaps on the device of the Context's stream as well; a sparse one with its

@@ -15,33 +15,28 @@
 
 namespace ts::inline v0::solvers {
 
-namespace {
-
-/// Up to this many columns the triangular factor of a dense matrix is decomposed, and of a matrix that must
-/// be made dense first, which may have this many elements.
-constexpr index_t triangular_columns = 128;
-/// Up to this many unless the number of block steps was given.
-constexpr index_t triangular_columns_at_once = 600;
-/// Up to this many where nothing else succeeds.
-constexpr index_t takeover_columns = 1000;
-constexpr index_t made_dense_elements = index_t{1} << 24;
-
-}  // namespace
-
 template <class T>
 PlacedMatrix<T> orthonormal_basis(const Context& ctx, PlacedView<const T> x, index_t width, std::uint64_t seed,
                                   Matrix<T>* r, index_t* found) {
-  const Space space = x.space();
-  const index_t n = x.rows(), p = x.cols(), wanted = std::min(n, std::max(width, p));
-  PlacedMatrix<T> q(ctx, space, n, wanted), block = copy_at<T>(ctx, space, x);
+  return basis_in_place<T>(ctx, copy_at<T>(ctx, x.space(), x), width, seed, r, found);
+}
+
+template <class T>
+PlacedMatrix<T> basis_in_place(const Context& ctx, PlacedMatrix<T>&& x, index_t width, std::uint64_t seed, Matrix<T>* r,
+                               index_t* found) {
+  PlacedMatrix<T> block = std::move(x);
+  const Space space = block.space();
+  const index_t n = block.rows(), p = block.cols(), wanted = std::min(n, std::max(width, p));
   Matrix<T> triangle(p, p);
   index_t rank = p > 0 ? ortho::orthonormalise<T>(ctx, ortho::Ladder{}, block.view(), triangle.view()).rank : 0;
-  copy_block<T>(ctx, block.cview().cols(0, rank), q.view().cols(0, rank));
   if (found != nullptr) *found = rank;
   if (r != nullptr) {
     *r = Matrix<T>::zeros(wanted, p);
     ortho::copy<T>(triangle.cview(), r->view().rows(0, rank));
   }
+  if (rank == wanted && p == wanted) return block;
+  PlacedMatrix<T> q(ctx, space, n, wanted);
+  copy_block<T>(ctx, block.cview().cols(0, rank), q.view().cols(0, rank));
   for (std::uint64_t stream = 0; rank < wanted && stream < 3; ++stream) {
     const index_t missing = wanted - rank;
     PlacedMatrix<T> more(ctx, space, n, missing);
@@ -98,17 +93,6 @@ SvdResult<T> SvdSolver<T>::run() {
   }
   if (transposed_) std::swap(out_.triplets.vectors, out_.left);
   return std::move(out_);
-}
-
-template <class T>
-bool SvdSolver<T>::fits_triangle(index_t columns) const {
-  return a_.cols <= columns && (dense_.cols() > 0 || a_.rows * a_.cols <= made_dense_elements);
-}
-
-template <class T>
-bool SvdSolver<T>::may_take_over() const {
-  return fits_triangle(takeover_columns) && out_.stage != SvdStage::triangular &&
-         out_.triplets.stop != StopReason::interrupted && options_.verify && options_.max_iterations == 0;
 }
 
 template <class T>
@@ -170,12 +154,11 @@ void SvdSolver<T>::refine(PlacedView<const T> x) {
   auto w = placed(a_.rows, v.cols());
   Matrix<T> r;
   a_.times(ctx_, v.cview(), w.view());
-  const auto q = orthonormal_basis<T>(ctx_, w.cview(), v.cols(), options_.seed + 1, &r);
-  settle(q, v, r);
+  settle(basis_in_place<T>(ctx_, std::move(w), v.cols(), options_.seed + 1, &r), v, r);
 }
 
 template <class T>
-void SvdSolver<T>::settle(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v, const Matrix<T>& uav) {
+void SvdSolver<T>::settle(PlacedMatrix<T>&& u, const PlacedMatrix<T>& v, const Matrix<T>& uav) {
   auto& t = out_.triplets;
   const index_t m = a_.rows, n = a_.cols, p = v.cols(), k = std::min(wanted_, p);
   const auto small = ortho::svd<T>(uav.cview());
@@ -190,6 +173,7 @@ void SvdSolver<T>::settle(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v, co
   auto right = placed(n, k), left = placed(m, k);
   tall.combine(T{1}, v.cview(), rotate_v.cview(), T{0}, right.view());
   tall.combine(T{1}, u.cview(), rotate_u.cview(), T{0}, left.view());
+  u = PlacedMatrix<T>();  // as large as what measure() makes
   t.operator_applications += p;
   measure(right.cview(), left.cview());
   t.vectors = std::move(right).to_host(ctx_), out_.left = std::move(left).to_host(ctx_);
@@ -294,36 +278,6 @@ void SvdSolver<T>::conclude() {
   // [u; v] / sqrt(2) may be off in either half alone.
   for (double& angle : t.vector_errors) angle = std::sqrt(2.0) * angle < 1 ? std::sqrt(2.0) * angle : nan;
   t.reason = reason();
-}
-
-template <class T>
-bool SvdSolver<T>::has_triangle() const {
-  return fits_triangle(options_.max_iterations == 0 ? triangular_columns_at_once : triangular_columns);
-}
-
-template <class T>
-PlacedMatrix<T> SvdSolver<T>::elements_factorised(Matrix<T>& r) const {
-  const bool as_they_lie = dense_.cols() > 0 && !transposed_ && a_.space == Space::host;
-  const auto own = as_they_lie ? PlacedMatrix<T>() : as_dense(ctx_, a_);
-  return orthonormal_basis<T>(ctx_, as_they_lie ? PlacedView<const T>(dense_) : own.cview(), a_.cols, options_.seed,
-                              &r);
-}
-
-template <class T>
-void SvdSolver<T>::by_triangle() {
-  const index_t n = a_.cols;
-  Matrix<T> r;
-  const auto q = elements_factorised(r);
-  const auto all = ortho::svd<T>(r.cview());
-  norm_ = all.values.empty() ? 0 : all.values.front();
-  const index_t first = smallest_ ? n - wanted_ : 0;
-  if (wanted_ < n) next_ = all.values[at(smallest_ ? first - 1 : wanted_)];
-  auto u = placed(a_.rows, wanted_);
-  ortho::Tall<T>(ctx_).combine(T{1}, q.cview(), all.u.cview().cols(first, wanted_), T{0}, u.view());
-  const auto v = copy_at<T>(ctx_, a_.space, all.v.cview().cols(first, wanted_));
-  settle(u, v, inner(u, v));
-  verification_ = Verification::all_computed;
-  out_.triplets.stop = StopReason::converged, out_.stage = SvdStage::triangular;
 }
 
 template <class T>

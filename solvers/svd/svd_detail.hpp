@@ -23,6 +23,11 @@ template <class T>
 [[nodiscard]] PlacedMatrix<T> orthonormal_basis(const Context& ctx, PlacedView<const T> x, index_t width,
                                                 std::uint64_t seed, Matrix<T>* r = nullptr, index_t* found = nullptr);
 
+/// orthonormal_basis() in the memory of X where its rank is the width.
+template <class T>
+[[nodiscard]] PlacedMatrix<T> basis_in_place(const Context& ctx, PlacedMatrix<T>&& x, index_t width, std::uint64_t seed,
+                                             Matrix<T>* r = nullptr, index_t* found = nullptr);
+
 /// [A, B], where A is
 template <class T>
 [[nodiscard]] PlacedMatrix<T> beside(const Context& ctx, PlacedView<const T> a, PlacedView<const T> b);
@@ -46,11 +51,6 @@ class SvdSolver {
  private:
   /// The way that the sizes call for.
   void search();
-  /// May the matrix be dense, and has it at most so many columns?
-  [[nodiscard]] bool fits_triangle(index_t columns) const;
-  [[nodiscard]] bool has_triangle() const;
-  /// Are all singular values computed where a search did not succeed?
-  [[nodiscard]] bool may_take_over() const;
   [[nodiscard]] Acceptance acceptance() const {
     Acceptance accept;
     accept.tol = options_.tol, accept.convergence = options_.convergence, accept.norm = norm_;
@@ -71,7 +71,7 @@ class SvdSolver {
   /// Rayleigh-Ritz for singular triplets on span(X), with W = A V = Q R.
   void refine(PlacedView<const T> x);
   /// U^H A V = U' Sigma V'^H: the wanted are kept, with residuals from A. U and V: where A is at home.
-  void settle(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v, const Matrix<T>& uav);
+  void settle(PlacedMatrix<T>&& u, const PlacedMatrix<T>& v, const Matrix<T>& uav);
   /// The residuals of triplets with the values that are kept, from A; vectors where A is at home.
   void measure(PlacedView<const T> right, PlacedView<const T> left);
   /// U^H A V
@@ -82,10 +82,6 @@ class SvdSolver {
   /// Residuals meet the tolerance, and rounding in squares of size norm^2 moves the last singular value by
   /// less than that.
   [[nodiscard]] bool settled(double norm) const;
-  /// Q of A = Q R, from all elements of A.
-  [[nodiscard]] PlacedMatrix<T> elements_factorised(Matrix<T>& r) const;
-  /// All singular values of R.
-  void by_triangle();
   /// How the values were reached and whether they are all, in words.
   [[nodiscard]] std::string reason() const;
   void conclude();
@@ -99,6 +95,17 @@ class SvdSolver {
   /// The squares of what is left when the triplets that are known well are taken out resolve the next ones,
   /// until all are known or nothing but rounding is left.
   void by_deflation();
+
+  // In svd_triangle.cpp.
+  /// May the matrix be dense, and has it at most so many columns?
+  [[nodiscard]] bool fits_triangle(index_t columns) const;
+  [[nodiscard]] bool has_triangle() const;
+  /// Are all singular values computed where a search did not succeed?
+  [[nodiscard]] bool may_take_over() const;
+  /// Q of A = Q R, from all elements of A.
+  [[nodiscard]] PlacedMatrix<T> elements_factorised(Matrix<T>& r) const;
+  /// All singular values of R.
+  void by_triangle();
 
   // In svd_smallest.cpp.
   /// A = Q R, and the smallest of R through its inverse.

@@ -24,7 +24,7 @@ def symmetric(n, dtype=np.float64, seed=0):
 
 
 def laplacian(n):
-    return sp.diags_array([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1], format="csr")
+    return sp.diags([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1], format="csr")
 
 
 forms = {"dense": np.asarray, "fortran": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array,
@@ -59,7 +59,7 @@ def test_large_sparse_shift_and_pencil():
     exact = 2 - 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))
     w, v = ts.eigsh(a, k=4, sigma=0)
     np.testing.assert_allclose(w, exact[:4], rtol=1e-8)
-    mass = sp.diags_array(np.full(n, 4.0), format="csr")
+    mass = sp.diags(np.full(n, 4.0), format="csr")
     w, v = ts.eigsh(a, k=4, M=mass, sigma=0)
     np.testing.assert_allclose(w, exact[:4] / 4, rtol=1e-8)
     np.testing.assert_allclose(v.T @ (mass @ v), np.eye(4), atol=1e-8)
@@ -82,7 +82,7 @@ def test_eigs():
     w, _ = ts.eigs(sp.csr_array(a), k=2, sigma=0.1 + 0.5j)
     near = np.sort(abs(exact - (0.1 + 0.5j)))[:1]
     np.testing.assert_allclose(abs(w - (0.1 + 0.5j)).min(), near[0], atol=1e-9)
-    big = sp.diags_array(np.arange(1.0, 2001))
+    big = sp.diags(np.arange(1.0, 2001))
     w, _ = ts.eigs(aslinearoperator(big), k=3)
     np.testing.assert_allclose(np.sort(w.real), [1998, 1999, 2000], rtol=1e-9)
 
@@ -162,7 +162,7 @@ def test_modes_with_sigma(mode, which, n):
     if mode == "cayley" and which == "SM" and n > 500:
         return
     if n > 500:  # chosen without all eigenvalues
-        a, m = laplacian(n) + sp.eye_array(n), None
+        a, m = laplacian(n) + sp.eye(n), None
         exact = 3 - 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1))
     else:
         a, m = positive(n, 1), positive(n, 2)
@@ -248,7 +248,7 @@ def test_far_from_sigma_parts_and_inverses_of_eigs():
 
 
 def test_sides_without_vectors():
-    a = laplacian(400) + sp.eye_array(400)  # nothing lies below 0.5: a crash, once
+    a = laplacian(400) + sp.eye(400)  # nothing lies below 0.5: a crash, once
     assert len(ts.eigsh(a, 2, sigma=0.5, which="BE", return_eigenvectors=False)) == 1
 
 
@@ -266,7 +266,7 @@ def test_an_exception_of_the_operator_is_raised():
 endless = """
 import signal, numpy as np, scipy.sparse as sp, tallskinny as ts
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell in the background has switched off
-a = sp.diags_array(np.sort(np.random.default_rng(0).random(200_000)))
+a = sp.diags(np.sort(np.random.default_rng(0).random(200_000)))
 def told(_):
     print("running", flush=True)
 try:

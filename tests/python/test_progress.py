@@ -10,8 +10,8 @@ import scipy.sparse as sp
 import tallskinny as ts
 from tallskinny import _progress
 
-line = sp.diags_array([2.0, -1, -1], offsets=[0, 1, -1], shape=(40, 40))
-one = sp.eye_array(40)
+line = sp.diags([2.0, -1, -1], offsets=[0, 1, -1], shape=(40, 40))
+one = sp.eye(40)
 cube = (sp.kron(sp.kron(line, one), one) + sp.kron(sp.kron(one, line), one) + sp.kron(sp.kron(one, one), line)).tocsr()
 points = np.random.default_rng(0).random((200_000, 8))
 

@@ -10,10 +10,14 @@ class CountingMemory final : public std::pmr::memory_resource {
  public:
   std::atomic<int> taken = 0, out = 0;
   std::atomic<std::size_t> bytes = 0;  ///< out now
+  std::atomic<std::size_t> most = 0;   ///< out at once so far
 
  private:
   void* do_allocate(std::size_t count, std::size_t alignment) override {
-    ++taken, ++out, bytes += count;
+    ++taken, ++out;
+    const std::size_t now = bytes += count;
+    for (std::size_t before = most; before < now && !most.compare_exchange_weak(before, now);) {
+    }
     return std::pmr::new_delete_resource()->allocate(count, alignment);
   }
   void do_deallocate(void* p, std::size_t count, std::size_t alignment) override {

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -114,6 +115,9 @@ Context context_at(const Context& ctx, const Operand& where) {
 
 }  // namespace ts::python
 
+/// By which threadpoolctl tells this module from others of its name.
+extern "C" NB_EXPORT const char tallskinny_python[] = "tallskinny";
+
 NB_MODULE(_core, m) {
   using namespace ts;
   using namespace ts::python;
@@ -123,6 +127,12 @@ NB_MODULE(_core, m) {
       .def(nb::init<>())
       .def_rw("threads", &Context::threads)
       .def("thread_count", &Context::thread_count)
+      .def("limited",
+           [](const Context& ctx, int limit) {
+             Context less = ctx;
+             less.threads = ctx.threads > 0 ? std::min(ctx.threads, limit) : limit;
+             return less;
+           })
       .def("use_device", [](Context& ctx, int device) { ctx.stream = stream_of(device); })
       .def_prop_ro("device",
                    [](const Context& ctx) -> nb::object {

@@ -11,8 +11,11 @@
 ========================================  ==========================================================================
 """
 
+from __future__ import annotations
+
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
 
 from ._context import Context, default_context, devices, set_default_context
 from ._eigen import Result, eigs, eigsh
@@ -38,13 +41,21 @@ except PackageNotFoundError:  # from a folder that is not installed
     __version__ = "unknown"
 
 
-def __getattr__(name):
-    # The models load scikit-learn where it is installed, which takes a second.
-    if name in ("KMeans", "MiniBatchKMeans", "BisectingKMeans"):
-        from . import _kmeans
+if TYPE_CHECKING:
+    from ._kmeans import BisectingKMeans, KMeans, MiniBatchKMeans
+else:
 
-        return getattr(_kmeans, name)
-    raise AttributeError(f"module 'tallskinny' has no attribute {name!r}")
+    def __getattr__(name):
+        # The models load scikit-learn where it is installed, which takes a second.
+        if name in ("KMeans", "MiniBatchKMeans", "BisectingKMeans"):
+            from . import _kmeans
+
+            return getattr(_kmeans, name)
+        raise AttributeError(f"module 'tallskinny' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

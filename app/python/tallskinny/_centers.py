@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from typing import Any, TypeVar
 
 import numpy as np
 
 from . import _core
 from ._arrays import back_to, csr_parts, is_foreign, is_on_device, is_sparse, on_host, tall, wait_for
-from ._context import core_of
+from ._context import Context, core_of
+from ._estimator import Base, ConvergenceWarning, check_is_fitted, check_random_state, check_weights, validate_data
 from ._foreign import ForeignCsr, adopted
+from ._parameters import check_parameters
 from ._progress import progress_of
+from ._types import Array, Callback, Seed
 
-try:
-    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils import check_random_state
-    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
-
-    _bases = (ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator)
-except ImportError:
-    from ._without_sklearn import (
-        Base,
-        ConvergenceWarning,
-        _check_sample_weight,
-        check_is_fitted,
-        check_random_state,
-        validate_data,
-    )
-
-    _bases = (Base,)
+_Model = TypeVar("_Model", bound="Centers")
 
 
 def _seed(random_state):
@@ -46,13 +33,39 @@ def weights_of(sample_weight, X):
     if sample_weight is None:
         return None
     sample_weight = on_host(adopted(sample_weight)) if hasattr(sample_weight, "dtype") else sample_weight
-    return np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    return np.ascontiguousarray(check_weights(sample_weight, X, dtype=np.float64))
 
 
-class Centers(*_bases):
+def _check_finite(X, rows=1 << 14):
+    for first in range(0, X.shape[0], rows):
+        block = np.isfinite(X[first:first + rows])
+        if not block.all():
+            row, column = np.argwhere(~block)[0]
+            raise ValueError(f"Input X contains NaN or infinity: row {first + row}, column {column} (counted from 0)")
+
+
+class Centers(Base):
     """What models of centres have in common."""
 
     _algorithm = "lloyd"
+    _takes: dict[str, list[Any]] = {}  # parameters of this model alone
+
+    n_clusters: int
+    init: Any
+    n_init: int | str
+    max_iter: int
+    tol: float
+    verbose: int
+    random_state: Seed
+    metric: str
+    callback: Callback | None
+    context: Context | None
+    cluster_centers_: Array
+    labels_: Array
+    inertia_: float
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: Array
 
     def _validated(self, X, reset=False):
         if is_on_device(X) or isinstance(X, ForeignCsr):
@@ -66,14 +79,12 @@ class Centers(*_bases):
                 )
             return X
         X = on_host(X) if is_foreign(X) else X  # scikit-learn would take it for another type
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            accept_large_sparse=False,
-        )
+        narrow = getattr(X, "dtype", None) == np.float16  # for which scikit-learn's check takes half a copy
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32, np.float16],
+                          ensure_all_finite=not narrow)
+        if narrow:
+            _check_finite(X)
+        return X
 
     @staticmethod
     def _operand(X):
@@ -85,21 +96,7 @@ class Centers(*_bases):
     def _context_core(self):
         return core_of(getattr(self, "context", None))
 
-    def _check_parameters(self, n):
-        for name, least in (("n_clusters", 1), ("max_iter", 1), ("batch_size", 1)):
-            value = getattr(self, name, least)
-            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-                raise ValueError(
-                    f"The {name!r} parameter of {type(self).__name__} must be an int in the range [{least}, inf). "
-                    f"Got {value!r} instead."
-                )
-        if not isinstance(self.tol, numbers.Real) or self.tol < 0:
-            raise ValueError(f"The 'tol' parameter of {type(self).__name__} must be a number in the range [0.0, inf). "
-                             f"Got {self.tol!r} instead.")
-        n_init = self.n_init
-        if n_init != "auto" and (not isinstance(n_init, numbers.Integral) or n_init < 1):
-            raise ValueError(f"The 'n_init' parameter of {type(self).__name__} must be 'auto' or an int in the range "
-                             f"[1, inf). Got {n_init!r} instead.")
+    def _check_rows(self, n):
         if n < self.n_clusters:
             raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
 
@@ -142,7 +139,7 @@ class Centers(*_bases):
 
     _random_starts = 10
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self: _Model, X: Any, y: Any = None, sample_weight: Any = None) -> _Model:
         """Finds clusters.
 
         Parameters
@@ -157,9 +154,10 @@ class Centers(*_bases):
         -------
         self
         """
+        check_parameters(self)
         source = X = adopted(X)
         X = self._validated(X, reset=True)
-        self._check_parameters(X.shape[0])
+        self._check_rows(X.shape[0])
         centers = self._given_centers(X)
         weights = weights_of(sample_weight, X)
         options = self._options(centers)
@@ -196,7 +194,7 @@ class Centers(*_bases):
         return _core.predict(self._context_core(), self._operand(X), self._exact_centers(),
                              getattr(self, "metric", "euclidean"), weights_of(sample_weight, X))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Array:
         """The nearest centre of each row, in exact arithmetic up to a stated bound.
 
         Parameters
@@ -210,11 +208,11 @@ class Centers(*_bases):
         X = adopted(X)
         return back_to(X, self._predicted(X)[0])
 
-    def fit_predict(self, X, y=None, sample_weight=None):
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """`fit`, then the labels."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Array:
         """Distances of all rows to all centres. Rows on a GPU are copied to host memory for it.
 
         Parameters
@@ -233,16 +231,10 @@ class Centers(*_bases):
                                 getattr(self, "metric", "euclidean"))
         return back_to(source, found.astype(np.float32) if X.dtype == np.float32 else found)
 
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """`fit`, then `transform` of the same rows."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The negative sum of squared distances of rows to their centres."""
         return -self._predicted(adopted(X), sample_weight)[1]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

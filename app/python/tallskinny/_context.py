@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import _core, _nvrtc
 
 _preloaded = False
+_limit: int | None = None  # of threads, while threadpoolctl has set one
 
 
 def _prepare_gpu():
@@ -40,7 +43,7 @@ class Context:
     1
     """
 
-    def __init__(self, threads=0, device=None, determinism="run_to_run"):
+    def __init__(self, threads: int = 0, device: str | int | None = None, determinism: str = "run_to_run") -> None:
         if not isinstance(threads, int) or threads < 0:
             raise ValueError(f"threads={threads!r}: give a number of threads, or 0 for all")
         if determinism not in ("run_to_run", "gpu_to_gpu"):
@@ -58,33 +61,36 @@ class Context:
             self._core.use_device(number)
 
     @property
-    def threads(self):
-        """The number of threads that operations use."""
-        return self._core.thread_count()
+    def threads(self) -> int:
+        """The number of threads that operations use, within the limits of threadpoolctl."""
+        return core_of(self).thread_count()
 
     @property
-    def device(self):
+    def device(self) -> int | None:
         """The number of the GPU, or None."""
         return self._core.device
 
     @property
-    def determinism(self):
+    def determinism(self) -> str:
         """'run_to_run' or 'gpu_to_gpu'."""
         return "gpu_to_gpu" if self._core.gpu_to_gpu else "run_to_run"
 
-    def __repr__(self):
+    def __reduce__(self) -> Any:
+        return Context, (self._core.threads, self.device, self.determinism)
+
+    def __repr__(self) -> str:
         return f"Context(threads={self.threads}, device={self.device}, determinism={self.determinism!r})"
 
 
 _default = Context()
 
 
-def default_context():
+def default_context() -> Context:
     """The context of calls that are given none."""
     return _default
 
 
-def set_default_context(context):
+def set_default_context(context: Context) -> Context:
     """Makes `context` that of calls that are given none. Returns the one before.
 
     Parameters
@@ -98,11 +104,41 @@ def set_default_context(context):
     return before
 
 
-def core_of(context):
-    return (_default if context is None else context)._core
+def core_of(context: Context | None) -> Any:
+    core = (_default if context is None else context)._core
+    return core if _limit is None else core.limited(_limit)
 
 
-def devices():
+def devices() -> list[str]:
     """Names of the GPUs that can be used; an empty list where there are none."""
     _prepare_gpu()
     return list(_core.devices()[0])
+
+
+def _listen_to_threadpoolctl():
+    """Makes `threadpool_limits` of threadpoolctl hold for this library as it does for OpenMP."""
+    try:
+        from threadpoolctl import LibController, register
+    except ImportError:  # not installed, or before 3.2
+        return
+
+    class Controller(LibController):
+        user_api, internal_api = "openmp", "tallskinny"
+        filename_prefixes = ("_core",)
+        check_symbols = ("tallskinny_python",)
+
+        def get_num_threads(self):
+            return core_of(None).thread_count()
+
+        def set_num_threads(self, num_threads):
+            global _limit
+            usual = _default._core.thread_count()
+            _limit = None if num_threads == usual else max(1, int(num_threads))
+
+        def get_version(self):
+            return None
+
+    register(Controller)
+
+
+_listen_to_threadpoolctl()

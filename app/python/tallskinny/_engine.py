@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any, overload
+
 import numpy as np
 
 from . import _core
 from ._arrays import empty, is_sparse, output, tall
-from ._context import core_of
+from ._context import Context, core_of
 from ._foreign import ForeignCsr, adopted
+from ._types import Array
 
 
-def gram(a, *, alpha=1.0, beta=0.0, out=None, conjugate=True, context=None):
+@overload
+def gram(a: Array, *, alpha: complex = ..., beta: complex = ..., out: Array | None = ..., conjugate: bool = ...,
+         context: Context | None = ...) -> Array: ...
+@overload
+def gram(a: Any, *, alpha: complex = ..., beta: complex = ..., out: Any = ..., conjugate: bool = ...,
+         context: Context | None = ...) -> Any: ...
+def gram(a: Any, *, alpha: complex = 1.0, beta: complex = 0.0, out: Any = None, conjugate: bool = True,
+         context: Context | None = None) -> Any:
     """Gram matrix: ``alpha * a.conj().T @ a + beta * out``.
 
     Parameters
@@ -49,7 +59,14 @@ def gram(a, *, alpha=1.0, beta=0.0, out=None, conjugate=True, context=None):
     return c
 
 
-def inner(a, b, *, alpha=1.0, beta=0.0, out=None, conjugate=True, context=None):
+@overload
+def inner(a: Array, b: Array, *, alpha: complex = ..., beta: complex = ..., out: Array | None = ...,
+          conjugate: bool = ..., context: Context | None = ...) -> Array: ...
+@overload
+def inner(a: Any, b: Any, *, alpha: complex = ..., beta: complex = ..., out: Any = ..., conjugate: bool = ...,
+          context: Context | None = ...) -> Any: ...
+def inner(a: Any, b: Any, *, alpha: complex = 1.0, beta: complex = 0.0, out: Any = None, conjugate: bool = True,
+          context: Context | None = None) -> Any:
     """Inner products: ``alpha * a.conj().T @ b + beta * out``.
 
     Parameters
@@ -70,7 +87,14 @@ def inner(a, b, *, alpha=1.0, beta=0.0, out=None, conjugate=True, context=None):
     return c
 
 
-def tsmm(x, s, *, alpha=1.0, beta=0.0, out=None, context=None):
+@overload
+def tsmm(x: Array, s: Array, *, alpha: complex = ..., beta: complex = ..., out: Array | None = ...,
+         context: Context | None = ...) -> Array: ...
+@overload
+def tsmm(x: Any, s: Any, *, alpha: complex = ..., beta: complex = ..., out: Any = ...,
+         context: Context | None = ...) -> Any: ...
+def tsmm(x: Any, s: Any, *, alpha: complex = 1.0, beta: complex = 0.0, out: Any = None,
+         context: Context | None = None) -> Any:
     """Tall times small: ``alpha * x @ s + beta * out``.
 
     Parameters
@@ -91,7 +115,14 @@ def tsmm(x, s, *, alpha=1.0, beta=0.0, out=None, context=None):
     return y
 
 
-def tsm2r(d, x, *, alpha=1.0, beta=0.0, out=None, context=None):
+@overload
+def tsm2r(d: Array, x: Array, *, alpha: complex = ..., beta: complex = ..., out: Array | None = ...,
+          context: Context | None = ...) -> Array: ...
+@overload
+def tsm2r(d: Any, x: Any, *, alpha: complex = ..., beta: complex = ..., out: Any = ...,
+          context: Context | None = ...) -> Any: ...
+def tsm2r(d: Any, x: Any, *, alpha: complex = 1.0, beta: complex = 0.0, out: Any = None,
+          context: Context | None = None) -> Any:
     """Large times tall: ``alpha * d @ x + beta * out``.
 
     Parameters
@@ -112,7 +143,14 @@ def tsm2r(d, x, *, alpha=1.0, beta=0.0, out=None, context=None):
     return y
 
 
-def spmm(a, x, *, alpha=1.0, beta=0.0, out=None, context=None):
+@overload
+def spmm(a: Any, x: Array, *, alpha: complex = ..., beta: complex = ..., out: Array | None = ...,
+         context: Context | None = ...) -> Array: ...
+@overload
+def spmm(a: Any, x: Any, *, alpha: complex = ..., beta: complex = ..., out: Any = ...,
+         context: Context | None = ...) -> Any: ...
+def spmm(a: Any, x: Any, *, alpha: complex = 1.0, beta: complex = 0.0, out: Any = None,
+         context: Context | None = None) -> Any:
     """Sparse times tall: ``alpha * a @ x + beta * out``.
 
     Parameters
@@ -155,7 +193,11 @@ def spmm(a, x, *, alpha=1.0, beta=0.0, out=None, context=None):
     return y
 
 
-def trsm(x, r, *, out=None, context=None):
+@overload
+def trsm(x: Array, r: Array, *, out: Array | None = ..., context: Context | None = ...) -> Array: ...
+@overload
+def trsm(x: Any, r: Any, *, out: Any = ..., context: Context | None = ...) -> Any: ...
+def trsm(x: Any, r: Any, *, out: Any = None, context: Context | None = None) -> Any:
     """Triangular solve from the right: ``x @ inv(r)``.
 
     Parameters
@@ -180,7 +222,11 @@ def trsm(x, r, *, out=None, context=None):
     return y
 
 
-def orthonormalise(x, *, out=None, context=None):
+@overload
+def orthonormalise(x: Array, *, out: Array | None = ..., context: Context | None = ...) -> tuple[Array, Array]: ...
+@overload
+def orthonormalise(x: Any, *, out: Any = ..., context: Context | None = ...) -> tuple[Any, Array]: ...
+def orthonormalise(x: Any, *, out: Any = None, context: Context | None = None) -> tuple[Any, Array]:
     """QR factorisation of a tall block: ``x = q @ r`` with orthonormal columns.
 
     Cholesky QR twice, and where that breaks down methods that do not square the condition number.
@@ -213,7 +259,11 @@ def orthonormalise(x, *, out=None, context=None):
     return y[:, :rank], r[:rank]
 
 
-def column_norms(x, *, context=None):
+@overload
+def column_norms(x: Array, *, context: Context | None = ...) -> Array: ...
+@overload
+def column_norms(x: Any, *, context: Context | None = ...) -> Any: ...
+def column_norms(x: Any, *, context: Context | None = None) -> Any:
     """Euclidean norms of the columns, without overflow or underflow.
 
     Parameters
@@ -239,7 +289,8 @@ def column_norms(x, *, context=None):
     return norms[0]
 
 
-def plan(operation, dtype, n, p=1, q=1, nonzeros=0, *, context=None):
+def plan(operation: str, dtype: Any, n: int, p: int = 1, q: int = 1, nonzeros: int = 0, *,
+         context: Context | None = None) -> str:
     """What the processor would do for an operation, and why, as text.
 
     Parameters

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 
 class Error(Exception):
     """Base of all errors of the library. The text is one sentence that names the argument or file."""
@@ -52,25 +55,38 @@ class NoConvergence(Error, RuntimeError):
         All that the run found, as it would have been returned.
     """
 
-    def __init__(self, message, eigenvalues=None, eigenvectors=None, result=None):
+    eigenvalues: Any
+    eigenvectors: Any
+    result: Any
+
+    def __init__(self, message: str, eigenvalues: Any = None, eigenvectors: Any = None, result: Any = None) -> None:
         Exception.__init__(self, message)
         self.eigenvalues = eigenvalues
         self.eigenvectors = eigenvectors
         self.result = result
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.args[0])
 
+    def __reduce__(self) -> Any:
+        return no_convergence, (self.args[0], self.eigenvalues, self.eigenvectors, self.result)
 
-def no_convergence(message, eigenvalues, eigenvectors, result):
-    """A `NoConvergence`, which `except ArpackNoConvergence` catches as well."""
-    try:
-        from scipy.sparse.linalg import ArpackNoConvergence
-    except ImportError:
-        return NoConvergence(message, eigenvalues, eigenvectors, result)
+
+@functools.lru_cache(maxsize=None)
+def _class_of_both():
+    from scipy.sparse.linalg import ArpackNoConvergence
 
     class NoConvergenceOfBoth(NoConvergence, ArpackNoConvergence):
         pass
 
     NoConvergenceOfBoth.__name__ = NoConvergenceOfBoth.__qualname__ = "NoConvergence"
-    return NoConvergenceOfBoth(message, eigenvalues, eigenvectors, result)
+    return NoConvergenceOfBoth
+
+
+def no_convergence(message, eigenvalues, eigenvectors, result):
+    """A `NoConvergence`, which `except ArpackNoConvergence` catches as well."""
+    try:
+        kind = _class_of_both()
+    except ImportError:
+        kind = NoConvergence
+    return kind(message, eigenvalues, eigenvectors, result)

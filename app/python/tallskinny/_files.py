@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any, Dict
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from . import _core
 from ._arrays import csr_parts, is_sparse
 
 
-def read(path, *, transpose=False, rows=None, check_finite=True, trusted=False):
+def read(path: str | os.PathLike[str], *, transpose: bool = False, rows: slice | tuple[int, int] | None = None,
+         check_finite: bool = True, trusted: bool = False) -> Any:
     """The matrix in a file.
 
     Parameters
@@ -53,7 +55,7 @@ def read(path, *, transpose=False, rows=None, check_finite=True, trusted=False):
     return csr_array((data, indices, pointers), shape=shape)
 
 
-def write(path, **matrices):
+def write(path: str | os.PathLike[str], **matrices: Any) -> None:
     """An HDF5 file of matrices, which is either complete or not there.
 
     Parameters
@@ -84,17 +86,17 @@ def write(path, **matrices):
     _core.write(os.fspath(path), parts, gzip)
 
 
-class Info(dict):
+class Info(Dict[str, Any]):
     """What a file says of a matrix: a dict that prints itself as one line."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         kind = f"sparse, {self['nonzeros']} entries" if self["sparse"] else "dense"
         shape = " x ".join(str(n) for n in self["shape"])
         end = f" ({self['problem']})" if self["problem"] else ""
         return f"{self['file']}: {shape}, {kind}, {self['stored_type']}, {self['convention']}{end}"
 
 
-def info(path):
+def info(path: str | os.PathLike[str]) -> list[Info]:
     """What matrices a file holds, without reading their elements.
 
     Parameters

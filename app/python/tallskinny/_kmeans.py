@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 
 from . import _core
 from ._arrays import back_to, is_on_device, is_sparse, on_host
 from ._centers import Centers, weights_of
 from ._foreign import ForeignCsr, adopted
+from ._context import Context
+from ._parameters import Word, check_parameters
+from ._types import Callback, Seed
+
+_MiniBatch = TypeVar("_MiniBatch", bound="MiniBatchKMeans")
 
 
 class KMeans(Centers):
@@ -56,8 +63,12 @@ class KMeans(Centers):
     [[1.0, 2.0], [10.0, 2.0]]
     """
 
-    def __init__(self, n_clusters=8, *, init="k-means++", n_init="auto", max_iter=300, tol=1e-4, verbose=0,
-                 random_state=None, copy_x=True, algorithm="lloyd", metric="euclidean", callback=None, context=None):
+    _takes = {"algorithm": [Word("lloyd", "elkan", "two-level", "balanced")]}
+
+    def __init__(self, n_clusters: int = 8, *, init: Any = "k-means++", n_init: int | str = "auto",
+                 max_iter: int = 300, tol: float = 1e-4, verbose: int = 0, random_state: Seed = None,
+                 copy_x: bool = True, algorithm: str = "lloyd", metric: str = "euclidean",
+                 callback: Callback | None = None, context: Context | None = None) -> None:
         self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init
@@ -98,9 +109,13 @@ class MiniBatchKMeans(Centers):
     _algorithm = "mini-batch"
     _random_starts = 3
 
-    def __init__(self, n_clusters=8, *, init="k-means++", max_iter=100, batch_size=1024, verbose=0,
-                 compute_labels=True, random_state=None, tol=0.0, max_no_improvement=10, init_size=None,
-                 n_init="auto", reassignment_ratio=0.01, metric="euclidean", callback=None, context=None):
+    n_steps_: int
+
+    def __init__(self, n_clusters: int = 8, *, init: Any = "k-means++", max_iter: int = 100, batch_size: int = 1024,
+                 verbose: int = 0, compute_labels: bool = True, random_state: Seed = None, tol: float = 0.0,
+                 max_no_improvement: int | None = 10, init_size: int | None = None, n_init: int | str = "auto",
+                 reassignment_ratio: float = 0.01, metric: str = "euclidean", callback: Callback | None = None,
+                 context: Context | None = None) -> None:
         self.n_clusters = n_clusters
         self.init = init
         self.max_iter = max_iter
@@ -128,7 +143,7 @@ class MiniBatchKMeans(Centers):
         self.n_iter_ = -(-self.n_steps_ * self.batch_size // X.shape[0])
         self._counts = np.bincount(found["labels"], minlength=self.n_clusters).astype(np.float64)
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self: _MiniBatch, X: Any, y: Any = None, sample_weight: Any = None) -> _MiniBatch:
         """One step with these rows: centres move to the mean of all rows that they have had.
 
         Rows on a GPU are copied to host memory for it.
@@ -143,13 +158,14 @@ class MiniBatchKMeans(Centers):
         -------
         self
         """
+        check_parameters(self)
         first = not hasattr(self, "cluster_centers_")
         source = X = adopted(X)
         X = self._validated(X, reset=first)
         X = on_host(X) if is_on_device(X) or isinstance(X, ForeignCsr) else X
         weights = weights_of(sample_weight, X)
         if first:
-            self._check_parameters(X.shape[0])
+            self._check_rows(X.shape[0])
             centers = self._given_centers(X)
             if centers is None:
                 options = self._options(None)
@@ -208,10 +224,13 @@ class BisectingKMeans(Centers):
     """
 
     _algorithm = "bisecting"
+    _takes = {"algorithm": [Word("lloyd", "elkan")]}
 
-    def __init__(self, n_clusters=8, *, init="random", n_init=1, random_state=None, max_iter=300, verbose=0,
-                 tol=1e-4, copy_x=True, algorithm="lloyd", bisecting_strategy="biggest_inertia",
-                 metric="euclidean", callback=None, context=None):
+    def __init__(self, n_clusters: int = 8, *, init: Any = "random", n_init: int | str = 1,
+                 random_state: Seed = None, max_iter: int = 300, verbose: int = 0, tol: float = 1e-4,
+                 copy_x: bool = True, algorithm: str = "lloyd", bisecting_strategy: str = "biggest_inertia",
+                 metric: str = "euclidean", callback: Callback | None = None,
+                 context: Context | None = None) -> None:
         self.n_clusters = n_clusters
         self.init = init
         self.n_init = n_init

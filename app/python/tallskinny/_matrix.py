@@ -105,7 +105,7 @@ class Matrix:
         """Columns of vectors that were found, in this order, where the matrix lies."""
         dtype = np.dtype(self.result_type if dtype is None else dtype)
         if isinstance(found, np.ndarray):
-            return self.back(found[:, order].astype(dtype, copy=False))
+            return self.back(found.astype(dtype, copy=False)[:, order])
         module = module_of(self.source.values if isinstance(self.source, ForeignCsr) else self.source)
         there = module.from_dlpack(found)
         v = columns_of(there, np.arange(there.shape[1])[order])

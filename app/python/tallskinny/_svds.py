@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal, overload
+
 import numpy as np
 
 from . import _core
+from ._context import Context
 from ._eigen import Result, _checked, _options, _told
 from ._matrix import Matrix, adjoint, products
 from ._pencil import is_operator, matrix_of
 from ._progress import progress_of
+from ._types import Callback, Seed
 
 
-def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_singular_vectors=True, solver="arpack",
-         rng=None, options=None, *, random_state=None, centre=False, verify=True, verbose=0, callback=None,
-         context=None):
+@overload
+def svds(A: Any, k: int = ..., ncv: int | None = ..., tol: float = ..., which: str = ..., v0: Any = ...,
+         maxiter: int | None = ..., return_singular_vectors: Literal[True, "u", "vh"] = ..., solver: str = ...,
+         rng: Seed = ..., options: Any = ..., *, random_state: Seed = ..., centre: bool = ..., verify: bool = ...,
+         verbose: int = ..., callback: Callback | None = ..., context: Context | None = ...) -> Result: ...
+@overload
+def svds(A: Any, k: int = ..., ncv: int | None = ..., tol: float = ..., which: str = ..., v0: Any = ...,
+         maxiter: int | None = ..., return_singular_vectors: bool | str = ..., solver: str = ...,
+         rng: Seed = ..., options: Any = ..., *, random_state: Seed = ..., centre: bool = ..., verify: bool = ...,
+         verbose: int = ..., callback: Callback | None = ..., context: Context | None = ...) -> Any: ...
+def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str = "LM", v0: Any = None,
+         maxiter: int | None = None, return_singular_vectors: bool | str = True, solver: str = "arpack",
+         rng: Seed = None, options: Any = None, *, random_state: Seed = None, centre: bool = False,
+         verify: bool = True, verbose: int = 0, callback: Callback | None = None,
+         context: Context | None = None) -> Any:
     """Singular values and vectors, with SciPy's arguments.
 
     Parameters

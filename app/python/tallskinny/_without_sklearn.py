@@ -14,7 +14,13 @@ class ConvergenceWarning(UserWarning):
 
 
 class Base:
-    """Parameters as scikit-learn's estimators have them."""
+    """Parameters and a picture as scikit-learn's estimators have them."""
+
+    def __repr__(self):
+        usual = inspect.signature(type(self).__init__).parameters
+        changed = (f"{name}={value!r}" for name, value in self.get_params().items()
+                   if value is not usual[name].default)
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def get_params(self, deep=True):
         """Parameters by their names."""
@@ -44,17 +50,35 @@ def check_random_state(seed):
     return seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
 
 
-def _check_sample_weight(weights, X, dtype):
+def check_weights(weights, X, dtype):
     weights = np.full(X.shape[0], weights, dtype=dtype) if np.isscalar(weights) else np.asarray(weights, dtype=dtype)
     if weights.shape != (X.shape[0],):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!")
     return weights
 
 
-def validate_data(model, X, reset, **_):
-    if not is_sparse(X):
+def _check_names(model, X, reset):
+    """The names of columns in fit() are those of every later call, in the same order."""
+    names = list(getattr(X, "columns", ()))
+    names = names if all(isinstance(name, str) for name in names) else []
+    if reset:
+        model.__dict__.pop("feature_names_in_", None)
+        if names:
+            model.feature_names_in_ = np.array(names, dtype=object)
+    elif names and hasattr(model, "feature_names_in_") and names != list(model.feature_names_in_):
+        raise ValueError(f"The feature names should match those that were passed during fit: "
+                         f"{list(model.feature_names_in_)} in this order. Got {names}.")
+
+
+def validate_data(model, X, reset, dtype, **_):
+    _check_names(model, X, reset)
+    if is_sparse(X):
+        X = X.tocsr()
+    else:
         X = np.asarray(X)
-        if X.dtype not in (np.float64, np.float32):
+        if X.dtype.kind == "c":
+            raise ValueError("Complex data not supported: points have real coordinates")
+        if X.dtype not in dtype:
             X = X.astype(np.float64)
         if X.ndim != 2:
             raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
@@ -64,3 +88,6 @@ def validate_data(model, X, reset, **_):
         raise ValueError(f"X has {X.shape[1]} features, but {type(model).__name__} is expecting "
                          f"{model.n_features_in_} features as input")
     return X
+
+
+__all__ = ["Base", "ConvergenceWarning", "check_is_fitted", "check_random_state", "check_weights", "validate_data"]

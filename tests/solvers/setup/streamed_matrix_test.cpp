@@ -81,6 +81,24 @@ TEST_CASE("singular values of a matrix that passes by in blocks", "[short]") {
   }
 }
 
+TEST_CASE("the triangular factor of blocks tells what the squares of a matrix do not", "[short]") {
+  auto a = table<double>();
+  for (index_t i = 0; i < tall; ++i)
+    for (index_t j = 0; j < narrow; ++j) a(i, j) *= j == narrow - 1 ? 0 : std::pow(0.1, static_cast<double>(j));
+  const StreamedMatrix streamed(std::make_shared<const StreamedRows>(solvers::RowOrigin::memory(Rows(a.cview())), 1));
+  solvers::EigenOptions o;
+  o.nev = narrow;
+  const auto r = solvers::solve_svd<double>(Context{}, {streamed.products()}, o);
+  const auto expected = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()}, o);
+  INFO(r.triplets.reason);
+  CHECK(r.stage == solvers::SvdStage::triangular);
+  REQUIRE(r.triplets.values.size() == narrow);
+  for (std::size_t k = 0; k < narrow; ++k) {
+    CHECK(std::abs(r.triplets.values[k] - expected.triplets.values[k]) < test::allowed::default_run * r.triplets.norm);
+    CHECK(r.triplets.residual_norms[k] < test::allowed::default_run * r.triplets.norm);
+  }
+}
+
 TEST_CASE("on a GPU singular values of a matrix that passes by in blocks", "[device][gpu]") {
   for (const bool centres : {false, true}) {
     CAPTURE(centres);
