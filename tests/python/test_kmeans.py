@@ -167,7 +167,7 @@ def test_parameters_are_checked(model):
                 model(**{"n_clusters": 2, name: value}).fit(X)
     with pytest.raises(ts.InvalidArgument, match="must be an int in the range \\[1, inf\\). Got 0 instead"):
         model(0).fit(X)
-    for right in (dict(n_clusters=np.int64(2)), dict(random_state=np.random.RandomState(0)), dict(tol=0), dict(n_init=2),
+    for right in (dict(n_clusters=np.int64(2)), dict(random_state=np.random.RandomState(0)), dict(tol=0),
                   dict(random_state=np.random.default_rng(0)), dict(random_state=2**32 - 1), dict(verbose=False)):
         model(**{"n_clusters": 2, **right}).fit(X)
 

@@ -122,6 +122,7 @@ NB_MODULE(_core, m) {
   using namespace ts;
   using namespace ts::python;
   m.doc() = "Bindings of the library; use the package tallskinny.";
+  nb::set_leak_warnings(false);  // what other modules keep of this one at the end, threadpoolctl for one
   nb::register_exception_translator(raise);
   nb::class_<Context>(m, "Context")
       .def(nb::init<>())

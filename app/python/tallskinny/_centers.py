@@ -47,7 +47,7 @@ def _check_finite(X, rows=1 << 14):
 class Centers(Base):
     """What models of centres have in common."""
 
-    _algorithm = "lloyd"
+    _algorithm: Any = "lloyd"
     _takes: dict[str, list[Any]] = {}  # parameters of this model alone
 
     n_clusters: int

@@ -9,8 +9,8 @@ import numpy as np
 from . import _core
 from ._arrays import back_to, is_on_device, is_sparse, on_host
 from ._centers import Centers, weights_of
-from ._foreign import ForeignCsr, adopted
 from ._context import Context
+from ._foreign import ForeignCsr, adopted
 from ._parameters import Word, check_parameters
 from ._types import Callback, Seed
 
