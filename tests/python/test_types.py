@@ -1,11 +1,15 @@
 """Annotations, as mypy reads them: of the examples of all pages, and of what they must find wrong."""
 
+import ast
+import inspect
 import re
 import subprocess
 import sys
 
 import pytest
 from test_pages import blocks_of, pages, root
+
+import tallskinny as ts
 
 pytest.importorskip("mypy")
 
@@ -26,6 +30,15 @@ ts.Context(threads="x")
 ts.eigs(x, k="x")
 ts.no_such_name
 """
+
+
+def test_annotations_beside_a_module_are_of_its_functions():
+    stub = ast.parse((root / "app/python/tallskinny/_eigen.pyi").read_text())
+    told = [node for node in stub.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+    assert [node.name for node in told] == ["eigsh", "eigsh", "eigs", "eigs"]
+    for node in told:
+        named = [argument.arg for argument in node.args.args + node.args.kwonlyargs]
+        assert named == list(inspect.signature(getattr(ts, node.name)).parameters)
 
 
 def strictly(folder, *files):

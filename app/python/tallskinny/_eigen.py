@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Tuple, overload
-
 import numpy as np
 
 from . import _core
 from ._arrays import back_to, columns_of, csr_parts, is_sparse, on_host
-from ._context import Context
 from ._errors import no_convergence
 from ._foreign import adopted
 from ._matrix import Matrix, products
 from ._pencil import GeneralPencil, by_buckling, by_cayley, is_operator, matrix_of
 from ._progress import progress_of
-from ._types import Array, Callback, Seed
 
 _usual_tol = 1e-12  # of tol=0
 
 
-class Result(Tuple[Any, ...]):
+class Result(tuple):
     """What SciPy returns, a tuple, with what is known of it.
 
     Attributes
@@ -39,19 +35,7 @@ class Result(Tuple[Any, ...]):
     iterations, operator_applications : int
     """
 
-    converged: bool
-    complete: bool
-    reason: str
-    verification: str
-    residuals: Array
-    vector_errors: Array
-    error_bounds: Array
-    backward_errors: Array
-    iterations: int
-    operator_applications: int
-    note: str
-
-    def __new__(cls, items: Any, told: dict[str, Any] | None = None) -> Result:
+    def __new__(cls, items, told=None):
         self = super().__new__(cls, items)
         self.__dict__.update(told or {})
         return self
@@ -126,21 +110,9 @@ def _initial(v0, n, dtype):
     return np.ascontiguousarray(v0, dtype=dtype)
 
 
-@overload
-def eigsh(A: Any, k: int = ..., M: Any = ..., sigma: float | None = ..., which: str = ..., v0: Any = ...,
-          ncv: int | None = ..., maxiter: int | None = ..., tol: float = ..., return_eigenvectors: Literal[True] = ...,
-          Minv: Any = ..., OPinv: Any = ..., mode: str = ..., rng: Seed = ..., *, method: str = ..., verify: bool = ...,
-          verbose: int = ..., callback: Callback | None = ..., context: Context | None = ...) -> Result: ...
-@overload
-def eigsh(A: Any, k: int = ..., M: Any = ..., sigma: float | None = ..., which: str = ..., v0: Any = ...,
-          ncv: int | None = ..., maxiter: int | None = ..., tol: float = ..., return_eigenvectors: bool = ...,
-          Minv: Any = ..., OPinv: Any = ..., mode: str = ..., rng: Seed = ..., *, method: str = ..., verify: bool = ...,
-          verbose: int = ..., callback: Callback | None = ..., context: Context | None = ...) -> Any: ...
-def eigsh(A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: str = "LM", v0: Any = None,
-          ncv: int | None = None, maxiter: int | None = None, tol: float = 0, return_eigenvectors: bool = True,
-          Minv: Any = None, OPinv: Any = None, mode: str = "normal", rng: Seed = None, *, method: str = "auto",
-          verify: bool = True, verbose: int = 0, callback: Callback | None = None,
-          context: Context | None = None) -> Any:
+def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
+          Minv=None, OPinv=None, mode="normal", rng=None, *, method="auto", verify=True, verbose=0, callback=None,
+          context=None):
     """Eigenvalues and eigenvectors of a Hermitian matrix, with SciPy's arguments.
 
     Parameters
@@ -286,23 +258,9 @@ def _hermitian(A, k, M, sigma, which, OPinv, *, v0, maxiter, tol, vectors, rng, 
     return _checked(found, order, w, v, Result((w,) if v is None else (w, v), _told(found, order)))
 
 
-@overload
-def eigs(A: Any, k: int = ..., M: Any = ..., sigma: complex | None = ..., which: str = ..., v0: Any = ...,
-         ncv: int | None = ..., maxiter: int | None = ..., tol: float = ..., return_eigenvectors: Literal[True] = ...,
-         Minv: Any = ..., OPinv: Any = ..., OPpart: str | None = ..., rng: Seed = ..., *, method: str = ...,
-         verify: bool = ..., verbose: int = ..., callback: Callback | None = ...,
-         context: Context | None = ...) -> Result: ...
-@overload
-def eigs(A: Any, k: int = ..., M: Any = ..., sigma: complex | None = ..., which: str = ..., v0: Any = ...,
-         ncv: int | None = ..., maxiter: int | None = ..., tol: float = ..., return_eigenvectors: bool = ...,
-         Minv: Any = ..., OPinv: Any = ..., OPpart: str | None = ..., rng: Seed = ..., *, method: str = ...,
-         verify: bool = ..., verbose: int = ..., callback: Callback | None = ...,
-         context: Context | None = ...) -> Any: ...
-def eigs(A: Any, k: int = 6, M: Any = None, sigma: complex | None = None, which: str = "LM", v0: Any = None,
-         ncv: int | None = None, maxiter: int | None = None, tol: float = 0, return_eigenvectors: bool = True,
-         Minv: Any = None, OPinv: Any = None, OPpart: str | None = None, rng: Seed = None, *, method: str = "auto",
-         verify: bool = True, verbose: int = 0, callback: Callback | None = None,
-         context: Context | None = None) -> Any:
+def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
+         Minv=None, OPinv=None, OPpart=None, rng=None, *, method="auto", verify=True, verbose=0, callback=None,
+         context=None):
     """Eigenvalues and eigenvectors of a matrix that need not be Hermitian, with SciPy's arguments.
 
     Parameters
