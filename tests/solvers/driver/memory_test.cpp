@@ -43,7 +43,7 @@ TEST_CASE("eigsh, eigs and svds take all their matrices from the memory of the c
   expect_ours(2, [&](const Context& ctx) { return solvers::svds(ctx, by_columns, 2); });
 }
 
-TEST_CASE("principal components of a tall float32 matrix take a small part of its size") {
+TEST_CASE("principal components of a tall float32 matrix take a quarter of its size at most") {
   auto a = Matrix<float>::zeros(200000, 64);
   for (index_t i = 0; i < a.rows(); ++i)
     for (index_t j = 0; j < a.cols(); ++j) a(i, j) = static_cast<float>((i * (j + 5) + j * j) % 101);
@@ -53,7 +53,7 @@ TEST_CASE("principal components of a tall float32 matrix take a small part of it
   solvers::SvdsOptions options;
   options.centre = true;
   CHECK(solvers::svds(ctx, a, 2, options).triplets.verified);
-  CHECK(mine.most * 5 < 200000 * 64 * sizeof(float));
+  CHECK(mine.most * 4 < 200000 * 64 * sizeof(float));
 }
 
 TEST_CASE("k-means takes all its matrices from the memory of the context") {
