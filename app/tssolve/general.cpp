@@ -11,11 +11,7 @@ using Complex = std::complex<double>;
 
 constexpr auto task = solvers::DenseTask::general;
 
-bool is_whole(const Run& run) {
-  const auto& eigen = run.settings.eigen;
-  return eigen.method == solvers::Method::dense ||
-         (eigen.max_basis == 0 && run.facts.input.rows <= solvers::whole_rows);
-}
+bool is_whole(const Run& run) { return solvers::is_whole(run.facts.input.rows, run.settings.eigen); }
 
 void plan_run(Run& run) {
   const io::Description& d = run.facts.input;
@@ -64,7 +60,7 @@ Loaded read(Run& run) {
 
 void show(Run& run) {
   std::string factors;
-  if (run.settings.sigma && run.settings.eigen.method != solvers::Method::dense) {
+  if (run.settings.sigma && !is_whole(run)) {
     const Loaded loaded = read(run);
     factors = std::visit(
         [&run]<class T>(const AnyMatrix<T>& a) {
@@ -95,12 +91,12 @@ class General {
     return exponent_;
   }
 
-  void prepare(const solvers::EigenOptions&) {
+  void prepare(const solvers::EigenOptions& options) {
     beginning_.emplace(run_);
     std::optional<T> target;
     if (run_.settings.sigma) target = solvers::as_scalar<T>(scaled_target());
-    general_ =
-        solvers::assemble_general<T>(run_.ctx, matrix_, target, [this](const char* line) { run_.console.note(line); });
+    general_ = solvers::assemble_general<T>(run_.ctx, matrix_, target, options,
+                                            [this](const char* line) { run_.console.note(line); });
     if (target) run_.facts.note = general_->note;
     if (!run_.facts.note.empty()) run_.console.warn(run_.facts.note);
     beginning_->take_up(run_, [&] { return fingerprint<T>(run_.ctx, matrix_); });

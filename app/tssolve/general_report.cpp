@@ -23,11 +23,11 @@ std::vector<double> parts(const GeneralResult& r, bool imaginary) {
 }  // namespace
 
 void print_table(std::ostream& out, const GeneralResult& r, const RunFacts& facts) {
-  out << format("%6s  %24s  %24s  %10s  %10s  %10s\n", "index", "real part", "imaginary part", "residual", "condition",
-                "angle <");
+  out << format("%6s  %24s  %24s  %10s  %10s  %10s  %10s\n", "index", "real part", "imaginary part", "residual",
+                "backward", "condition", "angle <");
   for (std::size_t i = 0; i < r.values.size(); ++i)
-    out << format("%6zu  %24.16g  %24.16g  %10.2e  %10.2e  %10s%s\n", i, r.values[i].real(), r.values[i].imag(),
-                  r.residual_norms[i], r.conditions[i], angle_text(r.vector_errors[i]).c_str(),
+    out << format("%6zu  %24.16g  %24.16g  %10.2e  %10.2e  %10.2e  %10s%s\n", i, r.values[i].real(), r.values[i].imag(),
+                  r.residual_norms[i], r.backward_errors[i], r.conditions[i], angle_text(r.vector_errors[i]).c_str(),
                   r.converged_pairs[i] ? "" : "  not converged");
   out << r.reason << ".\n"
       << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications) << " operator applications, "
@@ -40,9 +40,10 @@ void print_json(std::ostream& out, const GeneralResult& r, const Settings& setti
   json.add("eigenvalues_real", parts(r, false))
       .add("eigenvalues_imag", parts(r, true))
       .add("residual_norms", r.residual_norms)
+      .add("backward_errors", r.backward_errors)
       .add("conditions", r.conditions)
       .add("vector_errors", r.vector_errors);
-  add_outcome(ToJson{json}, r);
+  add_outcome(ToJson{json}, r, settings);
   json.add("note", facts.note).add("method", facts.method);
   add_work(ToJson{json}, r);
   json.add("elapsed_seconds", facts.elapsed_seconds)
@@ -73,6 +74,7 @@ std::string write_all_general(const GeneralResult& r, const Settings& settings, 
   out.write("eigenvalues", values);
   out.write("eigenvectors", r.vectors);
   out.write("residual_norms", std::span<const double>(r.residual_norms));
+  out.write("backward_errors", std::span<const double>(r.backward_errors));
   out.write("conditions", std::span<const double>(r.conditions));
   out.write("vector_errors", std::span<const double>(r.vector_errors));
   const auto flag = [](bool b) { return b ? 1 : 0; };
@@ -80,6 +82,7 @@ std::string write_all_general(const GeneralResult& r, const Settings& settings, 
   out.attribute("/", "matrix", facts.input.where.text());
   out.attribute("/", "converged", flag(r.converged));
   out.attribute("/", "verified", flag(r.verified));
+  out.attribute("/", "accepted_unproven", flag(takes_unproven(r, settings)));
   out.attribute("/", "verification", solvers::name_of(r.verification));
   out.attribute("/", "stop", solvers::name_of(r.stop));
   out.attribute("/", "reason", r.reason);

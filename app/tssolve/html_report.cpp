@@ -207,8 +207,9 @@ void add_pairs(HtmlPage& page, const GeneralResult& r, const RunFacts&) {
   Table pairs;
   for (std::size_t i = 0; i < r.values.size(); ++i)
     pairs.push_back({pair_name(i, r.converged_pairs[i]), complex_text(r.values[i]), format("%.2e", r.residual_norms[i]),
-                     format("%.2e", r.conditions[i]), angle_text(r.vector_errors[i])});
-  page.table({"index", "eigenvalue", "residual", "condition", "angle of the vector"}, pairs);
+                     format("%.2e", r.backward_errors[i]), format("%.2e", r.conditions[i]),
+                     angle_text(r.vector_errors[i])});
+  page.table({"index", "eigenvalue", "residual", "backward error", "condition", "angle of the vector"}, pairs);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "tallskinny/app/tssolve/flags.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/tables.hpp"
+#include "tallskinny/app/tssolve/told.hpp"
 #include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/setup/memory_plan.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
@@ -140,6 +141,8 @@ int report(Run& run, Problem& problem, const Pairs& pairs) {
   const bool interrupted = pairs.stop == solvers::StopReason::interrupted;
   if (pairs.verified && !interrupted) return exit_ok;
   console.warn(pairs.reason);
+  if (takes_unproven(pairs, settings)) return exit_ok;
+  if (pairs.converged && !interrupted) console.note("--accept-unproven takes what converged without that proof");
   return interrupted ? stop_exit_code() : exit_not_converged;
 }
 
@@ -180,6 +183,8 @@ int solve_and_report(Run& run, Problem problem) {
   facts.elapsed_seconds = watch.seconds();
   if constexpr (requires { problem.describe(options, pairs); }) problem.describe(options, pairs);
   pairs.reason = with_flags(std::move(pairs.reason));
+  if (takes_unproven(pairs, run.settings))
+    pairs.reason += "; taken although not shown to be complete (--accept-unproven)";
   return report(run, problem, pairs);
 }
 

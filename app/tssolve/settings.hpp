@@ -34,6 +34,7 @@ struct Settings {
   bool profile = false;
   std::uint64_t memory = 0;                ///< bytes; 0: what there is
   std::optional<Determinism> determinism;  ///< as asked for; otherwise gpu_to_gpu on several ranks
+  bool accept_unproven = false;            ///< what converged is taken although nothing shows that it is complete
   bool bits_may_vary = false;              ///< not_guaranteed was asked for: not even equal runs need have equal bits
   solvers::EigenOptions eigen;
   CommonOptions common;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/tssolve/settings.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/solvers/eigen/values/result.hpp"
 
@@ -28,12 +29,20 @@ struct ToFile {
   }
 };
 
+/// Is a set taken that converged, although nothing shows that it is complete?
+template <class Result>
+[[nodiscard]] bool takes_unproven(const Result& result, const Settings& settings) {
+  return settings.accept_unproven && result.converged && !result.verified &&
+         result.stop != solvers::StopReason::interrupted;
+}
+
 /// How far the search came, and whether its set is complete.
 template <class Add, class Result>
-void add_outcome(const Add& add, const Result& result) {
+void add_outcome(const Add& add, const Result& result, const Settings& settings) {
   add("converged", result.converged);
   add("converged_count", result.converged_count);
   add("verified", result.verified);
+  add("accepted_unproven", takes_unproven(result, settings));
   add("verification", solvers::name_of(result.verification));
   if constexpr (!Add::is_file) add("verification_rounds", result.verification_rounds);
   add("stop", solvers::name_of(result.stop));

@@ -69,7 +69,7 @@ constexpr int ordering = 7, transposition = 9, more_memory = 14, last_front = 13
 constexpr int by_ranks = 3;  // each has some of the entries
 // Of its other orders SCOTCH's is another one in every run, and PORD ends the program for some small matrices.
 constexpr int as_given = 1, minimum_fill = 2;
-constexpr int singular = -10, no_memory = -13;
+constexpr int singular_structure = -6, singular = -10, no_memory = -13;
 
 /// One call at a time, for MUMPS has state of its own between its instances; and one thread of OpenBLAS, for its bits
 /// depend on their number.
@@ -109,10 +109,7 @@ class Mumps final : public DirectSolver<T> {
     enter(a);
     control(ordering) = order_.empty() ? minimum_fill : as_given;
     if (!order_.empty()) id_.perm_in = order_.data();
-    must(analysis);
-    if (is_first(ctx_)) order_.assign(id_.sym_perm, id_.sym_perm + size());
-    estimate_ = {"MUMPS " MUMPS_VERSION, id_.rinfog[0], 1e6 * (shared() ? id_.info[14] : id_.infog[16])};
-    if (shared()) estimate_.by = "MUMPS " MUMPS_VERSION " on all ranks";
+    analysed_ = analysed();
   }
   ~Mumps() override {
     if (shared() && std::uncaught_exceptions() > 0) return;  // of this rank alone: others may not come
@@ -126,6 +123,7 @@ class Mumps final : public DirectSolver<T> {
   [[nodiscard]] bool factorise(CsrView<T> a) override {
     const MumpsCall alone;
     enter(a);
+    if (!analysed_ && !(analysed_ = analysed())) return false;
     // Pivots that were delayed take more than the analysis foresaw.
     constexpr std::array too_small = {-8, -9, -11, -14, -15, -17, -20};
     constexpr int most_percent = 3000;
@@ -141,6 +139,7 @@ class Mumps final : public DirectSolver<T> {
 
   void solve(const Context& ctx, Op op, PlacedView<const T> b, PlacedView<T> x) const override {
     on_host(ctx, b, x, [this, op](HostView<const T> from, HostView<T> to) {
+      if (from.cols() == 0) return;
       if (!shared()) return solve_here(op, from, to);
       Matrix<T> all = gathered_rows<T>(ctx_, from);
       solve_here(op, all.cview(), all.view());
@@ -156,6 +155,17 @@ class Mumps final : public DirectSolver<T> {
   }
 
  private:
+  /// Orders and analyses what was entered; false where zeros, among them values that are stored, leave it no full
+  /// transversal: other values may have one.
+  [[nodiscard]] bool analysed() {
+    const int code = call(analysis);
+    if (code < 0 && code != singular_structure) fail();
+    estimate_.by = shared() ? "MUMPS " MUMPS_VERSION " on all ranks" : "MUMPS " MUMPS_VERSION;
+    if (code < 0) return false;
+    if (is_first(ctx_)) order_.assign(id_.sym_perm, id_.sym_perm + size());
+    estimate_.flops = id_.rinfog[0], estimate_.bytes = 1e6 * (shared() ? id_.info[14] : id_.infog[16]);
+    return true;
+  }
   /// @param b all rows; on ranks beside the first none
   void solve_here(Op op, HostView<const T> b, HostView<T> x) const {
     const MumpsCall alone;
@@ -247,6 +257,7 @@ class Mumps final : public DirectSolver<T> {
   std::vector<int> order_, rows_, columns_;
   std::vector<Number> values_;
   FactorEstimate estimate_;
+  bool analysed_ = false;
   mutable typename Arithmetic<Number>::Instance id_{};
 };
 

@@ -21,9 +21,7 @@ GeneralOptions general_options(const EigsOptions<T>& o, index_t k, int exponent)
 
 EigsResult finished(const Context& ctx, const EigenOptions& options, GeneralResult found, int exponent,
                     std::string note) {
-  EigsResult out{std::move(found), {}, std::move(note)};
-  out.backward_errors.reserve(out.residual_norms.size());
-  for (const double r : out.residual_norms) out.backward_errors.push_back(r > 0 ? r / out.norm : 0);
+  EigsResult out{std::move(found), std::move(note)};
   if (exponent != 0) scale_result(out, exponent, "the matrix given to eigs()");
   if (options.results == Results::on_device) leave_on_device(ctx, out);
   return out;
@@ -36,7 +34,7 @@ EigsResult near_complex(const Context& ctx, const AnyView<double>& a, index_t k,
   const auto complex_a = std::visit([](const auto& kind) { return Borrowed<Complex>(kind); },
                                     static_cast<const AnyView<double>::variant&>(a));
   const auto target = scaled(*o.sigma, -exponent);
-  const auto assembled = assemble_general<Complex>(ctx, complex_a.view(), target);
+  const auto assembled = assemble_general<Complex>(ctx, complex_a.view(), target, o);
   Matrix<Complex> initial(a.rows(), o.initial.cols());
   for (index_t i = 0; i < initial.rows(); ++i)
     for (index_t j = 0; j < initial.cols(); ++j) initial(i, j) = o.initial(i, j);
@@ -64,7 +62,7 @@ EigsResult driver::eigs(const Context& ctx, const Borrowed<T>& borrowed, index_t
       if (o.sigma->imag() != 0) return near_complex(ctx, a, k, o, exponent);
     target = as_scalar<T>(scaled(*o.sigma, -exponent));
   }
-  const auto assembled = assemble_general<T>(ctx, a, target);
+  const auto assembled = assemble_general<T>(ctx, a, target, o);
   return finished(ctx, o,
                   solve_general<T>(ctx, assembled.problem, general_options(o, k, exponent), o.initial, o.checkpointing),
                   exponent, assembled.note);

@@ -20,8 +20,7 @@ struct EigsOptions : EigenOptions {
 
 /// GeneralResult says how far it came.
 struct EigsResult : GeneralResult {
-  std::vector<double> backward_errors;  ///< residual norms over ||A||
-  std::string note;                     ///< empty, or a sentence on a shift that was moved
+  std::string note;  ///< empty, or a sentence on a shift that was moved or could not be factorised
 };
 
 namespace driver {

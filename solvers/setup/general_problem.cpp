@@ -1,5 +1,6 @@
 #include "tallskinny/solvers/setup/general_problem.hpp"
 
+#include "tallskinny/solvers/eigen/general/whole.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 
 namespace ts::inline v0::solvers {
@@ -21,7 +22,7 @@ DeviceCopy<T> copied_where_run(const Context& ctx, const AnyView<T>& matrix) {
 
 template <class T>
 GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matrix, std::optional<T> target,
-                                     const std::function<void(const char*)>& note) {
+                                     const EigenOptions& options, const std::function<void(const char*)>& note) {
   const auto tell = [note](const char* line) {
     if (note) note(line);
   };
@@ -29,10 +30,17 @@ GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matri
   kept->there = copied_where_run<T>(ctx, matrix);
   GeneralAssembled<T> out{{operator_of<T>(matrix, kept->there)}, {}, kept};
   std::optional<GeneralInverse<T>> inverse;
-  if (target) {
-    out.problem.target = target;
+  out.problem.target = target;
+  if (target && !is_whole(matrix.rows(), options)) {
     tell("factorising A - sigma I");
-    inverse = general_inverse<T>(matrix, *target, ctx.stream);
+    try {
+      inverse = general_inverse<T>(matrix, *target, ctx.stream);
+    } catch (const Error& error) {
+      if (error.code() != Errc::invalid_argument || !may_take_over<T>(matrix.rows(), options)) throw;
+      out.note = "no shift beside the target serves a factorisation, so that all eigenvalues are computed";
+    }
+  }
+  if (inverse) {
     out.problem.inverse = at_home<T>(home_of<T>(kept->there), *inverse), out.problem.shift = inverse->sigma();
     out.note = inverse->note();
   }
@@ -52,7 +60,7 @@ GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matri
 
 #define TS_INSTANTIATE(T)                                                                               \
   template GeneralAssembled<T> assemble_general<T>(const Context&, const AnyView<T>&, std::optional<T>, \
-                                                   const std::function<void(const char*)>&);
+                                                   const EigenOptions&, const std::function<void(const char*)>&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

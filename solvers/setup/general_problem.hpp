@@ -14,7 +14,7 @@ namespace ts::inline v0::solvers {
 template <class T>
 struct GeneralAssembled {
   GeneralProblem<T> problem;
-  std::string note;  ///< empty, or a sentence on a shift that was moved
+  std::string note;  ///< empty, or a sentence on a shift that was moved or could not be factorised
   /// What the problem's products read beside the matrix: copies on a device, the adjoint once it is asked for.
   struct Kept {
     AnyMatrix<T> adjoint;
@@ -33,12 +33,13 @@ template <class T>
 }
 
 /// A x = lambda x near a target, or without one. Where ctx has a stream, products run there. The matrix must outlive
-/// it.
+/// it. What is decomposed as a whole is not factorised; nor is what has no factors near the target, if it may be.
+/// @param options of the search
 /// @param note told before what takes long: "factorising A - sigma I", "asking the adjoint matrix"; may be empty
 /// @throws Error(invalid_argument) when no shift near the target can be factorised.
 template <class T>
 [[nodiscard]] GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matrix,
-                                                   std::optional<T> target,
+                                                   std::optional<T> target, const EigenOptions& options,
                                                    const std::function<void(const char*)>& note = {});
 
 }  // namespace ts::inline v0::solvers

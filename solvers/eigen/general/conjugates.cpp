@@ -93,11 +93,12 @@ GeneralResult with_conjugates(const Context& ctx, const Operator<double>& a, Gen
   const auto count = static_cast<index_t>(kept.size());
   double slack = std::max(accept.rounding(), slack_of(out));
   const auto found = std::move(out.values);
-  out.values.clear(), out.residual_norms.clear(), out.conditions.clear();
+  out.values.clear(), out.residual_norms.clear(), out.conditions.clear(), out.backward_errors.clear();
   out.vectors = columns_of(pairs.x, kept);
   for (const index_t from : kept) {
     out.values.push_back(pairs.schur.value(from)), out.residual_norms.push_back(pairs.residuals[at(from)]);
     out.conditions.push_back(pairs.vectors.conditions[at(from)]);
+    out.backward_errors.push_back(out.residual_norms.back() > 0 ? out.residual_norms.back() / out.norm : 0);
   }
   out.converged_pairs.assign(at(count), true), out.converged_count = count, out.vector_errors.assign(at(count), nan);
 

@@ -29,7 +29,7 @@ struct GeneralProblem {
   Operator<T> a;
   /// The eigenvalues nearest to it are wanted: real where T is, for then conjugate pairs are at one distance.
   std::optional<T> target = std::nullopt;
-  /// Y = (A - shift I)^-1 X, with a shift at or next to the target.
+  /// Y = (A - shift I)^-1 X, with a shift at or next to the target. Not needed where the whole matrix is decomposed.
   std::optional<Operator<T>> inverse = std::nullopt;
   T shift{};
   /// The same problem for A^H, with the conjugate target: called once, by solve_general, to see whether the
@@ -44,6 +44,7 @@ struct GeneralResult {
   Matrix<std::complex<double>> vectors;                    ///< n x values.size(), columns of length one
   DeviceMatrix<std::complex<double>> device_vectors = {};  ///< those, where eigs() was asked for Results::on_device
   std::vector<double> residual_norms;                      ///< ||A x - theta x||, computed from the matrix at the end
+  std::vector<double> backward_errors;  ///< those over ||A||: the values are of a matrix so near to A
   /// 1 / |y^H x|: an eigenvalue of A lies, to first order, within this times the residual norm. Eigenvalues
   /// of matrices far from normal are that much less certain than their residuals. Without left eigenvectors
   /// (GeneralProblem::adjoint) those of the projected matrix, which may be far smaller.

@@ -96,7 +96,7 @@ struct GeneralVerdict {
   std::function<double(Complex)> outside = {};
 };
 
-/// Fills converged, verified, stop and reason of a result whose pairs are there.
+/// Fills backward_errors, converged, verified, stop and reason of a result whose pairs are there.
 void conclude(GeneralResult& result, const GeneralVerdict& verdict, index_t nev);
 
 }  // namespace ts::inline v0::solvers

@@ -18,7 +18,10 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
   expects(options.common.convergence != Convergence::root, "convergence `root` belongs to singular values");
   expects(initial.cols() == 0 || initial.rows() == n,
           "the block of initial vectors has another number of rows than the matrix");
-  expects(problem.target.has_value() == problem.inverse.has_value(),
+  const auto& common = options.common;
+  const bool take_over = may_take_over<T>(n, common), no_inverse = problem.target && !problem.inverse;
+  expects(!problem.inverse || problem.target, "`inverse` belongs to a `target`");
+  expects(!no_inverse || take_over || is_whole(n, common),
           "eigenvalues near a target are sought through a factorisation: the problem needs `inverse`");
   if (n == 0) {
     GeneralResult none;
@@ -28,8 +31,6 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
   }
   Context own = ctx;
   if (n < threaded_rows) own.threads = 1;
-  const auto& common = options.common;
-  const bool may_take_over = common.verify && common.max_iterations == 0 && n <= whole_takeover_rows<T>;
   GeneralProblem<T> asked = problem;  // whose adjoint is made once
   if (problem.adjoint)
     asked.adjoint = [&problem, made = std::make_shared<std::optional<GeneralProblem<T>>>()] {
@@ -37,16 +38,15 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
       return **made;
     };
   const auto normal = [&] { return asked.adjoint && is_normal<T>(own, asked.a, asked.adjoint().a, common.seed); };
-  const bool small = common.max_basis == 0 && (n <= whole_rows || (may_take_over && !normal()));
   GeneralResult result;
-  if (common.method == Method::dense || small) {
+  if (is_whole(n, common) || no_inverse || (common.max_basis == 0 && take_over && !normal())) {
     solve_whole<T>(ctx, asked, options, result);
     return result;
   }
   KrylovSchur<T> search(own, asked, options, initial, checkpointing);
-  if (may_take_over) search.left_to_dense = true, search.steps_allowed = std::min(search.steps_allowed, takeover_steps);
+  if (take_over) search.left_to_dense = true, search.steps_allowed = std::min(search.steps_allowed, takeover_steps);
   result = run(search);
-  if (!result.verified && result.stop != StopReason::interrupted && may_take_over) {
+  if (!result.verified && result.stop != StopReason::interrupted && take_over) {
     solve_whole<T>(ctx, asked, options, result);
     result.reason += "; the search did not settle it, and the dense solver took over";
   } else if (result.stop == StopReason::not_verified && search.hints.cols() > 0) {

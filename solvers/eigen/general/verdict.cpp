@@ -101,6 +101,8 @@ void conclude(GeneralResult& r, const GeneralVerdict& v, index_t nev) {
   r.converged = r.converged_count == wanted && wanted >= nev;
   if (r.converged && r.stop == StopReason::rounding) r.stop = StopReason::converged;
   if (!r.converged && r.stop == StopReason::converged) r.stop = StopReason::rounding;
+  r.backward_errors.clear();
+  for (const double residual : r.residual_norms) r.backward_errors.push_back(residual > 0 ? residual / r.norm : 0);
   double worst = 1;
   for (const double condition : r.conditions) worst = std::isnan(condition) ? inf : std::max(worst, condition);
   const double moved = v.amplification.value_or(worst);

@@ -32,21 +32,45 @@ std::vector<ValueUnit> sorted_units(const WholeSpectrum& all, const GeneralProbl
   return units;
 }
 
-/// An order of rows and columns in which the matrix is upper triangular, or nothing: those whose rows have no
-/// other element among the rest come last, one after the other.
+/// An order of rows and columns that leaves eigenvalues alone on the diagonal, the first `first` and those from `last`
+/// on, with nothing below it: as xGEBAL permutes. Empty where there are none.
+struct IsolatedValues {
+  std::vector<index_t> order;
+  index_t first = 0, last = 0;
+
+  [[nodiscard]] bool has(index_t i) const { return !order.empty() && (i < first || i >= last); }
+};
+
 template <class T>
-std::vector<index_t> triangular_order(const Matrix<T>& a) {
+IsolatedValues isolated_values(const Matrix<T>& a) {
   const index_t n = a.rows();
-  std::vector<index_t> others(at(n)), order;
+  std::vector<index_t> in_row(at(n)), in_column(at(n)), front, back;
+  std::vector<bool> taken(at(n));
+  const auto linked = [&a](index_t i, index_t j) { return i != j && a(i, j) != T{}; };
   for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < n; ++j) others[at(i)] += i != j && a(i, j) != T{} ? 1 : 0;
+    for (index_t j = 0; j < n; ++j)
+      if (linked(i, j)) ++in_row[at(i)], ++in_column[at(j)];
+  const auto take = [&](std::vector<index_t>& list, index_t i) {
+    taken[at(i)] = true, list.push_back(i);
+    for (index_t k = 0; k < n; ++k) {
+      if (linked(k, i)) --in_row[at(k)];
+      if (linked(i, k)) --in_column[at(k)];
+    }
+  };
+  for (bool found = true; std::exchange(found, false);)
+    for (index_t i = n - 1; i >= 0; --i) {
+      if (taken[at(i)] || (in_row[at(i)] > 0 && in_column[at(i)] > 0)) continue;
+      take(in_row[at(i)] == 0 ? back : front, i);
+      found = true;
+    }
+  IsolatedValues out;
+  out.first = static_cast<index_t>(front.size()), out.last = n - static_cast<index_t>(back.size());
+  if (front.empty() && back.empty()) return out;
+  out.order = std::move(front);
   for (index_t i = 0; i < n; ++i)
-    if (others[at(i)] == 0) order.push_back(i);
-  for (std::size_t done = 0; done < order.size(); ++done)
-    for (index_t i = 0; i < n; ++i)
-      if (i != order[done] && a(i, order[done]) != T{} && --others[at(i)] == 0) order.push_back(i);
-  std::reverse(order.begin(), order.end());
-  return static_cast<index_t>(order.size()) == n ? order : std::vector<index_t>{};
+    if (!taken[at(i)]) out.order.push_back(i);
+  out.order.insert(out.order.end(), back.rbegin(), back.rend());
+  return out;
 }
 
 }  // namespace
@@ -60,8 +84,8 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
   out.operator_applications += n;
   if (!ortho::all_finite(dense.cview()))
     throw Error(Errc::bad_input, "the operator gave NaN or Inf for a finite block");
-  // Triangular but for the order of its rows, the matrix is its own Schur form.
-  const std::vector<index_t> order = triangular_order(dense);
+  const IsolatedValues isolated = isolated_values(dense);
+  const std::vector<index_t>& order = isolated.order;
   auto ordered = Matrix<T>::copy_of(dense.cview());
   for (index_t i = 0; i < n && !order.empty(); ++i)
     for (index_t j = 0; j < n; ++j) ordered(i, j) = dense(order[at(i)], order[at(j)]);
@@ -102,7 +126,12 @@ void solve_whole(const Context& ctx, const GeneralProblem<T>& problem, const Gen
   out.verification = Verification::all_computed, out.stop = StopReason::converged;
   GeneralVerdict verdict;
   verdict.whole = true;
-  if (!order.empty()) verdict.amplification = 1;  // eigenvalues are elements of the matrix
+  // The Schur form begins and ends with those that stand alone: they are elements of the matrix, not rounded.
+  verdict.amplification = 1;
+  for (std::size_t j = 0; j < chosen.size(); ++j) {
+    const double condition = isolated.has(chosen[j]) ? 1 : out.conditions[j];
+    verdict.amplification = std::isnan(condition) ? inf : std::max(*verdict.amplification, condition);
+  }
   conclude(out, verdict, nev);
 }
 

@@ -118,6 +118,18 @@ TEST_CASE("a singular matrix is not factorised") {
       CHECK_FALSE(solvers::analyse<double>(a.view(), kind, body)->factorise(a.view()));
 }
 
+TEST_CASE("zeros that leave no full transversal are told, and other values on the pattern are factorised") {
+  auto a = sparse_of<double>(3, {0, 1, 2, 0, 0, 3, 0, 0, 0});  // the diagonal is stored
+  for (const DirectBody body : bodies<double>(a.view())) {
+    const auto solver = solvers::analyse<double>(a.view(), FactorKind::lu, body);
+    CHECK_FALSE(solver->factorise(a.view()));
+    auto b = a;
+    for (double& x : b.values) x = x == 0 ? -0.5 : x;
+    REQUIRE(solver->factorise(b.view()));
+    CHECK(residual_of<double>(b.view(), *solver) < test::allowed::short_sum * 10);
+  }
+}
+
 TEST_CASE("nested dissection gives every row one place, for patterns that are not symmetric and in pieces, too") {
   CHECK(solvers::nested_dissection(3, generators::identity(3).pointers.data(), nullptr).empty());
   auto a = generators::laplacian({20, 20});
