@@ -4,6 +4,7 @@
 #include "tallskinny/app/tssolve/tables.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
+#include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"
 #include "tallskinny/solvers/ranks/moved_rows.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/setup/rows_operator.hpp"
@@ -15,17 +16,14 @@ namespace {
 const std::string in_float64_anyway =
     "the matrix was solved densely or through a cheap factorisation, which is done in float64";
 
+/// Refuses more eigenvectors of an interval than fit into memory.
 template <class T>
-solvers::EigenResult<T> solve_interval_of(const Settings& settings, const Context& ctx,
-                                          const solvers::EigenProblem<T>& problem, const solvers::EigenOptions& options,
-                                          int exponent) {
-  const solvers::Interval scaled{std::ldexp(settings.interval->low, -exponent),
-                                 std::ldexp(settings.interval->high, -exponent)};
-  return solvers::solve_interval<T>(ctx, problem, options, scaled, [&](index_t count) {
-    const auto bytes = static_cast<std::uint64_t>(problem.a.rows()) * static_cast<std::uint64_t>(count) * sizeof(T);
+std::function<void(index_t)> expects_memory_of(index_t rows) {
+  return [rows](index_t count) {
+    const auto bytes = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(count) * sizeof(T);
     solvers::expect_memory("keeping the " + grouped(count) + " eigenvectors of the interval",
                            {{"eigenvectors", 4 * bytes}}, available_memory());
-  });
+  };
 }
 
 template <class T>
@@ -113,13 +111,25 @@ class Hermitian {
 
   solvers::EigenResult<T> solve(const solvers::EigenOptions& options) {
     const auto& problem = assembled_->problem;
-    if (run_.settings.interval) return solve_interval_of<T>(run_.settings, run_.ctx, problem, options, exponent_);
+    std::optional<solvers::Interval> interval = run_.settings.interval;
+    if (interval) interval = {std::ldexp(interval->low, -exponent_), std::ldexp(interval->high, -exponent_)};
+    const auto counted = expects_memory_of<T>(problem.a.rows());
+    if (assembled_->semidefinite) {
+      auto found = solvers::solve_semidefinite<T>(
+          run_.ctx, *assembled_->semidefinite, options,
+          {target_, interval, beginning_->initial.cview(), beginning_->checkpoint->hooks(), counted});
+      run_.facts.backward_errors = std::move(found.backward_errors);
+      run_.facts.infinite = assembled_->semidefinite->infinite();
+      if (!found.note.empty()) run_.facts.note += "; " + found.note;
+      return found;
+    }
+    if (interval) return solvers::solve_interval<T>(run_.ctx, problem, options, *interval, counted);
     return solvers::solve_eigen<T>(run_.ctx, problem, options, beginning_->initial.cview(),
                                    beginning_->checkpoint->hooks());
   }
 
   solvers::EigenResult<T>& complete(const solvers::EigenOptions& options, solvers::EigenResult<T>& result) {
-    if (mass_)
+    if (assembled_->factor)
       run_.facts.backward_errors =
           solvers::to_pencil<T>(run_.ctx,
                                 run_.ctx.slabs.empty() ? solvers::operator_of<T>(matrix_)

@@ -40,7 +40,7 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
 /// All numbers and words of a run.
 template <class Add, class T>
 void tell(const Add& add, const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts) {
-  add_outcome(add, result);
+  add_outcome(add, result, settings);
   add("note", facts.note);
   add("method", facts.method);
   add("method_reason", facts.method_reason);
@@ -77,6 +77,7 @@ void tell(const Add& add, const solvers::EigenResult<T>& result, const Settings&
   add_ranks(add, facts);
   if (!settings.mass.empty()) {
     add("mass", settings.mass);
+    if (facts.infinite > 0) add("infinite_eigenvalues", facts.infinite);
     if constexpr (!Add::is_file) add("backward_errors", facts.backward_errors);
   }
   if (settings.sigma) add("sigma", *settings.sigma);

@@ -30,6 +30,7 @@ struct RunFacts {
   /// What the values and the vectors are called.
   std::string quantity = "eigenvalue", vectors = "eigenvectors";
   std::vector<double> backward_errors = {};  ///< of a pencil's pairs
+  index_t infinite = 0;                      ///< eigenvalues of a pencil with a singular mass matrix, at least
   std::shared_ptr<Profile> profile = {};     ///< null: none was asked for
 };
 

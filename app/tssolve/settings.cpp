@@ -36,7 +36,8 @@ About about() {
       "and --preconditioner, too. It is real symmetric or complex Hermitian, sparse or dense; any square one with "
       "--general, any shape with --svd.\n\n"
       "The set is called complete only after a search for missing copies of repeated eigenvalues. Exit status: 0 "
-      "converged and complete; 3 not, with the reason on standard error and the partial result written; 1 failure, 2 "
+      "converged and complete (converged, with --accept-unproven); 3 not, with the reason on standard error and the "
+      "partial result written; 1 failure, 2 "
       "wrong use, 4 unusable input, 5 no such device, 128 + n after signal n.\n\n"
       "mpirun -n P tssolve ..., or srun, distributes the rows of a large Hermitian matrix over P processes, where it "
       "can; otherwise the first process works alone and says so. Eigenvalues and vectors have the bits of "
@@ -98,10 +99,12 @@ void add_problem(Options& options, Settings& settings) {
             "vectors, of a matrix of any shape")
       .flag("centre", settings.centre,
             "subtract the mean of every column first: with --svd the principal components of a feature set")
-      .custom("mass", "FILE[:/object]", "",
-              "solve A x = lambda M x with this M, symmetric or Hermitian and positive definite. Residuals are those "
-              "of A x - lambda M x in the norm of M^-1, vectors are M-orthonormal",
-              "a file name", file(settings.mass))
+      .custom(
+          "mass", "FILE[:/object]", "",
+          "solve A x = lambda M x with this M, symmetric or Hermitian and positive definite; with --sigma, --which SM, "
+          "--interval or --threshold it may be semidefinite, and eigenvalues that are infinite are told. Residuals "
+          "are those of A x - lambda M x in the norm of M^-1, vectors are M-orthonormal",
+          "a file name", file(settings.mass))
       .value("tol", "NUMBER", settings.eigen.tol, "how small residuals must be", at_least(0.0))
       .choice("conv", settings.eigen.convergence,
               "what the residual of a pair is compared with: tol times |eigenvalue| (singular value), tol times the "
@@ -169,6 +172,10 @@ void add_results(Options& options, Settings& settings) {
   options.custom("report", "FILE.html", "",
                  "write a page with pictures: convergence of each pair, the spectrum, residuals, time", "a file name",
                  file(settings.report));
+  options.flag(
+      "accept-unproven", settings.accept_unproven,
+      "exit status 0 for pairs that converged although nothing shows that the set is complete, as for matrices "
+      "that are far from normal; the result says so");
   options.flag("profile", settings.profile,
                "measure what the machine can do, and show for each kind of work how long it took, what it "
                "moved and computed, and how near it came to that");

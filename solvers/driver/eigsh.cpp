@@ -5,6 +5,7 @@
 #include "tallskinny/solvers/driver/hermitian_search.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
+#include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/setup/hermitian_check.hpp"
 #include "tallskinny/solvers/setup/memory_plan.hpp"
@@ -61,18 +62,26 @@ EigshResult<T> solve(const Context& ctx, const Assembled<T>& assembled, const Op
                      const EigenOptions& options, const EigshOptions<T>& o, int exponent) {
   EigshResult<T> out;
   EigenResult<T>& found = out;
-  if (o.interval)
-    found = solve_interval<T>(ctx, assembled.problem, options,
-                              {std::ldexp(o.interval->low, -exponent), std::ldexp(o.interval->high, -exponent)});
-  else
+  std::optional<Interval> interval;
+  if (o.interval) interval = {std::ldexp(o.interval->low, -exponent), std::ldexp(o.interval->high, -exponent)};
+  out.note = assembled.note;
+  if (assembled.semidefinite) {
+    auto part = solve_semidefinite<T>(ctx, *assembled.semidefinite, options,
+                                      {assembled.problem.target, interval, o.initial, o.checkpointing});
+    out.backward_errors = std::move(part.backward_errors);
+    out.note += (part.note.empty() ? "" : "; ") + part.note;
+    found = std::move(part);
+  } else if (interval) {
+    found = solve_interval<T>(ctx, assembled.problem, options, *interval);
+  } else {
     found = solve_eigen<T>(ctx, assembled.problem, options, o.initial, o.checkpointing);
+  }
   if (assembled.factor) {
     out.backward_errors = to_pencil<T>(ctx, a, mass, *assembled.factor, options, found).backward_errors;
-  } else {
+  } else if (!assembled.semidefinite) {
     out.backward_errors.reserve(found.residual_norms.size());
     for (const double r : found.residual_norms) out.backward_errors.push_back(r > 0 ? r / found.norm : 0);
   }
-  out.note = assembled.note;
   if (exponent != 0) scale_result(found, exponent, matrix_name);
   if (!o.vectors) found.vectors = Matrix<T>(a.rows(), 0);
   if (o.vectors && o.results == Results::on_device && found.vectors.cols() > 0) leave_on_device(ctx, found);
@@ -149,7 +158,7 @@ EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
   expects(!o.made || *o.made == Preconditioner::chebyshev,
           "of an Operator, which has no entries, only Preconditioner::chebyshev is made");
   expects(o.precision == Precision::float64, "an Operator is iterated with in Precision::float64");
-  Assembled<T> assembled{EigenProblem<T>{a}, std::nullopt, {}};
+  Assembled<T> assembled{EigenProblem<T>{a}, std::nullopt};
   auto& problem = assembled.problem;
   if (o.mass.rows > 0) {
     assembled.factor.emplace(ctx, o.mass);

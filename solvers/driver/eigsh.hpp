@@ -15,7 +15,8 @@ struct EigshOptions : EigenOptions {
   std::optional<double> sigma;
   /// All eigenvalues in it instead of k, rising.
   std::optional<Interval> interval;
-  /// M of A x = lambda M x, n x n, positive definite; no rows: the identity. Columns rise within each row.
+  /// M of A x = lambda M x, n x n; no rows: the identity. Positive definite; with sigma, `which` SM or an interval
+  /// positive semidefinite, which leaves some eigenvalues infinite. Columns rise within each row.
   CsrView<T> mass = {};
   HostView<const T> initial = {};  ///< n x c, a warm start of any number of columns
   /// For LOBPCG and Davidson: near A^-1, or one that is made from the entries. Neither: the diagonal for SA.
@@ -46,7 +47,7 @@ template <class T>
 /// (Borrowed says what is copied). Where ctx has a stream the work is done on its device; vectors are where
 /// options.results says.
 /// @throws Error(invalid_argument) naming the option that cannot be met; Error(bad_input) for a matrix that is not
-/// Hermitian, naming the first entry, for a mass matrix that is not positive definite, and for NaN or Inf. Not
+/// Hermitian, naming the first entry, for a mass matrix that is indefinite, and for NaN or Inf. Not
 /// converging is a returned outcome.
 template <MatrixInMemory M>
 [[nodiscard]] auto eigsh(const Context& ctx, const M& a, index_t k,

@@ -22,6 +22,45 @@ constexpr double cheap_flops = 2e8;
 /// The analysis alone costs about as much as hundreds of passes over the pattern.
 bool may_be_cheap(index_t entries) { return 300.0 * static_cast<double>(entries) < cheap_flops; }
 
+/// With what was analysed of A - sigma M already, if anything was. A dense A is factorised as a sparse one.
+template <class T>
+SemidefinitePencil<T> semidefinite_pencil(const Context& ctx, const AnyView<T>& matrix, CsrView<T> mass,
+                                          const std::optional<ShiftedPencil<T>>& analysed, DirectBody by) {
+  expects_one_rank(ctx, "a singular mass matrix");
+  auto factor = std::make_shared<const SemidefiniteMass<T>>(mass);
+  CsrMatrix<T> entries;
+  if (matrix.sparse() == nullptr) {
+    entries.rows = entries.cols = matrix.rows();
+    for_each_entry(matrix.dense(), [&](index_t i, index_t j, const T& x) {
+      if (x != T{}) entries.indices.push_back(static_cast<std::int32_t>(j)), entries.values.push_back(x);
+      if (j + 1 == entries.cols) entries.pointers.push_back(static_cast<index_t>(entries.values.size()));
+      (void)i;
+    });
+  }
+  const CsrView<T> a = matrix.sparse() != nullptr ? *matrix.sparse() : entries.view();
+  return {operator_of<T>(matrix), CsrOperator<T>(mass), analysed ? *analysed : ShiftedPencil<T>(ctx, a, mass, by),
+          std::move(factor)};
+}
+
+/// The factor of a definite M, made beside those of A - sigma M where there are threads; ranks do one thing after the
+/// other.
+template <class T>
+std::future<std::optional<MassFactor<T>>> begin_mass_factor(const Context& ctx, CsrView<T> mass) {
+  const bool beside = ctx.communicator->size() == 1 && Context{}.thread_count() > 1;
+  return std::async(beside ? std::launch::async : std::launch::deferred, [&ctx, mass, memory = host_memory()] {
+    const UseHostMemory use(memory);
+    return MassFactor<T>::if_definite(ctx, mass);
+  });
+}
+
+template <class T>
+std::string note_on(const SemidefinitePencil<T>& pencil) {
+  const auto& mass = *pencil.factor;
+  return "the mass matrix is singular to rounding, of rank " + std::to_string(mass.rank()) + " in " +
+         std::to_string(mass.rows()) + " rows, so that at least " + std::to_string(pencil.infinite()) +
+         " eigenvalues are infinite";
+}
+
 }  // namespace
 
 template <class T>
@@ -91,8 +130,8 @@ template <class T>
 Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
                       std::optional<double> target, const FactorPlan& factors, const DeviceCopy<T>& there) {
   const bool alone = ctx.communicator->size() == 1;
-  Assembled<T> out{
-      EigenProblem<T>{alone ? operator_of<T>(matrix, there) : rows_operator_of<T>(ctx, matrix)}, std::nullopt, {}};
+  Assembled<T> out{EigenProblem<T>{alone ? operator_of<T>(matrix, there) : rows_operator_of<T>(ctx, matrix)},
+                   std::nullopt};
   const Space home = home_of<T>(there);
   auto& problem = out.problem;
   problem.target = target;
@@ -101,14 +140,8 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
   if (sparse == nullptr && target) expects_one_rank(ctx, "a dense factorisation");
   std::optional<ShiftedPencil<T>> pencil;  // one analysis for the inverse and for all counts
   std::optional<ShiftInvert<T>> inverse;
-  // The factor of M, beside those of A - sigma M where there are threads; ranks do one thing after the other.
-  std::future<MassFactor<T>> of_mass;
-  if (mass)
-    of_mass = std::async(alone && Context{}.thread_count() > 1 ? std::launch::async : std::launch::deferred,
-                         [&ctx, m, memory = host_memory()] {
-                           const UseHostMemory use(memory);
-                           return MassFactor<T>(ctx, m);
-                         });
+  std::future<std::optional<MassFactor<T>>> of_mass;
+  if (mass) of_mass = begin_mass_factor<T>(ctx, m);
   if (sparse != nullptr && factors.what == Factorise::needed) {
     pencil.emplace(ctx, *sparse, m, factors.by, factors.gpu);
     const FactorEstimate estimate = pencil->estimate();
@@ -119,6 +152,11 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
   if (mass) {
     const Profile::Piece piece(Context{}, "Cholesky factor of the mass matrix", {}, std::nullopt);
     out.factor = of_mass.get();
+    if (!out.factor) {
+      out.semidefinite = semidefinite_pencil<T>(ctx, matrix, m, pencil, factors.by);
+      out.note = note_on(*out.semidefinite);
+      return out;
+    }
     mass_least = out.factor->least();
     problem.a = at_home(home, out.factor->standard(problem.a));
   }

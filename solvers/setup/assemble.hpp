@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
+#include "tallskinny/solvers/eigen/transform/semidefinite.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/eigen/values/problem.hpp"
 #include "tallskinny/solvers/setup/any_matrix.hpp"
@@ -57,7 +58,9 @@ template <class T>
 struct Assembled {
   EigenProblem<T> problem;
   std::optional<MassFactor<T>> factor;  ///< of the mass matrix, if there is one
-  std::string note;                     ///< empty, or a sentence on a shift that was moved
+  /// In the place of all else where the mass matrix is singular to rounding.
+  std::optional<SemidefinitePencil<T>> semidefinite = std::nullopt;
+  std::string note = {};  ///< empty, or a sentence on a shift that was moved, or on infinite eigenvalues
 };
 
 /// Told of the factors that a run needs before they are computed; may throw.
@@ -75,7 +78,7 @@ struct FactorPlan {
 /// the matrix is on a device as well, blocks are kept there. They go to the processor for what its factors do, unless
 /// FactorPlan::gpu, the stream of that device, is given and cuDSS is found.
 /// @param ctx with several ranks: all make it together, each with its rows, but not with factors of a dense A
-/// @throws Error(bad_input) for a mass matrix that is not positive definite or of another size.
+/// @throws Error(bad_input) for a mass matrix that is indefinite or of another size.
 template <class T>
 [[nodiscard]] Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
                                     std::optional<double> target, const FactorPlan& factors,

@@ -120,7 +120,8 @@ floors(solvers/eigen
   "transform"
   "result"
   "hermitian"
-  "general interval")
+  "general interval"
+  "semidefinite")
 floors(solvers
   "ortho ranks"
   "direct"

@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
@@ -51,6 +52,16 @@ MassFactor<T>::MassFactor(CsrView<T> mass) : MassFactor(Context(), mass) {}
 
 template <class T>
 MassFactor<T>::MassFactor(const Context& ctx, CsrView<T> own) {
+  auto made = if_definite(ctx, own);
+  if (!made)
+    throw Error(Errc::bad_input,
+                "the mass matrix is not positive definite (or singular to rounding): A x = lambda M x needs "
+                "one that is");
+  *this = std::move(*made);
+}
+
+template <class T>
+std::optional<MassFactor<T>> MassFactor<T>::if_definite(const Context& ctx, CsrView<T> own) {
   const index_t n = all_rows(ctx, own.rows), first = first_row(ctx);
   expects(n == own.cols, "a mass matrix is square");
   Context one = ctx;
@@ -76,12 +87,11 @@ MassFactor<T>::MassFactor(const Context& ctx, CsrView<T> own) {
     body->apply(c, CholeskyStep::solve_adjoint, y, y);
   };
   const double growth = factorised && n > 0 ? detail::norm_from_below<T>(one, body->n, inverse) : 1;
-  if (!factorised || !(growth * largest < largest_condition))
-    throw Error(Errc::bad_input,
-                "the mass matrix is not positive definite (or singular to rounding): A x = lambda M x needs "
-                "one that is");
+  if (!factorised || !(growth * largest < largest_condition)) return std::nullopt;
   body->least = 1 / growth;
-  body_ = std::move(body);
+  MassFactor made;
+  made.body_ = std::move(body);
+  return made;
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "tallskinny/solvers/operator.hpp"
 
@@ -15,6 +16,8 @@ class MassFactor {
  public:
   /// @throws Error(bad_input) unless M is positive definite.
   explicit MassFactor(CsrView<T> mass);
+  /// Nothing unless M is positive definite.
+  [[nodiscard]] static std::optional<MassFactor> if_definite(const Context& ctx, CsrView<T> own);
   /// The same of rows that are distributed over the ranks of ctx, which make it and use it together, as operators and
   /// blocks by the same rows: rank 0 factorises, and does all steps with L.
   /// @param own this rank's rows, with column numbers of the whole
@@ -34,6 +37,7 @@ class MassFactor {
   struct Body;
 
  private:
+  MassFactor() = default;
   std::shared_ptr<const Body> body_;
 };
 

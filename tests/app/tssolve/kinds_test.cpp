@@ -26,6 +26,36 @@ TEST_CASE("pencils") {
   CHECK(tssolve({k, "--mass", write_sparse(folder / "s.h5", generators::identity(299))}).code == 4);
 }
 
+TEST_CASE("a mass matrix with rows of zeros") {
+  const test::TemporaryFolder folder;
+  const index_t m = 350;
+  auto mass = generators::identity(2 * m + 1);
+  for (index_t i = 0; i <= 2 * m; i += 2) mass.values[static_cast<std::size_t>(i)] = 0;
+  const auto k = write_sparse(folder / "k.h5", generators::laplacian({2 * m + 1}));
+  const auto zeros = write_sparse(folder / "m.h5", mass);
+  const auto exact = generators::laplacian_spectrum({m}).smallest(4);  // twice what is found
+  const auto end = value_of(0.5005 * exact[3]);
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--sigma", "0"},
+                                              {"--which", "SM"},
+                                              {"--interval", "0:" + end},
+                                              {"--threshold", end, "--which", "SA"}}) {
+    CAPTURE(how);
+    std::vector<std::string> words = {k, "--mass", zeros, "-k", "4", "-o", folder / "modes.h5"};
+    words.insert(words.end(), how.begin(), how.end());
+    const auto json = solve_json(words);
+    CHECK(json["verified"] == true);
+    CHECK(json["infinite_eigenvalues"] == m + 1);
+    REQUIRE(json["eigenvalues"].size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK(std::abs(json["eigenvalues"][i].get<double>() - 0.5 * exact[i]) < allowed::tight_run);
+      CHECK(json["backward_errors"][i].get<double>() < allowed::many_steps);
+    }
+  }
+  const auto none = tssolve({k, "--mass", zeros, "--which", "SA"});
+  CHECK(none.code == 4);
+  CHECK(none.err.find("give a target (sigma)") != std::string::npos);
+}
+
 TEST_CASE("LOBPCG and Davidson with every kind of preconditioner") {
   const test::TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "lap.h5", generators::laplacian({20, 20}));
@@ -79,6 +109,35 @@ TEST_CASE("matrices that are not Hermitian") {
   CHECK(tssolve({matrix, "--general", "--sigma", "1", "--which", "LR"}).code == 2);
   CHECK(tssolve({matrix, "--general", "--sigma", "1+i2"}).code == 2);
   CHECK(tssolve({matrix, "--sigma", "1+2i"}).code == 2);
+}
+
+TEST_CASE("what converged may be taken without proof, and is told to be") {
+  const test::TemporaryFolder folder;
+  auto far = generators::laplacian({1700});  // tridiagonal (-2, 2, -0.5): far from normal
+  for (index_t i = 0; i < far.rows; ++i)
+    for (index_t e = far.pointers[static_cast<std::size_t>(i)]; e < far.pointers[static_cast<std::size_t>(i) + 1]; ++e)
+      if (far.indices[static_cast<std::size_t>(e)] != i)
+        far.values[static_cast<std::size_t>(e)] = far.indices[static_cast<std::size_t>(e)] < i ? -1.05 : -0.95;
+  const auto matrix = write_sparse(folder / "far.h5", far);
+  const std::vector<std::string> words = {matrix, "--general", "-k", "2", "--sigma", "0.5"};
+  auto json = solve_json(words, 3);
+  CHECK(json["converged"] == true);
+  CHECK(json["verified"] == false);
+  CHECK(json["accepted_unproven"] == false);
+  auto taken = words;
+  taken.insert(taken.end(), {"--accept-unproven", "-o", folder / "pairs.h5"});
+  json = solve_json(taken);
+  CHECK(json["verified"] == false);
+  CHECK(json["accepted_unproven"] == true);
+  CHECK(json["reason"].get<std::string>().find("not shown to be complete (--accept-unproven)") != std::string::npos);
+  for (std::size_t i = 0; i < json["eigenvalues_real"].size(); ++i) {
+    CHECK(json["backward_errors"][i].get<double>() < allowed::many_steps);
+    CHECK(json["conditions"][i].get<double>() >= 1);
+  }
+  CHECK(io::read_vector(io::parse_location(folder / "pairs.h5:/backward_errors")).size() ==
+        json["eigenvalues_real"].size());
+  taken.insert(taken.end(), {"--max-iter", "1"});  // what did not converge is not taken
+  CHECK(tssolve(taken).code == 3);
 }
 
 TEST_CASE("a general run leaves a checkpoint, and goes on from it to the same bits") {

@@ -89,6 +89,47 @@ TEST_CASE("eigsh: matrices of many kinds have one answer") {
   expect_smallest_of_line(by_products, allowed::default_run);
 }
 
+TEST_CASE("eigs: structurally singular matrices at their eigenvalue 0") {
+  for (const index_t size : {200, 700, 900}) {
+    CAPTURE(size);
+    // A line, a row of zeros on top of it and, but for the last size, a chain of vectors that end in it.
+    auto a = line<double>(size);
+    for (index_t i = 0; i < (size == 900 ? 1 : 4); ++i)
+      for (index_t e = a.pointers[at(i)]; e < a.pointers[at(i) + 1]; ++e)
+        a.values[at(e)] = size != 900 && a.indices[at(e)] == i + 1 ? 1.0 : 0.0;
+    EigsOptions<double> options;
+    options.sigma = 0;
+    const auto found = eigs(Context{}, a, 3, options);
+    INFO(found.reason << found.note);
+    CHECK(found.converged);
+    CHECK(found.verified);
+    REQUIRE(found.values.size() == 3);
+    const auto zeros = std::count_if(found.values.begin(), found.values.end(),
+                                     [](Complex z) { return std::abs(z) < allowed::three_digits * of_line(1, 900); });
+    CHECK(zeros == (size == 900 ? 1 : 3));
+    REQUIRE(found.backward_errors.size() == 3);
+    for (const double e : found.backward_errors) CHECK(e < allowed::default_run);
+  }
+}
+
+TEST_CASE("eigsh: a mass matrix with a row of zeros") {
+  auto mass = generators::identity(n);
+  mass.values[at(n - 1)] = 0;  // what is left of a line is one with a free end
+  EigshOptions<double> options;
+  options.sigma = 0, options.mass = mass.view();
+  const auto found = eigsh(Context{}, line<double>(), 3, options);
+  CHECK(found.verified);
+  CHECK(found.note.find("at least 1 eigenvalues are infinite") != std::string::npos);
+  REQUIRE(found.values.size() == 3);
+  REQUIRE(found.backward_errors.size() == 3);
+  CHECK(found.vectors.rows() == n);
+  options.interval = solvers::Interval{0, 1.0001 * found.values[2]}, options.sigma = {};
+  const auto all = eigsh(Context{}, line<double>(), 1, options);
+  CHECK(all.verified);
+  REQUIRE(all.values.size() == 3);
+  for (std::size_t j = 0; j < 3; ++j) CHECK(std::abs(all.values[j] - found.values[j]) < allowed::tight_run);
+}
+
 TEST_CASE("eigsh: the result does not depend on the order of columns, and duplicates add up") {
   auto a = line<double>();
   const auto plain = eigsh(Context{}, a, 3, smallest());

@@ -1,0 +1,198 @@
+#include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"
+
+#include "tallskinny/solvers/setup/assemble.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
+#include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
+
+using namespace ts;
+using namespace ts::test;
+using solvers::Interval;
+using solvers::Which;
+
+namespace {
+
+constexpr double inf = solvers::inf;
+
+template <class T>
+struct Pencil {
+  CsrMatrix<T> a, m;
+  std::vector<double> finite = {};  ///< rising
+};
+
+template <class T>
+CsrMatrix<T> sparse_of(index_t n, const std::function<T(index_t, index_t)>& entry, index_t reach) {
+  CsrMatrix<T> a;
+  a.rows = a.cols = n;
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = std::max<index_t>(0, i - reach); j < std::min(n, i + reach + 1); ++j)
+      if (const T x = entry(i, j); x != T{}) a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(x);
+    a.pointers.push_back(static_cast<index_t>(a.values.size()));
+  }
+  return a;
+}
+
+/// A line of 2m + 1 nodes of which every second has a mass: condensed, half the matrix of a line of m.
+Pencil<double> every_second(index_t m) {
+  Pencil<double> p{generators::laplacian({2 * m + 1}),
+                   sparse_of<double>(
+                       2 * m + 1, [](index_t i, index_t j) { return i == j && i % 2 == 1 ? 1.0 : 0.0; }, 0)};
+  for (const double v : generators::laplacian_spectrum({m}).all()) p.finite.push_back(0.5 * v);
+  return p;
+}
+
+/// A line of m nodes, of which a multiplier holds the first: that of m - 1, and two infinite eigenvalues.
+Pencil<double> with_multiplier(index_t m) {
+  const auto entry = [m](index_t i, index_t j) {
+    if (i == m || j == m) return i + j == m ? 1.0 : 0.0;
+    return i == j ? 2.0 : std::abs(i - j) == 1 ? -1.0 : 0.0;
+  };
+  Pencil<double> p{sparse_of<double>(m + 1, entry, m),
+                   sparse_of<double>(
+                       m + 1, [m](index_t i, index_t j) { return i == j && i < m ? 1.0 : 0.0; }, 0)};
+  p.finite = generators::laplacian_spectrum({m - 1}).all();
+  return p;
+}
+
+/// Two lines, of which M weighs the sum alone, turned by phases where T is complex.
+template <class T>
+Pencil<T> coupled_lines(index_t m) {
+  const auto phase = [](index_t i) -> T {
+    if constexpr (is_complex<T>) return std::polar(1.0, 0.7 * static_cast<double>(i));
+    return i % 3 == 0 ? T(-1) : T(1);
+  };
+  const auto of_line = [](index_t i, index_t j) { return i == j ? 2.0 : std::abs(i - j) == 1 ? -1.0 : 0.0; };
+  Pencil<T> p{
+      sparse_of<T>(
+          2 * m,
+          [&](index_t i, index_t j) -> T {
+            return i % 2 == j % 2 ? of_line(i / 2, j / 2) * phase(i) * conjugate(phase(j)) : T{};
+          },
+          2),
+      sparse_of<T>(
+          2 * m, [&](index_t i, index_t j) -> T { return i / 2 == j / 2 ? 0.5 * phase(i) * conjugate(phase(j)) : T{}; },
+          1)};
+  p.finite = generators::laplacian_spectrum({m}).all();
+  return p;
+}
+
+solvers::EigenOptions asked(index_t nev, Which which) {
+  solvers::EigenOptions o;
+  o.nev = nev, o.which = which, o.tol = 1e-10;
+  return o;
+}
+
+template <class T>
+solvers::SemidefiniteResult<T> solve(const Pencil<T>& p, const solvers::EigenOptions& options,
+                                     const solvers::SemidefiniteRequest<T>& request) {
+  const solvers::AnyView<T> a(p.a.view());
+  const auto assembled = solvers::assemble<T>(Context{}, a, p.m.view(), request.target, {});
+  REQUIRE(assembled.semidefinite);
+  return solvers::solve_semidefinite<T>(Context{}, *assembled.semidefinite, options, request);
+}
+
+/// The values of `exact`, each as far off as its bound says at most; vectors and residuals from the matrices.
+template <class T>
+void check(const Pencil<T>& p, const solvers::SemidefiniteResult<T>& r, std::vector<double> exact) {
+  INFO(r.reason);
+  CHECK(r.converged);
+  CHECK(r.verified);
+  auto values = r.values;
+  std::sort(values.begin(), values.end());
+  std::sort(exact.begin(), exact.end());
+  REQUIRE(values.size() == exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(values[i] - exact[i]) <= allowed::tight_run);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    CHECK(*std::min_element(exact.begin(), exact.end(),
+                            [&](double a, double b) { return std::abs(a - r.values[i]) < std::abs(b - r.values[i]); }) -
+              r.values[i] <=
+          r.error_bounds[i]);
+  CHECK(r.orthogonality_loss < allowed::tight_run);
+  REQUIRE(r.backward_errors.size() == exact.size());
+  for (const double e : r.backward_errors) CHECK(e < allowed::long_sum);
+  REQUIRE(r.vectors.rows() == p.a.rows);
+  REQUIRE(r.vectors.cols() == static_cast<index_t>(exact.size()));
+}
+
+template <class T>
+std::vector<double> nearest(const Pencil<T>& p, double target, std::size_t k) {
+  auto all = p.finite;
+  std::sort(all.begin(), all.end(), [=](double a, double b) { return std::abs(a - target) < std::abs(b - target); });
+  all.resize(k);
+  return all;
+}
+
+template <class T>
+std::vector<double> within(const Pencil<T>& p, double low, double high) {
+  std::vector<double> some;
+  for (const double v : p.finite)
+    if (v >= low && v <= high) some.push_back(v);
+  return some;
+}
+
+}  // namespace
+
+TEST_CASE("massless rows, multipliers and masses of lower rank: beside a target") {
+  for (const index_t m : {40, 700}) {  // whole, and by a search
+    CAPTURE(m);
+    const auto sparse = every_second(m), held = with_multiplier(m);
+    const auto lines = coupled_lines<double>(m);
+    const auto turned = coupled_lines<std::complex<double>>(m);
+    for (const double target : {0.0, 0.7013}) {
+      CAPTURE(target);
+      check(sparse, solve(sparse, asked(5, Which::LM), {target}), nearest(sparse, target, 5));
+      check(held, solve(held, asked(5, Which::SM), {target}), nearest(held, target, 5));
+      check(lines, solve(lines, asked(5, Which::LM), {target}), nearest(lines, target, 5));
+      check(turned, solve(turned, asked(5, Which::LM), {target}), nearest(turned, target, 5));
+    }
+    const auto above = solve(held, asked(3, Which::LA), {1.5});
+    check(held, above,
+          {held.finite.begin() + (std::upper_bound(held.finite.begin(), held.finite.end(), 1.5) - held.finite.begin()),
+           held.finite.begin() + (std::upper_bound(held.finite.begin(), held.finite.end(), 1.5) - held.finite.begin()) +
+               3});
+  }
+}
+
+TEST_CASE("no more eigenvalues than are finite, none on an empty side") {
+  const auto p = every_second(12);
+  check(p, solve(p, asked(20, Which::LM), {0.4}), p.finite);
+  const auto held = with_multiplier(12);
+  const auto all = solve(held, asked(20, Which::LM), {0.4});
+  check(held, all, held.finite);
+  CHECK(all.reason.find("no more than 11 finite ones") != std::string::npos);
+  const auto none = solve(p, asked(2, Which::SA), {-1.0});
+  CHECK(none.verified);
+  CHECK(none.values.empty());
+}
+
+TEST_CASE("all of an interval of a semidefinite pencil") {
+  const auto p = every_second(400), held = with_multiplier(300);
+  const auto in = [](Interval interval) { return solvers::SemidefiniteRequest<double>{{}, interval}; };
+  for (const Interval i : {Interval{0.1, 0.25}, Interval{-5, -1}, Interval{-0.3, 0.02}, Interval{0.3, 1.7}}) {
+    CAPTURE(i.low, i.high);
+    const auto r = solve(p, asked(1, Which::SA), in(i));
+    check(p, r, within(p, i.low, i.high));
+    CHECK(std::is_sorted(r.values.begin(), r.values.end()));
+    check(held, solve(held, asked(1, Which::SA), in(i)), within(held, i.low, i.high));
+  }
+  check(p, solve(p, asked(1, Which::SA), in({-inf, 0.03})), within(p, -inf, 0.03));
+  check(held, solve(held, asked(1, Which::SA), in({3.9, inf})), within(held, 3.9, inf));
+}
+
+TEST_CASE("a mass matrix that is singular needs a target, one that is indefinite is refused") {
+  auto p = every_second(20);
+  const solvers::AnyView<double> a(p.a.view());
+  const auto assembled = solvers::assemble<double>(Context{}, a, p.m.view(), {}, {});
+  REQUIRE(assembled.semidefinite);
+  CHECK(assembled.semidefinite->infinite() == 21);
+  CHECK(assembled.note.find("at least 21 eigenvalues are infinite") != std::string::npos);
+  const auto message = message_of(
+      [&] { (void)solvers::solve_semidefinite<double>(Context{}, *assembled.semidefinite, asked(2, Which::LA), {}); });
+  CHECK(message.find("of rank 20 in 41 rows") != std::string::npos);
+  CHECK(message.find("give a target") != std::string::npos);
+  p.m.values.front() = -1;
+  CHECK(message_of([&] {
+          (void)solvers::assemble<double>(Context{}, a, p.m.view(), {}, {});
+        }).find("indefinite: where A is positive definite, exchange") != std::string::npos);
+}
