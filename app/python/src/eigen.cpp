@@ -135,6 +135,12 @@ nb::dict outcome_of(const Context& ctx, Result& r) {
   out["values"] = array_of(std::move(r.values)), out["vectors"] = vectors_of(ctx, r.vectors, r.device_vectors);
   return out;
 }
+nb::dict general_outcome(const Context& ctx, EigsResult& r) {
+  nb::dict out = outcome_of(ctx, r);
+  out["conditions"] = array_of(std::move(r.conditions)), out["note"] = r.note;
+  out["backward_errors"] = array_of(std::move(r.backward_errors));
+  return out;
+}
 template <class T>
 nb::dict hermitian_outcome(const Context& ctx, EigshResult<T>& r) {
   nb::dict out = outcome_of(ctx, r);
@@ -204,7 +210,7 @@ nb::dict eigs_of(const Context& ctx, nb::object a, index_t k, const EigenOptions
     o.sigma = sigma;
     hear(o, watch);
     auto found = watched(watch, [&] { return eigs(ctx, view, k, o); });
-    return outcome_of(ctx, found);
+    return general_outcome(ctx, found);
   });
 }
 
@@ -216,7 +222,7 @@ nb::dict eigs_by(const Context& ctx, nb::object f, index_t n, index_t k, const E
   hear(o, watch);
   const Operator<T> a = operator_of_callable<T>(n, f);
   auto found = watched(watch, [&] { return eigs<T>(ctx, a, k, o); });
-  return outcome_of(ctx, found);
+  return general_outcome(ctx, found);
 }
 
 template <class T>

@@ -31,6 +31,7 @@ from ._errors import (
     NoDevice,
     OutOfMemory,
     OutOfRange,
+    UnprovenWarning,
 )
 from ._files import info, read, write
 from ._svds import svds
@@ -61,6 +62,6 @@ def __dir__() -> list[str]:
 __all__ = [
     "BadInput", "BisectingKMeans", "Context", "DeviceFailure", "Error", "FileError", "Interrupted", "InvalidArgument",
     "KMeans", "MiniBatchKMeans", "NoConvergence", "NoDevice", "OutOfMemory", "OutOfRange", "Result",
-    "column_norms", "default_context", "devices", "eigs", "eigsh", "gram", "info", "inner", "orthonormalise", "plan",
-    "read", "set_default_context", "spmm", "svds", "trsm", "tsm2r", "tsmm", "write",
+    "UnprovenWarning", "column_norms", "default_context", "devices", "eigs", "eigsh", "gram", "info", "inner",
+    "orthonormalise", "plan", "read", "set_default_context", "spmm", "svds", "trsm", "tsm2r", "tsmm", "write",
 ]

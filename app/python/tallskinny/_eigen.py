@@ -5,40 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
-from ._arrays import back_to, columns_of, csr_parts, is_sparse, on_host
-from ._errors import no_convergence
+from ._arrays import back_to, csr_parts, is_sparse, on_host
 from ._foreign import adopted
 from ._matrix import Matrix, products
 from ._pencil import GeneralPencil, by_buckling, by_cayley, is_operator, matrix_of
 from ._progress import progress_of
+from ._result import Result, checked, told
 
 _usual_tol = 1e-12  # of tol=0
-
-
-class Result(tuple):
-    """What SciPy returns, a tuple, with what is known of it.
-
-    Attributes
-    ----------
-    converged : bool
-        All that were asked for; a call that returns says True.
-    complete : bool
-        Verified: no copy of an eigenvalue and no value is missing.
-    reason : str
-        How it ended, as one sentence.
-    verification : str
-        How it was found to be complete.
-    residuals : numpy.ndarray
-        Norms of A x - lambda x, computed from the matrix at the end.
-    vector_errors : numpy.ndarray
-        The angle of each vector to its eigenvector is no larger (its sine); NaN where that is not known.
-    iterations, operator_applications : int
-    """
-
-    def __new__(cls, items, told=None):
-        self = super().__new__(cls, items)
-        self.__dict__.update(told or {})
-        return self
 
 
 def _options(tol, maxiter, rng, vectors, verify, method="auto"):
@@ -67,37 +41,6 @@ def _check_k(k, n):
     if k > n:
         raise ValueError(f"k={k} must be at most {n}, the number of rows of A")
     return int(k)
-
-
-# Options of the library as these functions call them. There is none for the largest basis.
-_NAMES = {"`max_iterations` or `max_basis`": "`maxiter`", "`max_iterations`": "`maxiter`", "`nev`": "`k`"}
-
-
-def _renamed(sentence):
-    for theirs, ours in _NAMES.items():
-        sentence = sentence.replace(theirs, ours)
-    return sentence
-
-
-def _told(found, order):
-    kept = ("converged", "complete", "reason", "verification", "iterations", "operator_applications", "note")
-    told = {name: found[name] for name in kept if name in found}
-    told["reason"] = _renamed(found["reason"])
-    for name in ("residuals", "vector_errors", "error_bounds", "backward_errors"):
-        if name in found:
-            told[name] = found[name][order] if len(found[name]) == len(found["values"]) else found[name]
-    return told
-
-
-def _checked(found, order, w, v, result):
-    """Raises what SciPy raises where pairs are missing."""
-    if found["converged"]:
-        return result
-    ok = np.asarray(found["converged_pairs"], dtype=bool)[order]
-    raise no_convergence(f"{int(ok.sum())} of {len(ok)} wanted eigenvalues converged: "
-                         f"{_renamed(found['reason'])}",
-                         columns_of(w[None, :], np.flatnonzero(ok))[0],
-                         None if v is None else columns_of(v, np.flatnonzero(ok)), result)
 
 
 def _initial(v0, n, dtype):
@@ -140,7 +83,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     maxiter : int, optional
         Block steps.
     tol : float
-        Residuals relative to the eigenvalue; 0 means 1e-12. Rounding of products with A bounds it.
+        Residuals relative to the eigenvalue; 0 means as small as rounding of products with A and M allows, or 1e-12.
     return_eigenvectors : bool
         False: an array of the values alone.
     Minv : ignored
@@ -168,7 +111,8 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     Raises
     ------
     NoConvergence
-        An ArpackNoConvergence, too; it carries what did converge.
+        An ArpackNoConvergence, too; it carries what did converge. Where all converged but nothing shows that none is
+        missing, that is an `UnprovenWarning`.
     BadInput
         For a matrix that is not Hermitian, naming the first entry.
 
@@ -203,6 +147,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         found = Result((back_to(adopted(A), x) for x in found), found.__dict__)
     else:
         found = _hermitian(A, k, M, sigma, which, OPinv, **one)
+    checked(found, found[0], found[1] if return_eigenvectors else None, verify)
     return found if return_eigenvectors else found[0]
 
 
@@ -223,7 +168,7 @@ def _mass_of(M, a):
 
 def _hermitian(A, k, M, sigma, which, OPinv, *, v0, maxiter, tol, vectors, rng, method, verify, verbose, callback,
                context):
-    """`eigsh` of mode 'normal': a Result of one array or two."""
+    """`eigsh` of mode 'normal': a Result of one array or two, converged or not."""
     near = sigma is not None or which == "SM"
     if near and OPinv is None and is_operator(A) and not (sigma is not None and which == "SM"):
         A = matrix_of(A, "A", "has no OPinv")
@@ -255,7 +200,7 @@ def _hermitian(A, k, M, sigma, which, OPinv, *, v0, maxiter, tol, vectors, rng, 
     order = np.argsort(found["values"], kind="stable")
     w = a.back((found["values"][order] + moved).astype(np.zeros(0, a.result_type).real.dtype, copy=False))
     v = a.columns(found["vectors"], order) if vectors else None
-    return _checked(found, order, w, v, Result((w,) if v is None else (w, v), _told(found, order)))
+    return Result((w,) if v is None else (w, v), told(found, order))
 
 
 def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
@@ -289,7 +234,8 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
     w : array of complex, shape (k,)
         In the order of `which`.
     v : array of complex, shape (n, k)
-        The tuple of both is a `Result`. A search is complete where the matrix is normal, or all was computed.
+        The tuple of both is a `Result`. A search is complete where the matrix is normal, or all was computed; otherwise
+        `complete` is False and an `UnprovenWarning` says so, however well the pairs converged.
 
     Raises
     ------
@@ -327,12 +273,12 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
         found["values"] = 1j * found["values"]
     if pencil is not None:
         found["values"] = pencil.values(found["values"], found["vectors"])
-        found["residuals"] = pencil.residuals(found["values"], found["vectors"])
+        found["residuals"], found["backward_errors"] = pencil.residuals(found["values"], found["vectors"])
     order = slice(0, k)
     dtype = np.complex64 if a.result_type in (np.float32, np.complex64) else np.complex128
     w = a.back(found["values"][order].astype(dtype, copy=False))
     v = a.columns(found["vectors"], order, dtype)
-    result = _checked(found, order, w, v, Result((w, v), _told(found, order)))
+    result = checked(Result((w, v), told(found, order)), w, v, verify)
     return result if return_eigenvectors else result[0]
 
 

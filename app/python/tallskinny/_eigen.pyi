@@ -1,21 +1,8 @@
-from typing import Any, Literal, Tuple, overload
+from typing import Any, Literal, overload
 
 from ._context import Context
-from ._types import Array, Callback, Seed
-
-class Result(Tuple[Any, ...]):
-    converged: bool
-    complete: bool
-    reason: str
-    verification: str
-    residuals: Array
-    vector_errors: Array
-    error_bounds: Array
-    backward_errors: Array
-    iterations: int
-    operator_applications: int
-    note: str
-    def __new__(cls, items: Any, told: dict[str, Any] | None = None) -> Result: ...
+from ._result import Result as Result
+from ._types import Callback, Seed
 
 @overload
 def eigsh(A: Any, k: int = ..., M: Any = ..., sigma: float | None = ..., which: str = ..., v0: Any = ...,

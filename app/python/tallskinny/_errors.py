@@ -72,6 +72,10 @@ class NoConvergence(Error, RuntimeError):
         return no_convergence, (self.args[0], self.eigenvalues, self.eigenvectors, self.result)
 
 
+class UnprovenWarning(UserWarning):
+    """All wanted pairs converged, but nothing shows that no other belongs among them."""
+
+
 @functools.lru_cache(maxsize=None)
 def _class_of_both():
     from scipy.sparse.linalg import ArpackNoConvergence

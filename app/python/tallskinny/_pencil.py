@@ -8,6 +8,8 @@ from ._arrays import columns_of, is_sparse, on_host
 from ._foreign import adopted
 
 _most_products = 20_000  # an operator of more rows is not made a matrix
+# What a result tells of each pair.
+PER_PAIR = ("converged_pairs", "residuals", "backward_errors", "vector_errors", "error_bounds", "conditions")
 whole = 500  # rows of a matrix of which all eigenvalues are computed where a few cannot be told by their place
 
 
@@ -86,9 +88,10 @@ def by_buckling(solve, n, k, sigma, which):
         found = solve(n, at, "LM") if n <= whole else _both_sides(solve(k + k % 2, at, "BE"), k + k % 2)
         found = part_of(found, np.sort(chosen(-at / (on_host(found[0]) - at), k, which)))
     mu = on_host(found[0])
-    for name, power in (("residuals", 1), ("error_bounds", 2)):
-        setattr(found, name, getattr(found, name) / np.abs(mu)**power)
-    w = 1 / found[0]
+    with np.errstate(divide="ignore", invalid="ignore"):  # mu = 0 is an infinite eigenvalue
+        for name, power in (("residuals", 1), ("error_bounds", 2)):
+            setattr(found, name, getattr(found, name) / np.abs(mu)**power)
+        w = 1 / found[0]
     told = dict(found.__dict__)
     return part_of(type(found)((w, *found[1:]), told), np.argsort(on_host(w), kind="stable"))
 
@@ -102,9 +105,11 @@ def _both_sides(found, count):
 def part_of(found, numbers):
     """These pairs of a result."""
     told = dict(found.__dict__)
-    for name in ("residuals", "vector_errors", "error_bounds", "backward_errors"):
+    for name in PER_PAIR:
         if name in told and len(told[name]) == len(found[0]):
             told[name] = told[name][numbers]
+    if len(numbers) < len(found[0]):
+        told["converged"] = told["converged"] or bool(np.all(told["converged_pairs"]))
     w = columns_of(found[0][None, :], numbers)[0]
     return type(found)((w, *(columns_of(v, numbers) for v in found[1:])), told)
 
@@ -201,5 +206,12 @@ class GeneralPencil:
             return self.sigma + nu if self._far else self.sigma + 1 / nu
 
     def residuals(self, w, x):
-        """Norms of A x - lambda M x."""
-        return np.linalg.norm(self.A @ x - self.mass(x) * w, axis=0)
+        """Norms of A x - lambda M x, and those over the norms of both, which the vectors show from below."""
+        def norms(y):
+            return np.linalg.norm(y, axis=0)
+
+        ax, mx = self.A @ x, self.mass(x)
+        found = norms(ax - mx * w)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sizes = np.max(norms(ax) / norms(x)) + np.abs(w) * np.max(norms(mx) / norms(x))
+            return found, np.where(found > 0, found / (sizes * norms(x)), 0)

@@ -8,10 +8,11 @@ import numpy as np
 
 from . import _core
 from ._context import Context
-from ._eigen import Result, _checked, _options, _told
+from ._eigen import _options
 from ._matrix import Matrix, adjoint, products
 from ._pencil import is_operator, matrix_of
 from ._progress import progress_of
+from ._result import Result, checked, told
 from ._types import Callback, Seed
 
 
@@ -39,7 +40,7 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
         products with all columns of the identity.
     k : int
     tol : float
-        Residuals relative to the singular value; 0 means 1e-12.
+        Residuals relative to the singular value; 0 means as small as rounding allows, or 1e-12.
     which : {'LM', 'SM'}
         The largest or the smallest.
     maxiter : int, optional
@@ -98,7 +99,7 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     u = a.columns(found["left"], order) if wanted in (True, "u") else None
     v = a.columns(found["vectors"], order)
     vh = adjoint(v) if wanted in (True, "vh") else None
-    result = _checked(found, order, s, v, Result((u, s, vh), _told(found, order)))
+    result = checked(Result((u, s, vh), told(found, order)), s, v, verify)
     return result if wanted else result[1]
 
 

@@ -1,0 +1,78 @@
+"""What calls for eigenvalues and singular values return, raise and warn of."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ._arrays import columns_of
+from ._errors import UnprovenWarning, no_convergence
+from ._pencil import PER_PAIR
+
+
+class Result(tuple):
+    """What SciPy returns, a tuple, with what is known of it.
+
+    Attributes
+    ----------
+    converged : bool
+        All that were asked for; a call that returns says True.
+    complete : bool
+        Verified: no copy of an eigenvalue and no value is missing.
+    reason : str
+        How it ended, as one sentence.
+    verification : str
+        How it was found to be complete.
+    converged_pairs : numpy.ndarray
+        Which pairs converged.
+    residuals : numpy.ndarray
+        Norms of A x - lambda x, computed from the matrix at the end.
+    backward_errors : numpy.ndarray
+        Those over the norm of A: the values are exact for a matrix that is so near to A. Of pencils over that of
+        A x and lambda M x.
+    conditions : numpy.ndarray
+        Of `eigs`: an eigenvalue of A lies, to first order, within this times the residual.
+    vector_errors : numpy.ndarray
+        The angle of each vector to its eigenvector is no larger (its sine); NaN where that is not known.
+    iterations, operator_applications : int
+    """
+
+    def __new__(cls, items, told=None):
+        self = super().__new__(cls, items)
+        self.__dict__.update(told or {})
+        return self
+
+
+# Options of the library as these functions call them. There is none for the largest basis.
+_NAMES = {"`max_iterations` or `max_basis`": "`maxiter`", "`max_iterations`": "`maxiter`", "`nev`": "`k`"}
+
+
+def _renamed(sentence):
+    for theirs, ours in _NAMES.items():
+        sentence = sentence.replace(theirs, ours)
+    return sentence
+
+
+def told(found, order):
+    """What a `Result` keeps of what the library found, its pairs in this order."""
+    kept = ("converged", "complete", "reason", "verification", "iterations", "operator_applications", "note")
+    known = {name: found[name] for name in kept if name in found}
+    known["reason"] = _renamed(found["reason"])
+    for name in PER_PAIR:
+        if name in found:
+            numbers = np.asarray(found[name])
+            known[name] = numbers[order] if len(numbers) == len(found["values"]) else numbers
+    return known
+
+
+def checked(result, w, v, verify):
+    """Raises what SciPy raises where pairs are missing, and warns where others may be."""
+    if not result.converged:
+        ok = np.flatnonzero(result.converged_pairs)
+        raise no_convergence(f"{len(ok)} of {len(result.converged_pairs)} wanted eigenvalues converged: "
+                             f"{result.reason}", columns_of(w[None, :], ok)[0],
+                             None if v is None else columns_of(v, ok), result)
+    if verify and not result.complete:
+        warnings.warn(f"not shown to be complete: {result.reason}", UnprovenWarning, stacklevel=3)
+    return result
