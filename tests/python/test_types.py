@@ -64,6 +64,6 @@ def test_types_are_known(tmp_path):
     (tmp_path / "probe.py").write_text(probe)
     said = strictly(tmp_path, "probe.py")
     assert re.findall('Revealed type is "([^"\\[]*)', said) == [
-        "tallskinny._kmeans.KMeans", "numpy.ndarray", "float", "numpy.ndarray", "tallskinny._eigen.Result", "bool",
+        "tallskinny._kmeans.KMeans", "numpy.ndarray", "float", "numpy.ndarray", "tallskinny._result.Result", "bool",
         "Any"]
     assert re.findall(r"probe.py:(\d+): error", said) == ["13", "14", "15", "16"]
