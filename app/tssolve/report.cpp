@@ -115,7 +115,8 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
       .add("error_bounds", result.error_bounds)
       .add("vector_errors", result.vector_errors)
       .add("multiplicities", result.multiplicities)
-      .add("cut_off", result.cut_off);
+      .add("cut_off", result.cut_off)
+      .add("copies_counted", result.copies_counted);
   tell(ToJson{json}, result, settings, facts);
   if (facts.profile) add_profile(json, *facts.profile, facts.elapsed_seconds);
   out << json.text() << '\n';

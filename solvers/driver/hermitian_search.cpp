@@ -33,6 +33,8 @@ HermitianSearch search_of(const HermitianWish& wish, const EigenPlan& plan) {
   HermitianSearch search{.method = words_for(wish, plan.method), .why = plan.why};
   if (plan.method != Method::dense)
     search.factorise = seeks_through_factors(wish) ? Factorise::needed : Factorise::cheap;
+  const bool counts = wish.method == Method::automatic || wish.method == Method::dense;
+  if (wish.interval && counts) search.factorise = Factorise::needed;  // at its ends; a dense one if it is not large
   search.narrow = wish.precision != Precision::float64 && plan.method == Method::lanczos;
   if (wish.method == Method::automatic && plan.method == Method::lanczos) {
     if (wish.interval)

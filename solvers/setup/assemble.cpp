@@ -5,6 +5,7 @@
 
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/entries.hpp"
+#include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
@@ -18,6 +19,9 @@ namespace {
 
 /// A factorisation that takes at most a fraction of a second is worth a proof of completeness.
 constexpr double cheap_flops = 2e8;
+
+/// Up to this size the entries of a dense matrix are factorised as those of a sparse one, to count eigenvalues.
+constexpr index_t counted_dense_rows = 3000;
 
 /// The analysis alone costs about as much as hundreds of passes over the pattern.
 bool may_be_cheap(index_t entries) { return 300.0 * static_cast<double>(entries) < cheap_flops; }
@@ -136,6 +140,10 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
   auto& problem = out.problem;
   problem.target = target;
   const auto* sparse = matrix.sparse();
+  CsrMatrix<T> of_dense;
+  CsrView<T> entries;
+  if (sparse == nullptr && !target && factors.what == Factorise::needed && alone && matrix.rows() <= counted_dense_rows)
+    of_dense = sparse_of<T>(matrix.dense()), entries = of_dense.view(), sparse = &entries;
   const CsrView<T> m = mass ? *mass : CsrView<T>{};
   if (sparse == nullptr && target) expects_one_rank(ctx, "a dense factorisation");
   std::optional<ShiftedPencil<T>> pencil;  // one analysis for the inverse and for all counts
@@ -171,6 +179,8 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
     if (!target) return out;
     const DenseShiftInvert<T> dense(matrix.dense(), *target, m);
     take(dense, dense);
+    if (alone && matrix.rows() <= counted_dense_rows)
+      problem.count_below = InertiaCounter<T>(sparse_of<T>(matrix.dense()).view(), 0, m, mass_least);
     return out;
   }
   if (!pencil) {

@@ -264,7 +264,7 @@ void SvdSolver<T>::conclude() {
       std::max(ortho::bound_of_loss<T>(ctx_, t.vectors.cview()), ortho::bound_of_loss<T>(ctx_, out_.left.cview()));
   t.value_roundings.assign(at(k), (64 * unit_roundoff + t.orthogonality_loss) * norm_);
   t.verification = verification_, t.shift = std::nullopt;
-  t.converged = t.converged_count == wanted_;
+  t.converged = t.converged_count == wanted_, t.cut_off = wanted_ < a_.cols ? copies_cut_off(t, a_.cols) : 0;
   if (t.stop == StopReason::converged && !t.converged) t.stop = StopReason::rounding;
   t.verified = t.converged && t.verification != Verification::none && (out_.stage != SvdStage::gram || settled(norm_));
   if (t.verified) t.stop = StopReason::converged;
@@ -277,7 +277,7 @@ void SvdSolver<T>::conclude() {
     });
   // [u; v] / sqrt(2) may be off in either half alone.
   for (double& angle : t.vector_errors) angle = std::sqrt(2.0) * angle < 1 ? std::sqrt(2.0) * angle : nan;
-  t.reason = reason();
+  t.reason = reason() + cut_sentence(t, "singular value");
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "tallskinny/solvers/eigen/hermitian/reason.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"

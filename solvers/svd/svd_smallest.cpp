@@ -154,7 +154,7 @@ bool SvdSolver<T>::is_counted(const CountBelow& count_below) const {
   found.values = out_.triplets.values, found.errors = out_.triplets.residual_norms;
   for (const double v : found.values) found.tolerance = std::max(found.tolerance, acceptance().bound(v));
   found.next_high = found.next_low = next_;
-  return count_ends(found, Which::SA, {static_cast<index_t>(found.values.size()), 0}, count_below);
+  return count_ends(found, Which::SA, {static_cast<index_t>(found.values.size()), 0}, count_below).complete;
 }
 
 template <class T>

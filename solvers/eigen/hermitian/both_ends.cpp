@@ -61,6 +61,8 @@ void join_verdicts(const std::vector<End<T>>& ends, EigenResult<T>& result) {
   result.verification = Verification::all_computed, result.stop = StopReason::converged;
   for (const auto& end : ends) {
     const EigenResult<T>& found = end.found;
+    // An end of which no more can be among the wanted is not cut.
+    if (end.open && !found.end_known) result.end_known = false;
     if (!found.verified || result.verification == Verification::none)
       result.verification = Verification::none;
     else

@@ -18,7 +18,16 @@ std::vector<index_t> choose_from_all(const std::vector<double>& values, const Ei
   const auto n = static_cast<index_t>(values.size());
   if (seeks_sides(options, target)) {
     const double norm = std::max(std::abs(values.front()), std::abs(values.back()));
-    return nearest_on_sides(values, *target, sides_of(options.which, k), static_cast<double>(n) * unit_roundoff * norm);
+    const Ends sides = sides_of(options.which, k);
+    auto chosen = nearest_on_sides(values, *target, sides, static_cast<double>(n) * unit_roundoff * norm);
+    double apart = inf;
+    const auto follows = [&](bool open, index_t last, index_t next) {
+      if (!open || next < 0 || next >= n || !(std::abs(values[at(next)] - values[at(last)]) < apart)) return;
+      apart = std::abs(values[at(next)] - values[at(last)]), next_value = values[at(next)];
+    };
+    if (!chosen.empty()) follows(sides.low > 0, chosen.front(), chosen.front() - 1);
+    if (!chosen.empty()) follows(sides.high > 0, chosen.back(), chosen.back() + 1);
+    return chosen;
   }
   std::vector<index_t> order(values.size());
   std::iota(order.begin(), order.end(), index_t{0});
@@ -87,7 +96,7 @@ void solve_dense(const Context& ctx, const EigenProblem<T>& problem, const Eigen
     for (const index_t i : pairs.chosen) result.values.push_back(pairs.values[at(i)]);
     finish_pairs<T>(ctx, problem, found, accept, std::move(pairs.vectors), next_value, result);
   }
-  result.verification = Verification::all_computed;
+  result.verification = Verification::all_computed, result.end_known = true;
   result.stop = StopReason::converged;
 }
 

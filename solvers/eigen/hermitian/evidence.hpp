@@ -39,6 +39,7 @@ struct Iterated {
   StopReason stop = StopReason::max_iterations;
   Verification verification = Verification::none;
   double next_value = 0;  ///< first eigenvalue estimate outside the set; NaN when none is known
+  bool end_known = true;  ///< false: the last eigenvalue of the set may have copies outside that nothing has shown
   std::optional<Evidence> evidence = std::nullopt;  ///< that must hold for the verification to count
   /// LM or BE was given up in favour of a run at each end, of which so many values at most can be among the wanted;
   /// there are no vectors then. None: it was not.

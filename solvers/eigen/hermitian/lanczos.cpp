@@ -86,20 +86,26 @@ bool finish_cycle(Lanczos<T>& run, Iterated<T>& out) {
   run.pairs.ritz = ritz_of(run.krylov);
   run.pairs.ends = wanted_ends(run.pairs.ritz.values, run.pairs.which, run.plan.nev);
   out.stop = stop_of(stage, true);
-  if (stage == Stage::reached) out.verification = Verification::random_block;
+  if (stage == Stage::reached) out.verification = Verification::random_block, out.end_known = true;
   if (stage != Stage::entered) return true;
   run.course.search_steps = 0;
   begin_search(run);
   return false;
 }
 
-/// Is a set that was found complete, by anything but a cycle from a fresh random block?
+/// Is a set that was found complete, by anything but a cycle from a fresh random block? Says whether the end of the set
+/// is known, too: a count within a cluster does not tell what follows, but a search that resolves it does.
 /// @param shortfall see search_shortfall.
 template <class T>
-Verification settled(const Lanczos<T>& run, double shortfall) {
+Verification settled(const Lanczos<T>& run, double shortfall, bool& end_known) {
+  end_known = true;
   if (run.krylov.exhausted()) return Verification::all_computed;
+  end_known = shortfall <= 1;
   if (!run.options.verify) return Verification::none;
-  if (count_settles(run)) return Verification::inertia;
+  if (const CountVerdict counted = count_settles(run); counted.complete) {
+    end_known = end_known || counted.apart;
+    return Verification::inertia;
+  }
   if (may_refine(run)) return Verification::none;
   if (run.before.holds_for(wanted_values(run.pairs, run.accept.transform))) return run.before.how;
   return shortfall <= 1 ? Verification::start_block : Verification::none;
@@ -119,7 +125,7 @@ void iterate(Lanczos<T>& run, Iterated<T>& out) {
     note_found(run);
     const double shortfall =
         search_shortfall(run.pairs, run.accept, run.random_columns, slack_of(run.pairs, run.krylov.rounding()));
-    out.verification = settled(run, shortfall);
+    out.verification = settled(run, shortfall, out.end_known);
     if (out.verification != Verification::none || !run.options.verify) return;
     const bool refines = may_refine(run);
     if (refines) run.course.search_applications = run.krylov.work().applications;
@@ -168,7 +174,7 @@ Iterated<T> run(Lanczos<T>& run) {
   out.beyond = course.beyond;
   if (out.beyond.total() > 0) return out;
   out.vectors = leading_vectors(run, 0);
-  out.next_value = next_outside(run.pairs, transform);
+  out.next_value = out.end_known ? next_outside(run.pairs, transform) : nan;
   return out;
 }
 

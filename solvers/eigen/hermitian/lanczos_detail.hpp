@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/solvers/eigen/hermitian/lanczos.hpp"
+#include "tallskinny/solvers/eigen/transform/inertia.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -30,7 +31,7 @@ void look(Lanczos<T>&, index_t converged, std::vector<double> ratios, bool verif
 
 /// With a factorisation at hand: is the number of eigenvalues beyond the last wanted value what was found?
 template <class T>
-[[nodiscard]] bool count_settles(const Lanczos<T>&);
+[[nodiscard]] CountVerdict count_settles(const Lanczos<T>&);
 /// Locks everything found and starts a cycle from a fresh random block orthogonal to it.
 template <class T>
 void begin_verification(Lanczos<T>&);

@@ -84,8 +84,8 @@ Stage search(Lobpcg<T>& run) {
 
 /// With a factorisation at hand: is the number of eigenvalues beyond the last wanted value what was found?
 template <class T>
-bool count_settles(const Lobpcg<T>& run) {
-  if (!run.problem.count_below) return false;
+CountVerdict count_settles(const Lobpcg<T>& run) {
+  if (!run.problem.count_below) return {};
   const auto &values = run.basis.values(), &residuals = run.basis.residuals();
   const index_t nev = run.plan.nev;
   FoundSet found;
@@ -186,15 +186,16 @@ void iterate(Lobpcg<T>& run, Iterated<T>& out) {
     if (stage != Stage::reached) return;
     run.found_at = run.basis.work().applications;
     if (run.plan.nev < run.basis.width()) run.next = run.basis.values()[at(run.plan.nev)];
+    out.end_known = false;
     if (!run.options.verify) return;
-    if (count_settles(run)) {
-      out.verification = Verification::inertia;
+    if (const CountVerdict counted = count_settles(run); counted.complete) {
+      out.verification = Verification::inertia, out.end_known = counted.apart;
       return;
     }
     stage = verify(run);
     if (stage == Stage::entered) continue;
     out.stop = stop_of(stage, true);
-    if (stage == Stage::reached) out.verification = Verification::random_block;
+    if (stage == Stage::reached) out.verification = Verification::random_block, out.end_known = true;
     return;
   }
 }
@@ -214,7 +215,7 @@ Iterated<T> run(Lobpcg<T>& run) {
   if (run.found_at > 0) record.verification_applications = done.applications - run.found_at;
   out.vectors = Matrix<T>(run.problem.a.rows(), std::min(run.plan.nev, run.basis.width()));
   ortho::copy_block<T>(run.ctx, run.basis.leading(out.vectors.cols()), out.vectors.view());
-  out.next_value = run.next;
+  out.next_value = out.end_known ? run.next : nan;
   return out;
 }
 

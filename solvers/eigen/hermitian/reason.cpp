@@ -70,6 +70,16 @@ index_t count_at_rounding(const EigenResult<T>& result, const EigenOptions& opti
 }  // namespace
 
 template <class T>
+std::string cut_sentence(const EigenResult<T>& result, const std::string& quantity) {
+  if (result.cut_off == 0) return {};
+  const std::string told = std::to_string(result.cut_off), of_last = "; of the last " + quantity + " there are ";
+  if (result.copies_counted > 0)
+    return of_last + std::to_string(result.copies_counted) +
+           " copies by the inertia of LDL^H factorisations, of which `nev` leaves " + told;
+  return of_last + "at least " + told + (result.cut_off == 1 ? " copy" : " copies") + ", cut off by `nev`";
+}
+
+template <class T>
 void explain(const EigenOptions& options, const Circumstances& of, index_t n, EigenResult<T>& result) {
   const auto found = static_cast<index_t>(result.values.size());
   const auto converged = std::to_string(result.converged_count);
@@ -82,13 +92,13 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
     s += "; of " + std::to_string(count) +
          " of them the tolerance is below the rounding of the matrix product, which is what was reached";
   if (of.sides) s += side_sentence(result, options.which, of.asked);
-  const bool ends_open = !of.sides || found == of.asked;
-  result.cut_off = ends_open && options.nev < n ? copies_cut_off(result, n) : 0;
-  if (result.cut_off > 0)
-    s += "; of the last eigenvalue there are at least " + std::to_string(result.cut_off) +
-         (result.cut_off == 1 ? " copy" : " copies") + ", cut off by `nev`";
+  s += cut_sentence(result, "eigenvalue");
   if (result.taken_over) s += "; the iteration did not succeed, and the dense solver took over";
-  if (of.displaced)
+  if (of.undecided)
+    s = converged +
+        " pairs converged, but rounding does not tell the side of `target` for all that are wanted: an eigenvalue next "
+        "to it drowns the others, choose another `target`";
+  else if (of.displaced)
     s = converged +
         " pairs converged, but the shift that had to be moved is too far from `target` to tell "
         "whether they are the nearest to it: choose another `target`";
@@ -107,6 +117,7 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
                       : "; found in float32, refined in float64";
 }
 
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, cut_sentence)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, explain)
 
 }  // namespace ts::inline v0::solvers

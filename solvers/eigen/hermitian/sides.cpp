@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
+#include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 
 namespace ts::inline v0::solvers {
@@ -34,16 +36,39 @@ std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double 
 }
 
 template <class T>
-index_t wanted_beside(const EigenProblem<T>& problem, const EigenOptions& options, index_t n, index_t k) {
+std::optional<Ends> count_sides(const Context& ctx, const EigenProblem<T>& problem, const EigenOptions& options,
+                                index_t n) {
+  if (!problem.count_below) return std::nullopt;
   const auto facts = problem.a.facts();
-  if (!problem.count_below || !std::isfinite(facts.high - facts.low)) return k;
-  const double norm = std::max(std::abs(facts.low), std::abs(facts.high));
-  const double away = std::max(1e-9 * norm, 2 * std::abs(problem.shift - *problem.target));
-  // What lies within `away` of the target counts on both sides.
-  const double limit = *problem.target + (options.which == Which::SA ? away : -away);
-  const auto count = problem.count_below(limit, away / 2);
-  if (!count) return k;
-  return std::min(k, options.which == Which::SA ? *count : n - *count);
+  index_t products = 0;
+  const double norm = std::isfinite(facts.high - facts.low) ? std::max(std::abs(facts.low), std::abs(facts.high))
+                                                            : estimate_norm(ctx, problem.a, options.seed, products);
+  const double moved = 2 * std::abs(problem.shift - *problem.target);
+  for (const double width : {acceptance_of(options, norm, n).rounding(), 1e-9 * norm}) {
+    const double away = std::max(width, moved);
+    const auto low = problem.count_below(*problem.target + away, away / 2);
+    const auto not_high = low ? problem.count_below(*problem.target - away, away / 2) : std::nullopt;
+    if (not_high) return Ends{*low, n - *not_high};
+  }
+  return std::nullopt;
+}
+
+template <class T>
+void count_copies(const EigenProblem<T>& problem, EigenResult<T>& r) {
+  if (!problem.count_below || r.values.empty() || (r.end_known && r.cut_off == 0)) return;
+  const index_t told = r.multiplicities.back();
+  double low = r.values.back(), high = low, margin = 1e-10 * r.norm;
+  std::vector<double> nearest(r.values);  // the copies that were found
+  std::sort(nearest.begin(), nearest.end(),
+            [v = low](double a, double b) { return std::abs(a - v) < std::abs(b - v); });
+  for (const double v : std::span(nearest).first(at(told))) low = std::min(low, v), high = std::max(high, v);
+  margin = std::max(margin, r.error_bounds.back());
+  const auto below = problem.count_below(low - 2 * margin, margin);
+  const auto up_to = below ? problem.count_below(high + 2 * margin, margin) : std::nullopt;
+  if (!up_to || *up_to - *below < told) return;
+  r.copies_counted = *up_to - *below;
+  r.cut_off = r.copies_counted > told ? told : 0;
+  if (r.cut_off > 0) r.next_value = r.values.back(), r.gap = 0;
 }
 
 template <class T>
@@ -61,6 +86,13 @@ void keep_sides(const EigenProblem<T>& problem, const EigenOptions& options, ind
   std::sort(kept.begin(), kept.end());
   keep_pairs(result, kept);
   result.converged = result.converged_count == static_cast<index_t>(kept.size());
+}
+
+template <class T>
+bool reaches_target(const EigenResult<T>& result, double target) {
+  for (std::size_t j = 0; j < result.values.size(); ++j)
+    if (std::abs(result.values[j] - target) <= result.error_bounds[j]) return true;
+  return false;
 }
 
 template <class T>
@@ -130,8 +162,10 @@ std::function<double(double)> distance_outside(const EigenResult<T>& result, con
                                                              std::optional<double>, index_t);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
-TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, wanted_beside)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, count_sides)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, count_copies)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_sides)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, reaches_target)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sides_hold)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, nearest_hold)
 

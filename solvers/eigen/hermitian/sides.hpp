@@ -28,16 +28,25 @@ namespace ts::inline v0::solvers {
 [[nodiscard]] std::vector<index_t> nearest_on_sides(const std::vector<double>& rising, double target, Ends wanted,
                                                     double slack);
 
-/// A side of the target on which so few eigenvalues lie that no more can be wanted of it, by inertia. Only LA
-/// and SA.
+/// How many eigenvalues lie on each side of the target, by inertia; nothing where counts do not tell. What
+/// rounding does not tell from the target counts on both.
 template <class T>
-[[nodiscard]] index_t wanted_beside(const EigenProblem<T>&, const EigenOptions&, index_t n, index_t k);
+[[nodiscard]] std::optional<Ends> count_sides(const Context&, const EigenProblem<T>&, const EigenOptions&, index_t n);
+
+/// Counts the copies of the last eigenvalue of a complete set, where it is not known that none are left out: fills
+/// copies_counted and cut_off, and where some are left out next_value and gap, for they come next.
+template <class T>
+void count_copies(const EigenProblem<T>&, EigenResult<T>&);
 
 /// Beyond infinity the inverse goes on with the other end of the spectrum: where a side of the target holds
 /// fewer eigenvalues than are wanted of it, the extreme ones of the inverse are all of them, and others,
-/// which are dropped.
+/// which are dropped. So are values that rounding of the inverse brought there.
 template <class T>
 void keep_sides(const EigenProblem<T>&, const EigenOptions&, index_t n, EigenResult<T>&);
+
+/// Does an error bound reach the target, so that the eigenvalue may lie on the other side of it?
+template <class T>
+[[nodiscard]] bool reaches_target(const EigenResult<T>&, double target);
 
 /// The sides of a shift that was moved: are they those of the target? So if no eigenvalue lies at either.
 template <class T>

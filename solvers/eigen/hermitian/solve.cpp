@@ -27,7 +27,7 @@ Ends solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const
     auto accept = acceptance_of(options, result.norm, all_rows(ctx, problem.a.rows()));
     accept.steps = result.iterations;
     finish<T>(ctx, problem, options, accept, std::move(outcome.vectors), outcome.next_value, result);
-    result.stop = outcome.stop, result.verification = outcome.verification;
+    result.stop = outcome.stop, result.verification = outcome.verification, result.end_known = outcome.end_known;
     if (outcome.evidence) {
       auto rising = result.values;
       std::sort(rising.begin(), rising.end());
@@ -130,9 +130,11 @@ void weigh(const EigenProblem<T>& problem, const EigenOptions& options, index_t 
   of.hidden = options.precision == Precision::float32 && result.narrow_applications > 0 && options.verify &&
               result.converged && !result.verified;
   if (of.hidden && result.stop == StopReason::converged) result.stop = StopReason::not_verified;
+  of.undecided = iterated && of.sides &&
+                 (static_cast<index_t>(result.values.size()) < of.there || reaches_target(result, *problem.target));
   of.displaced =
       result.verified && iterated && !(of.sides ? sides_hold(problem) : nearest_hold(result, problem, options, n));
-  if (of.displaced) result.verified = false, result.stop = StopReason::not_verified;
+  if (of.displaced || of.undecided) result.verified = false, result.stop = StopReason::not_verified;
 }
 
 }  // namespace
@@ -154,7 +156,12 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   if (here < threaded_rows && iterates) ctx.threads = 1;
 
   Circumstances of{plan.nev, seeks_sides(options, problem.target)};
-  if (of.sides && options.which != Which::BE && iterates) plan.nev = wanted_beside(problem, options, n, plan.nev);
+  of.there = plan.nev;
+  if (const auto sides = of.sides && iterates ? count_sides(ctx, problem, options, n) : std::nullopt) {
+    const Ends wanted = sides_of(options.which, plan.nev);
+    of.there = std::min(wanted.low, sides->low) + std::min(wanted.high, sides->high);
+    if (options.which != Which::BE) plan.nev = of.there;
+  }
   if (plan.nev == 0)
     return none_there<T>(here, Verification::inertia,
                          std::string("no eigenvalue lies ") + (options.which == Which::SA ? "below" : "above") +
@@ -170,8 +177,12 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   const bool may_take_over = options.verify && options.max_iterations == 0 && n <= takeover_rows;
   if (may_take_over && iterates && !result.verified && result.stop != StopReason::interrupted) {
     solve_dense(context, problem, options, of.asked, result);
-    result.taken_over = true, result.verified = result.converged, of.displaced = of.hidden = false;
+    result.taken_over = true, result.verified = result.converged, of.displaced = of.hidden = of.undecided = false;
     if (!result.converged) result.stop = StopReason::rounding;
+  }
+  if (options.nev < n && (!of.sides || static_cast<index_t>(result.values.size()) == of.asked)) {
+    result.cut_off = copies_cut_off(result, n);
+    if (result.verified && options.which != Which::BE) count_copies(problem, result);
   }
   if (result.verified) sharpen_error_bounds<T>(result, distance_outside(result, options, problem.target, n));
   if (options.results == Results::on_device && result.vectors.cols() > 0) leave_on_device(context, result);

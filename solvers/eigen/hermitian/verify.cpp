@@ -3,14 +3,13 @@
 #include <cmath>
 
 #include "tallskinny/solvers/eigen/hermitian/lanczos_detail.hpp"
-#include "tallskinny/solvers/eigen/transform/inertia.hpp"
 
 namespace ts::inline v0::solvers {
 
 template <class T>
-bool count_settles(const Lanczos<T>& run) {
+CountVerdict count_settles(const Lanczos<T>& run) {
   const EigenProblem<T>& problem = run.problem;
-  if (!problem.count_below) return false;
+  if (!problem.count_below) return {};
   const auto& [which, ritz, ends, next_low, next_high] = run.pairs;
   const SpectralTransform& transform = run.accept.transform;
   FoundSet found;
@@ -25,7 +24,8 @@ bool count_settles(const Lanczos<T>& run) {
     found.next_low = outside_value(transform, ritz.values[at(run.pairs.first_low())]);
     found.next_high = outside_value(transform, ritz.values[at(run.pairs.first_high())]);
   }
-  if (problem.inverse) return which == Which::LM && count_near(found, problem.shift, problem.count_below);
+  if (problem.inverse)
+    return which == Which::LM ? count_near(found, problem.shift, problem.count_below) : CountVerdict{};
   if (which == run.options.which || which == Which::LM)
     return count_ends(found, run.options.which, ends, problem.count_below);
   // The transform turned the spectrum around.
@@ -158,9 +158,9 @@ Stage verify(Lanczos<T>& run) {
   return stage;
 }
 
-#define TS_INSTANTIATE(T)                            \
-  template bool count_settles<T>(const Lanczos<T>&); \
-  template void begin_verification<T>(Lanczos<T>&);  \
+#define TS_INSTANTIATE(T)                                    \
+  template CountVerdict count_settles<T>(const Lanczos<T>&); \
+  template void begin_verification<T>(Lanczos<T>&);          \
   template Stage verify<T>(Lanczos<T>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

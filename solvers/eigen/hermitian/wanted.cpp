@@ -95,7 +95,8 @@ double search_shortfall(const WantedPairs<T>& pairs, const Acceptance& accept, i
                                                      : accept.ratio_of_copy(mu, residual));
     for (index_t i = first; i < last; ++i) {
       const double value = ritz.values[at(i)], depth = std::abs(mu - value);
-      if (std::abs(value - limit) <= slack) continue;  // more copies of the threshold are not wanted
+      // More copies of the threshold are not wanted, and that there are some is known where mu is one.
+      if (std::abs(value - limit) <= slack && distance <= slack) continue;
       // Polynomials that resolve mu hardly tell values apart that are this close, nor does the tolerance.
       const double close = std::max(0.02 * depth, slack);
       index_t copies = 0;

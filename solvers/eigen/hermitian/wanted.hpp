@@ -64,8 +64,8 @@ template <class T>
 /// wanted end. An eigenvector that it misses beyond the first Ritz value outside of the set, mu, would have
 /// to be nearly orthogonal to all R columns; a missing copy of a value that was found c times, to the R - c
 /// columns that these copies leave. Both are as unlikely as the residual of mu is small against its distance,
-/// to that power. Returns that residual as a multiple of what would do (1e-10); infinite where no residual
-/// would.
+/// to that power; so is one of the last value, unless mu is such a copy. Returns that residual as a multiple of what
+/// would do (1e-10); infinite where no residual would.
 template <class T>
 [[nodiscard]] double search_shortfall(const WantedPairs<T>&, const Acceptance&, index_t random_columns, double slack);
 

@@ -5,10 +5,14 @@
 
 namespace ts::inline v0::solvers {
 
-/// Drops what lies outside of the interval for certain, and fills next_value, gap, converged, verified and reason.
-/// @param slack how far beyond an end a value may lie and count in, beside its error bound: the ends are closed,
-/// and rounding of the matrix product is not to tell them from an eigenvalue.
+/// Does the error bound of a value reach into the interval?
 template <class T>
-void keep_inside(const Interval&, double slack, EigenResult<T>& result);
+[[nodiscard]] bool reaches_into(const EigenResult<T>& result, const Interval&, index_t j);
+
+/// Drops what lies outside of the interval by more than its error bound, and fills next_value, gap, converged,
+/// verified and reason.
+/// @param counted counts at the ends agree with what is kept
+template <class T>
+void keep_inside(const Interval&, bool counted, EigenResult<T>& result);
 
 }  // namespace ts::inline v0::solvers

@@ -238,6 +238,7 @@ template <class T>
 index_t copies_cut_off(const EigenResult<T>& r, index_t n) {
   if (r.values.empty() || static_cast<index_t>(r.values.size()) == n) return 0;
   std::size_t last = r.values.size() - 1;  // the nearest to what is outside
+  if (!r.end_known) return r.multiplicities[last];
   for (std::size_t i = 0; i < r.values.size(); ++i)
     if (std::abs(r.values[i] - r.next_value) < std::abs(r.values[last] - r.next_value)) last = i;
   const index_t copies = r.multiplicities[last];
@@ -250,9 +251,29 @@ index_t copies_cut_off(const EigenResult<T>& r, index_t n) {
   return apart > (copies > 1 ? std::max(same, rough) : same) || (std::isnan(apart) && copies == 1) ? 0 : copies;
 }
 
+namespace {
+
+/// For each value, how many of its copies are among the kept.
+template <class T>
+std::vector<index_t> copies_among(const EigenResult<T>& r, const std::vector<index_t>& kept) {
+  const auto rising = rising_order(r.values);
+  std::vector<index_t> is_kept(r.values.size(), 0), copies(r.values.size(), 0);
+  for (const index_t j : kept) is_kept[at(j)] = 1;
+  for (std::size_t first = 0, last = 0; first < rising.size(); first = last) {
+    last = std::min(rising.size(), first + at(std::max<index_t>(1, r.multiplicities[at(rising[first])])));
+    index_t sum = 0;
+    for (std::size_t i = first; i < last; ++i) sum += is_kept[at(rising[i])];
+    for (std::size_t i = first; i < last; ++i) copies[at(rising[i])] = sum;
+  }
+  return copies;
+}
+
+}  // namespace
+
 template <class T>
 void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
   const auto k = static_cast<index_t>(kept.size());
+  const auto copies = copies_among<T>(r, kept);
   const bool has_vectors = r.vectors.cols() > 0;
   Matrix<T> vectors(r.vectors.rows(), has_vectors ? k : 0);
   for (index_t j = 0; j < k; ++j) {
@@ -260,7 +281,7 @@ void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
     for (index_t i = 0; has_vectors && i < vectors.rows(); ++i) vectors(i, j) = r.vectors(i, from);
     for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.vector_errors, &r.value_roundings})
       (*numbers)[at(j)] = (*numbers)[at(from)];
-    r.multiplicities[at(j)] = r.multiplicities[at(from)];
+    r.multiplicities[at(j)] = copies[at(from)];
     r.converged_pairs[at(j)] = r.converged_pairs[at(from)];
   }
   r.vectors = std::move(vectors);

@@ -18,15 +18,28 @@ struct Cut {
 
 /// `distances` rise from the safest wanted value to the last; `next` is the first outside, or NaN. A gap
 /// serves when it is wide against the errors and against what rounding in the factorisation can move.
-std::optional<Cut> choose_cut(const std::vector<double>& distances, double next, double margin, double tolerance) {
-  const auto k = distances.size();
-  if (next - distances.back() > 4 * margin)
-    return Cut{0.5 * (distances.back() + next), 0.25 * (next - distances.back()), static_cast<index_t>(k)};
-  // The set cuts a cluster: count what lies inside of the cluster, up to a margin of its first value.
-  std::size_t first = k - 1;
+std::optional<Cut> cut_outside(const std::vector<double>& distances, double next, double margin) {
+  if (!(next - distances.back() > 4 * margin)) return std::nullopt;
+  return Cut{0.5 * (distances.back() + next), 0.25 * (next - distances.back()), static_cast<index_t>(distances.size())};
+}
+
+/// Where the set cuts a cluster: what lies inside of the cluster, up to a margin of its first value.
+std::optional<Cut> cut_before_cluster(const std::vector<double>& distances, double margin, double tolerance) {
+  std::size_t first = distances.size() - 1;
   while (first > 0 && distances[first] - distances[first - 1] <= 4 * margin) --first;
   if (distances.back() - distances[first] > std::max(2 * margin, tolerance)) return std::nullopt;
   return Cut{distances[first] - 2 * margin, margin, static_cast<index_t>(first)};
+}
+
+/// @param count eigenvalues before a cut, nothing where that cannot be told
+template <class Count>
+CountVerdict verdict_of(const std::vector<double>& distances, double next, double margin, double tolerance,
+                        const Count& count) {
+  const auto holds = [&](const std::optional<Cut>& cut) {
+    return cut && count(*cut) == std::optional<index_t>(cut->inside);
+  };
+  if (holds(cut_outside(distances, next, margin))) return {true, true};
+  return {holds(cut_before_cluster(distances, margin, tolerance)), false};
 }
 
 double margin_of(const FoundSet& found) {
@@ -36,41 +49,44 @@ double margin_of(const FoundSet& found) {
 
 }  // namespace
 
-bool count_ends(const FoundSet& found, Which which, Ends ends, const CountBelow& count_below) {
-  if (found.values.empty() || !(found.norm > 0)) return false;
-  const double margin = margin_of(found);
-  const auto settle_low = [&](const std::vector<double>& rising, double next) {
-    const auto cut = choose_cut(rising, next, margin, found.tolerance);
-    const auto count = cut ? count_below(cut->shift, cut->clearance) : std::nullopt;
-    return count && *count == cut->inside;
-  };
-  const auto settle_high = [&](std::vector<double> falling, double next) {
-    for (double& v : falling) v = -v;
-    const auto cut = choose_cut(falling, -next, margin, found.tolerance);
-    const auto count = cut ? count_below(-cut->shift, cut->clearance) : std::nullopt;
-    return count && found.n - *count == cut->inside;
+CountVerdict count_ends(const FoundSet& found, Which which, Ends ends, const CountBelow& count_below) {
+  using Count = std::optional<index_t>;
+  if (found.values.empty() || !(found.norm > 0)) return {};
+  const double margin = margin_of(found), tolerance = found.tolerance;
+  const auto above = [&](double shift, double clearance) {
+    const Count below = count_below(shift, clearance);
+    return below ? Count(found.n - *below) : Count();
   };
   if (which == Which::LM) {  // everything beyond +-r: fold both ends into one list of magnitudes
     std::vector<double> falling;
     for (const double v : found.values) falling.push_back(-std::abs(v));
     std::sort(falling.begin(), falling.end());
     const double next = std::max(std::abs(found.next_low), std::abs(found.next_high));
-    const auto cut = choose_cut(falling, -next, margin, found.tolerance);
-    if (!cut) return false;
-    const auto below = count_below(cut->shift, cut->clearance);
-    const auto not_above = count_below(-cut->shift, cut->clearance);
-    return below && not_above && *below + found.n - *not_above == cut->inside;
+    return verdict_of(falling, -next, margin, tolerance, [&](const Cut& cut) {
+      const Count low = count_below(cut.shift, cut.clearance), high = above(-cut.shift, cut.clearance);
+      return low && high ? Count(*low + *high) : Count();
+    });
   }
-  bool settled = true;
+  CountVerdict verdict{true, true};
+  const auto join = [&](CountVerdict end) {
+    verdict.complete = verdict.complete && end.complete, verdict.apart = verdict.apart && end.apart;
+  };
   const auto low = static_cast<std::ptrdiff_t>(ends.low);
-  if (ends.low > 0) settled = settle_low({found.values.begin(), found.values.begin() + low}, found.next_low);
-  if (settled && ends.high > 0)
-    settled = settle_high({found.values.rbegin(), found.values.rend() - low}, found.next_high);
-  return settled;
+  if (ends.low > 0)
+    join(verdict_of({found.values.begin(), found.values.begin() + low}, found.next_low, margin, tolerance,
+                    [&](const Cut& cut) { return count_below(cut.shift, cut.clearance); }));
+  if (verdict.complete && ends.high > 0) {
+    std::vector<double> falling(found.values.rbegin(), found.values.rend() - low);
+    for (double& v : falling) v = -v;
+    join(verdict_of(falling, -found.next_high, margin, tolerance,
+                    [&](const Cut& cut) { return above(-cut.shift, cut.clearance); }));
+  }
+  return verdict;
 }
 
-bool count_near(const FoundSet& found, double sigma, const CountBelow& count_below) {
-  if (found.values.empty() || !(found.norm > 0)) return false;
+CountVerdict count_near(const FoundSet& found, double sigma, const CountBelow& count_below) {
+  using Count = std::optional<index_t>;
+  if (found.values.empty() || !(found.norm > 0)) return {};
   std::vector<double> distances;
   for (const double v : found.values) distances.push_back(std::abs(v - sigma));
   std::sort(distances.begin(), distances.end());
@@ -79,12 +95,12 @@ bool count_near(const FoundSet& found, double sigma, const CountBelow& count_bel
   // but values near sigma can be much nearer to each other than that.
   const double margin =
       std::max(*std::max_element(found.errors.begin(), found.errors.end()), 100 * unit_roundoff * found.norm);
-  const auto cut = choose_cut(distances, next, margin, found.tolerance);
-  if (!cut) return false;
-  if (!(cut->shift > 0)) return cut->inside == 0;
-  const auto below = count_below(sigma - cut->shift, cut->clearance),
-             up_to = count_below(sigma + cut->shift, cut->clearance);
-  return below && up_to && *up_to - *below == cut->inside;
+  return verdict_of(distances, next, margin, found.tolerance, [&](const Cut& cut) {
+    if (!(cut.shift > 0)) return Count(0);
+    const Count below = count_below(sigma - cut.shift, cut.clearance);
+    const Count up_to = below ? count_below(sigma + cut.shift, cut.clearance) : Count();
+    return up_to ? Count(*up_to - *below) : Count();
+  });
 }
 
 }  // namespace ts::inline v0::solvers

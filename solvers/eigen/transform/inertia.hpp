@@ -19,12 +19,17 @@ struct FoundSet {
   double next_high = nan;
 };
 
-/// True when counts prove that no eigenvalue beyond the ends of the set is missing. The shift is put into the
-/// gap outside the set, or, where the set cuts through a cluster, just inside of the cluster. A cluster wider
-/// than the tolerance is not settled so: others in it may come before those that were found.
-[[nodiscard]] bool count_ends(const FoundSet&, Which, Ends, const CountBelow&);
+/// What counts say of a set.
+struct CountVerdict {
+  bool complete = false;  ///< no eigenvalue beyond the ends of the set is missing
+  bool apart = false;     ///< and none lies between its ends and the estimates of the first outside
+};
+
+/// The shift is put into the gap outside the set, or, where the set cuts through a cluster, just inside of the cluster.
+/// A cluster wider than the tolerance is not settled so: others in it may come before those that were found.
+[[nodiscard]] CountVerdict count_ends(const FoundSet&, Which, Ends, const CountBelow&);
 
 /// The same for a set of eigenvalues nearest to sigma.
-[[nodiscard]] bool count_near(const FoundSet&, double sigma, const CountBelow&);
+[[nodiscard]] CountVerdict count_near(const FoundSet&, double sigma, const CountBelow&);
 
 }  // namespace ts::inline v0::solvers

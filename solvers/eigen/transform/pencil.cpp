@@ -8,6 +8,7 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/eigen/transform/shifted_matrix.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
@@ -21,13 +22,13 @@ namespace {
 /// max ||A x' - b|| / ||x'|| over solves x' of A x = b for b = A x, x random: of such an x, ||E x|| is about
 /// ||E||_F / sqrt(n), where one of a random b would see E only where A^-1 is large.
 template <class T>
-double error_of(const Context& ctx, CsrView<T> a, const DirectSolver<T>& solver) {
+double error_of(const Context& ctx, CsrView<T> a, const detail::BlockMap<T>& inverse) {
   constexpr index_t probes = 3;
   const Operator<T> product = product_of<T>(ctx, a);
   Matrix<T> x(a.rows, probes), b(a.rows, probes), ax(a.rows, probes);
   fill_random<T>(ctx, 0x5eed, 10, x.view());
   product.apply(ctx, x.cview(), b.view());
-  solver.solve(ctx, b.cview(), x.view());
+  inverse(ctx, b.cview(), x.view());
   product.apply(ctx, x.cview(), ax.view());
   for (index_t i = 0; i < a.rows * probes; ++i) b.data()[i] = ax.data()[i] - b.data()[i];
   std::array<double, probes> residuals{}, lengths{};
@@ -41,7 +42,62 @@ double error_of(const Context& ctx, CsrView<T> a, const DirectSolver<T>& solver)
   return error * std::sqrt(static_cast<double>(all_rows(ctx, a.rows)));
 }
 
+/// The largest entry of each row of D A D.
+template <class T>
+std::vector<double> largest_of_rows(CsrView<T> a, const std::vector<double>& d) {
+  std::vector<double> largest(d.size(), 0.0);
+  for_each_entry(a, [&](index_t i, index_t j, const T& x) {
+    largest[at(i)] = std::max(largest[at(i)], std::abs(x) * d[at(i)] * d[at(j)]);
+  });
+  return largest;
+}
+
+/// D that gives all rows of D A D entries of one size; empty where those of A differ by fewer than six orders.
+/// Source: Ruiz 2001, "A scaling algorithm to equilibrate both rows and columns norms in matrices".
+template <class T>
+std::vector<double> equilibration(CsrView<T> a) {
+  constexpr double orders = 1e6;
+  constexpr int rounds = 8;
+  std::vector<double> d(at(a.rows), 1.0);
+  for (int round = 0; round < rounds; ++round) {
+    double least = inf, most = 0;
+    const auto largest = largest_of_rows(a, d);
+    for (const double x : largest)
+      if (x > 0) least = std::min(least, x), most = std::max(most, x);
+    if (round == 0 && !(most > orders * least)) return {};
+    for (std::size_t i = 0; i < d.size(); ++i)
+      if (largest[i] > 0) d[i] /= std::sqrt(largest[i]);
+  }
+  for (double& x : d) x = std::exp2(std::round(std::log2(x)));
+  return d;
+}
+
+/// D A D
+template <class T>
+CsrMatrix<T> scaled(CsrView<T> a, const std::vector<double>& d) {
+  CsrMatrix<T> s{a.rows, a.cols, {a.pointers, a.pointers + a.rows + 1}, {}, {}};
+  for_each_entry(a, [&](index_t i, index_t j, const T& x) {
+    s.indices.push_back(static_cast<std::int32_t>(j)), s.values.push_back(x * d[at(i)] * d[at(j)]);
+  });
+  return s;
+}
+
 }  // namespace
+
+template <class T>
+void FactoredPencil<T>::solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const {
+  if (scale.empty()) return solver->solve(ctx, b, x);
+  const auto times_scale = [this](HostView<const T> from, HostView<T> to) {
+    for (index_t i = 0; i < from.rows(); ++i)
+      for (index_t j = 0; j < from.cols(); ++j) to(i, j) = scale[at(i)] * from(i, j);
+  };
+  on_host(ctx, b, x, [&](HostView<const T> from, HostView<T> to) {
+    Matrix<T> right(from.rows(), from.cols());
+    times_scale(from, right.view());
+    solver->solve(ctx, right.cview(), to);
+    times_scale(to, to);
+  });
+}
 
 template <class T>
 struct ShiftedPencil<T>::Body {
@@ -108,6 +164,27 @@ FactorEstimate ShiftedPencil<T>::estimate() const {
   return body_->estimate;
 }
 
+namespace {
+
+/// What the factors of S are worth, for S and for the matrix `a` that it scales.
+template <class T>
+void measure(const Context& ctx, CsrView<T> a, CsrView<T> s, FactoredPencil<T>& factored) {
+  constexpr double far_below = 1.0 / 8;
+  const auto inverse = [&factored](const Context& c, HostView<const T> b, HostView<T> x) {
+    factored.solver->solve(c, b, x);
+  };
+  const double of_s = error_of<T>(ctx, s, inverse);
+  const double inverse_norm = detail::norm_from_below<T>(ctx, s.rows, inverse);
+  factored.growth = row_sum_norm<T>(ctx, s) * inverse_norm;
+  factored.certain = inverse_norm * of_s < far_below;
+  factored.error = of_s;
+  if (!factored.scale.empty())
+    factored.error = error_of<T>(
+        ctx, a, [&factored](const Context& c, HostView<const T> b, HostView<T> x) { factored.solve(c, b, x); });
+}
+
+}  // namespace
+
 template <class T>
 std::shared_ptr<const FactoredPencil<T>> ShiftedPencil<T>::factorised(double sigma) const {
   Body& body = *body_;
@@ -115,22 +192,28 @@ std::shared_ptr<const FactoredPencil<T>> ShiftedPencil<T>::factorised(double sig
   const CsrView<T> shifted = body.matrix.at_shift(sigma);
   auto factored = std::make_shared<FactoredPencil<T>>();
   factored->sigma = sigma, factored->solver = body.ready(shifted);
+  CsrMatrix<T> own;
+  if (body.ctx.communicator->size() == 1) factored->scale = equilibration(shifted);
+  if (!factored->scale.empty()) own = scaled(shifted, factored->scale);
+  const CsrView<T> s = factored->scale.empty() ? shifted : own.view();
   constexpr double largest_backward_error = 1e-11;
   double backward;
   {
     const Profile::Piece piece(Context{}, "factorisations", {0, 0, body.estimate.flops}, DType::float64);
-    backward = factorise_well<T>(body.ctx, factored->solver, shifted, FactorKind::ldl);
+    backward = factorise_well<T>(body.ctx, factored->solver, s, FactorKind::ldl);
   }
   if (std::isinf(backward)) {
     body.analysed = std::move(factored->solver), body.last = nullptr;
     return nullptr;
   }
   factored->stable = backward < largest_backward_error;
-  factored->error = shifted.cols == 0 ? 0 : error_of<T>(body.ctx, shifted, *factored->solver);
+  if (shifted.cols > 0) measure<T>(body.ctx, shifted, s, *factored);
   body.last = factored;
   return factored;
 }
 
+template struct FactoredPencil<double>;
+template struct FactoredPencil<std::complex<double>>;
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ShiftedPencil)
 
 }  // namespace ts::inline v0::solvers

@@ -7,14 +7,22 @@
 
 namespace ts::inline v0::solvers {
 
-/// A - sigma M, factorised.
+/// A - sigma M, factorised. Where the sizes of its rows differ by many orders, the factors are those of
+/// S = D (A - sigma M) D with D diagonal: rounding is then small beside every row, and by Sylvester's law the signs of
+/// the pivots are the same.
 template <class T>
 struct FactoredPencil {
   double sigma = 0;
   std::unique_ptr<DirectSolver<T>> solver;
-  bool stable = false;  ///< solves reproduce their right-hand sides
+  std::vector<double> scale;  ///< D, powers of two; empty: the identity
+  bool stable = false;        ///< solves reproduce their right-hand sides
   /// An estimate of ||E||_F, not below ||E||_2: with these factors a solve is one with A - sigma M + E.
   double error = 0;
+  double growth = 0;     ///< ||S|| ||S^-1||, estimated from below
+  bool certain = false;  ///< E moves no eigenvalue of S across zero: ||S^-1|| ||E of S|| is far below 1
+
+  /// X = (A - sigma M)^-1 B, in one place, wherever that is.
+  void solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const;
 };
 
 /// A sparse Hermitian pencil. Copies share what was analysed and factorised; they may be used by one thread at a time.

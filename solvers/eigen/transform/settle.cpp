@@ -90,7 +90,11 @@ void settle_shift(const Context& ctx, ShiftedBody<T, Shift>& body, Shift sigma, 
   constexpr double largest_growth = 1e13, of_distance = 1e-5, least_move = 1e-12, usual_move = 1e-7;
   const double unit = (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
   const auto inverse = [&body](const Context& c, HostView<const T> x, HostView<T> y) { body.apply(c, x, y); };
-  const auto usable = [&] { return factorise() && norm_from_below<T>(ctx, body.n, inverse) * norm < largest_growth; };
+  const auto growth = [&] {
+    const double known = body.growth();
+    return known > 0 ? known : norm_from_below<T>(ctx, body.n, inverse) * norm;
+  };
+  const auto usable = [&] { return factorise() && growth() < largest_growth; };
   body.sigma = sigma;
   if (all_rows(ctx, body.n) == 0 || usable()) return;
   double move = usual_move;

@@ -27,6 +27,8 @@ struct ShiftedBody {
   virtual void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const = 0;
   /// Y = (A - sigma M)^-H X likewise
   virtual void apply_adjoint(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const { apply(ctx, x, y); }
+  /// How much larger than 1 / ||A - sigma M|| the inverse is, of rows brought to one size; 0: not known.
+  [[nodiscard]] virtual double growth() const { return 0; }
 };
 
 /// (A - sigma M)^-1 by a factorisation. Where sigma is an eigenvalue to rounding, it is moved by a small share
@@ -98,7 +100,8 @@ class InertiaCounter {
   InertiaCounter(CsrView<T> a, double flop_limit, CsrView<T> mass = {}, double mass_least = 1);
 
   /// The number of eigenvalues below `shift`, given that none is nearer to it than `clearance`; nothing when
-  /// that is less than the measured error of the factorisation.
+  /// that is less than the measured error of the factorisation, unless the factors tell themselves that none is so
+  /// near that the error matters. With `clearance` 0 only then.
   [[nodiscard]] std::optional<index_t> operator()(double shift, double clearance) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace ts::inline v0::solvers {
 
 /// The number of eigenvalues below `shift`, which no eigenvalue is supposed to be nearer to than `clearance`;
-/// nothing when rounding could have moved one across.
+/// nothing when rounding could have moved one across. With `clearance` 0 nothing is supposed.
 using CountBelow = std::function<std::optional<index_t>(double shift, double clearance)>;
 
 /// (A - shift I)^-1

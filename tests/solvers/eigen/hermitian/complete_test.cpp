@@ -93,6 +93,44 @@ TEST_CASE("copies that the end of the set cuts off are told as at least so many"
   }
 }
 
+TEST_CASE("with as many copies as columns nothing is told of the next eigenvalue that was not shown") {
+  std::vector<double> values(1500, 0.0);  // 65 copies of 0 below others
+  for (std::size_t i = 65; i < values.size(); ++i) values[i] = 2 + std::sin(static_cast<double>(i));
+  const auto a = diagonal(values);
+  for (const bool counts : {false, true}) {
+    auto problem = problem_of(a);
+    if (counts) problem.count_below = solvers::InertiaCounter<double>(a.view(), 0);
+    for (const index_t nev : {1, 8, 20}) {
+      auto options = options_for(nev, Which::SA);
+      options.block_size = std::min<index_t>(nev, 8);
+      const auto r = solvers::solve_eigen<double>(Context{}, problem, options);
+      CAPTURE(counts, nev, r.reason, r.next_value);
+      CHECK(r.verified);
+      CHECK(r.cut_off == nev);
+      CHECK((std::isnan(r.gap) || r.gap < allowed::default_run));
+      CHECK(std::isnan(r.vector_errors.front()));
+      CHECK(r.copies_counted == (counts ? 65 : 0));
+    }
+  }
+}
+
+TEST_CASE("how many lie above a target is said from a count, or the search is not complete") {
+  std::vector<double> values(356, 1.0);  // 64 times 1, then 2, 5 and 7
+  for (std::size_t i = 64; i < values.size(); ++i) values[i] = i < 243 ? 2 : i < 306 ? 5 : 7;
+  const auto a = diagonal(values);
+  for (const bool counts : {false, true}) {
+    auto problem = beside(a, 1 + 7e-12);
+    if (!counts) problem.count_below = nullptr;
+    auto options = options_for(8, Which::LA);
+    options.tol = 1e-4;
+    const auto r = solvers::solve_eigen<double>(Context{}, problem, options);
+    CAPTURE(counts, r.reason);
+    CHECK(r.verified);
+    REQUIRE(r.values.size() == 8);
+    for (const double v : r.values) CHECK(v == Approx(2).epsilon(allowed::four_digits));
+  }
+}
+
 TEST_CASE("small matrices that a search does not settle are solved as a whole") {
   const auto copies = copies_of_random(36, 12);
   auto options = options_for(15, Which::LA);

@@ -2,11 +2,14 @@
 
 #include <limits>
 
+#include "tallskinny/solvers/eigen/interval/brackets.hpp"
+#include "tallskinny/tests/solvers/eigen/graded.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
+using solvers::CountBelow;
 using solvers::Interval;
 using solvers::Method;
 using solvers::Verification;
@@ -155,4 +158,62 @@ TEST_CASE("an end far beyond the spectrum is no harm") {
   INFO(r.reason);
   CHECK(r.verified);
   CHECK(r.values.size() == 300);
+}
+
+TEST_CASE("intervals of matrices whose rows differ by many orders hold what Sturm sequences count") {
+  for (const index_t n : {150, 700}) {  // as a whole, and by slices
+    const auto graded = test::graded_tridiagonal(n, 4);
+    for (const double low : {1e-6, 1e-4, 1e-2}) {
+      CAPTURE(n, low);
+      const auto r = solvers::solve_interval<double>(Context{}, factorisable(graded.matrix), {}, {low, 2 * low});
+      INFO(r.reason);
+      CHECK(r.verified);
+      REQUIRE(static_cast<index_t>(r.values.size()) == graded.below(2 * low) - graded.below(low));
+      index_t number = graded.below(low);
+      for (std::size_t i = 0; i < r.values.size(); ++i, ++number) {
+        CHECK(r.error_bounds[i] <= test::allowed::default_run * low);
+        CHECK(graded.below(r.values[i] - 2 * r.error_bounds[i]) <= number);
+        CHECK(graded.below(r.values[i] + 2 * r.error_bounds[i]) > number);
+        CHECK(r.multiplicities[i] == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("a matrix that is solved as a whole is counted at the ends, too") {
+  const auto cube = generators::hypercube(7);  // 2 k with C(7, k) copies
+  const auto whole = solvers::solve_interval<double>(Context{}, factorisable(cube), {}, {2, 5});
+  CHECK(whole.verified);
+  CHECK(whole.values.size() == 7 + 21);
+  CHECK(whole.reason.find("count as many") != std::string::npos);
+  auto problem = factorisable(cube);
+  problem.count_below = [](double, double) { return std::optional<index_t>(3); };  // contradicts what is found
+  const auto doubted = solvers::solve_interval<double>(Context{}, problem, {}, {2, 5});
+  CHECK_FALSE(doubted.verified);
+}
+
+TEST_CASE("brackets around eigenvalues, from counts") {
+  const std::vector<double> values = {1, 2, 2, 2 + 1e-13, 5};
+  const CountBelow count = [&](double shift, double) -> std::optional<index_t> {
+    if (std::abs(shift - 2) < 1e-12) return std::nullopt;  // as rounding does not tell
+    return std::lower_bound(values.begin(), values.end(), shift) - values.begin();
+  };
+  CHECK(solvers::count_around(3, 1e-14, count)->low.below == 4);
+  const auto at_two = solvers::count_around(2, 1e-14, count);
+  REQUIRE(at_two);
+  CHECK((at_two->low.below == 1 && at_two->high.below == 4));
+  for (const std::vector<double>& guesses : {std::vector<double>{}, {1, 2, 5}, {0.3, 4.9}}) {
+    const auto found = solvers::bracket_eigenvalues({0, 0}, {8, 5}, guesses, {1e-10, 0}, count);
+    REQUIRE(found);
+    REQUIRE(found->size() == 3);
+    const double exact[] = {1, 2, 5};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto& bracket = (*found)[i];
+      CHECK((bracket.low <= exact[i] && exact[i] <= bracket.high));
+      CHECK(bracket.high - bracket.low <= test::allowed::fine_run);
+      CHECK(bracket.copies == (i == 1 ? 3 : 1));
+    }
+  }
+  const CountBelow nonsense = [](double, double) { return std::optional<index_t>(9); };
+  CHECK_FALSE(solvers::bracket_eigenvalues({0, 0}, {8, 5}, {}, {1e-10, 0}, nonsense));
 }

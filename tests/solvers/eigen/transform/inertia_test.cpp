@@ -5,11 +5,13 @@
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
+#include "tallskinny/tests/solvers/eigen/graded.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::Which;
+using test::graded_tridiagonal;
 
 TEST_CASE("counts below shifts") {
   const auto a = generators::hypercube(6);  // 0, 2 (6 times), 4 (15), 6 (20), ...
@@ -19,7 +21,8 @@ TEST_CASE("counts below shifts") {
   CHECK(count(3, 0.5) == 7);
   CHECK(count(5, 0.5) == 22);
   CHECK(count(13, 0.5) == 64);
-  CHECK_FALSE(count(3, 1e-18));  // no factorisation is that exact
+  CHECK(count(3, 0) == 7);  // no eigenvalue is so near that the error of the factors matters
+  CHECK_FALSE(count(2 + 1e-15, 1e-18));
   CHECK_FALSE(solvers::InertiaCounter<double>(a.view(), 10)(3, 0.5));
 
   const auto ring = generators::flux_ring(50, 0.4);
@@ -35,11 +38,27 @@ TEST_CASE("a count tells a complete set from one that lacks a copy") {
   found.values = {0, 2, 2, 2, 2, 2, 2};
   found.errors.assign(7, 1e-12);
   found.next_low = 4, found.next_high = 12;
-  CHECK(solvers::count_ends(found, Which::SA, {7, 0}, count));
+  CHECK(solvers::count_ends(found, Which::SA, {7, 0}, count).apart);
   found.values.back() = 4;  // a copy of 2 was missed
-  CHECK_FALSE(solvers::count_ends(found, Which::SA, {7, 0}, count));
+  CHECK_FALSE(solvers::count_ends(found, Which::SA, {7, 0}, count).complete);
   found.values = {0, 2, 2, 2}, found.errors.resize(4), found.next_low = 2;  // the set cuts the cluster
-  CHECK(solvers::count_ends(found, Which::SA, {4, 0}, count));
+  CHECK(solvers::count_ends(found, Which::SA, {4, 0}, count).complete);
+  found.next_low = 4;  // as it looks to a search without a column to spare for more copies
+  const auto cut = solvers::count_ends(found, Which::SA, {4, 0}, count);
+  CHECK((cut.complete && !cut.apart));
+}
+
+TEST_CASE("rows of many orders are brought to one size before they are factorised") {
+  const index_t n = 200;
+  const auto graded = graded_tridiagonal(n, 4);
+  const solvers::InertiaCounter<double> count(graded.matrix.view(), 0);
+  for (double shift = 1e-7; shift < 1e8; shift *= 31) {
+    CAPTURE(shift);
+    CHECK(count(shift, 0) == graded.below(shift));
+  }
+  // The norm is 2e8; no shift of a pencil beside it would be told from zero.
+  const solvers::ShiftInvert<double> inverse(graded.matrix.view(), 3e-6);
+  CHECK(inverse.sigma() == 3e-6);
 }
 
 TEST_CASE("which of the sorted values are wanted") {
