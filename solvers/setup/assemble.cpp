@@ -20,8 +20,13 @@ namespace {
 /// A factorisation that takes at most a fraction of a second is worth a proof of completeness.
 constexpr double cheap_flops = 2e8;
 
-/// Up to this size the entries of a dense matrix are factorised as those of a sparse one, to count eigenvalues.
-constexpr index_t counted_dense_rows = 3000;
+/// A dense matrix that is not large as a sparse one, whose factors count eigenvalues; no rows unless `counts`.
+template <class T>
+CsrMatrix<T> entries_of_dense(const AnyView<T>& matrix, bool counts) {
+  constexpr index_t most_rows = 3000;
+  if (!counts || matrix.sparse() != nullptr || matrix.rows() > most_rows) return {};
+  return sparse_of<T>(matrix.dense());
+}
 
 /// The analysis alone costs about as much as hundreds of passes over the pattern.
 bool may_be_cheap(index_t entries) { return 300.0 * static_cast<double>(entries) < cheap_flops; }
@@ -130,6 +135,24 @@ Operator<narrow_t<T>> operator_of(const AnyView<T>& matrix, const DeviceCopy<T>&
   return DenseOperator<N>(here.host(), on_device.template in<Space::device>());
 }
 
+namespace {
+
+/// Counts by factors of a pencil, and inverses beside any shift unless there is a target.
+/// @param standard what makes the inverse of the standard form from that of the pencil
+template <class T, class Standard>
+void count_with(const ShiftedPencil<T>& pencil, double flop_limit, double mass_least, const Standard& standard,
+                EigenProblem<T>& problem) {
+  problem.count_below = InertiaCounter<T>(pencil, flop_limit, mass_least);
+  if (problem.target) return;
+  // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
+  problem.invert = [shifts = pencil, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
+    const ShiftInvert<T> at_sigma(shifts, sigma);
+    return ShiftedInverse<T>{standard(at_sigma), at_sigma.sigma()};
+  };
+}
+
+}  // namespace
+
 template <class T>
 Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
                       std::optional<double> target, const FactorPlan& factors, const DeviceCopy<T>& there) {
@@ -139,11 +162,9 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
   const Space home = home_of<T>(there);
   auto& problem = out.problem;
   problem.target = target;
-  const auto* sparse = matrix.sparse();
-  CsrMatrix<T> of_dense;
-  CsrView<T> entries;
-  if (sparse == nullptr && !target && factors.what == Factorise::needed && alone && matrix.rows() <= counted_dense_rows)
-    of_dense = sparse_of<T>(matrix.dense()), entries = of_dense.view(), sparse = &entries;
+  const CsrMatrix<T> of_dense = entries_of_dense<T>(matrix, alone && factors.what == Factorise::needed);
+  const CsrView<T> entries = of_dense.view();
+  const auto* sparse = of_dense.rows > 0 && !target ? &entries : matrix.sparse();
   const CsrView<T> m = mass ? *mass : CsrView<T>{};
   if (sparse == nullptr && target) expects_one_rank(ctx, "a dense factorisation");
   std::optional<ShiftedPencil<T>> pencil;  // one analysis for the inverse and for all counts
@@ -179,8 +200,7 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
     if (!target) return out;
     const DenseShiftInvert<T> dense(matrix.dense(), *target, m);
     take(dense, dense);
-    if (alone && matrix.rows() <= counted_dense_rows)
-      problem.count_below = InertiaCounter<T>(sparse_of<T>(matrix.dense()).view(), 0, m, mass_least);
+    if (of_dense.rows > 0) problem.count_below = InertiaCounter<T>(entries, 0, m, mass_least);
     return out;
   }
   if (!pencil) {
@@ -190,13 +210,7 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
     if (target) inverse.emplace(*pencil, *target);
   }
   if (inverse) take(*inverse, *inverse);
-  problem.count_below = InertiaCounter<T>(*pencil, factors.what == Factorise::needed ? 0 : cheap_flops, mass_least);
-  // Called only after a count at the same shift, so only where a factorisation is needed or cheap.
-  if (!target)
-    problem.invert = [shifts = *pencil, standard](double sigma) -> std::optional<ShiftedInverse<T>> {
-      const ShiftInvert<T> at_sigma(shifts, sigma);
-      return ShiftedInverse<T>{standard(at_sigma), at_sigma.sigma()};
-    };
+  count_with<T>(*pencil, factors.what == Factorise::needed ? 0 : cheap_flops, mass_least, standard, problem);
   return out;
 }
 

@@ -158,7 +158,7 @@ class SlicedPencil {
     const auto values = out_.values, backward = std::exchange(out_.backward_errors, {});
     out_.norm = unit(), out_.verification = complete_ ? how_ : Verification::none;
     if (out_.stop != StopReason::interrupted) out_.stop = complete_ ? StopReason::converged : StopReason::not_verified;
-    keep_inside(interval_, 0, out_);
+    keep_inside(interval_, false, out_);
     for (std::size_t i = 0; i < values.size() && out_.backward_errors.size() < out_.values.size(); ++i)
       if (values[i] == out_.values[out_.backward_errors.size()]) out_.backward_errors.push_back(backward[i]);
     return std::move(out_);

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
-#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::solvers {
@@ -181,13 +180,7 @@ void SemidefiniteMass<T>::apply_adjoint(HostView<const T> x, HostView<T> y) cons
 template <class T>
 std::optional<index_t> SemidefinitePencil<T>::negative(double t) const {
   const auto factors = shifts.factorised(t);
-  if (!factors) return std::nullopt;
-  // Factors of A - t M + E count as that does while ||E|| ||(A - t M)^-1|| < 1; the latter norm is known from below.
-  constexpr double safety = 16;
-  const double growth = detail::norm_from_below<T>(
-      shifts.context(), shifts.rows(),
-      [&](const Context& ctx, HostView<const T> x, HostView<T> y) { factors->solver->solve(ctx, x, y); });
-  if (!(safety * factors->error * growth < 1)) return std::nullopt;
+  if (!factors || !factors->certain) return std::nullopt;
   return factors->solver->negative();
 }
 
