@@ -35,6 +35,16 @@ def test_buckling_as_exactly_as_rounding_allows():
         assert all(abs(w / wanted - 1) < found.error_bounds / abs(w) + 1e-7)
 
 
+def test_tol_0_is_as_exact_as_rounding_allows():
+    n = 300
+    a, m = laplacian(n), (1e6 * laplacian(n) @ laplacian(n)).tocsr()  # of condition 1e9
+    exact = np.sort(1e-6 / np.linalg.eigvalsh(a.toarray()))
+    for sigma in (-0.4 * exact[3], 0.7 * exact[3]):
+        w, v = ts.eigsh(a, 4, m, sigma=sigma, mode="buckling", tol=0)
+        assert max(min(abs(x / exact - 1)) for x in w) < 1e-6
+    np.testing.assert_allclose(ts.eigsh(a, 2, m, which="SA", tol=0)[0], exact[:2], rtol=1e-9)
+
+
 def test_what_did_not_converge_is_told_in_the_terms_of_the_mode():
     n = 3000
     a, m = laplacian(n), sp.diags_array(np.linspace(1, 2, n), format="csr")

@@ -13,6 +13,31 @@
 
 namespace ts::inline v0::solvers {
 
+namespace {
+
+/// What the residuals from the two matrices make of the outcome in standard form.
+/// @param at_rounding the residuals of that do not get smaller
+template <class T>
+void conclude_pencil(EigenResult<T>& result, bool at_rounding, index_t wanted) {
+  const auto k = static_cast<index_t>(result.values.size());
+  if (at_rounding && result.converged_count == k && k >= wanted) {
+    const bool all = result.verification == Verification::all_computed;
+    result.converged = true, result.verified = result.verification != Verification::none;
+    result.stop = result.verified ? StopReason::converged : StopReason::not_verified;
+    result.reason = std::to_string(k) + " of " + std::to_string(k) +
+                    " pairs converged, as far as the rounding of A x - lambda M x allows" +
+                    (all ? "; complete, for the whole spectrum was computed" : "");
+  } else if (result.converged && result.converged_count < k) {
+    result.converged = result.verified = false;
+    result.stop = StopReason::rounding;
+    result.reason = std::to_string(result.converged_count) + " of " + std::to_string(k) +
+                    " pairs have residuals from the two matrices within the tolerance; those of the others do not "
+                    "get smaller: the mass matrix is ill-conditioned, ask for a larger `tol`";
+  }
+}
+
+}  // namespace
+
 template <class T>
 PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass, const MassFactor<T>& factor,
                        const EigenOptions& options, EigenResult<T>& result) {
@@ -47,6 +72,8 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
   index_t of_mass = 0;
   const double norm_m = estimate_norm<T>(ctx, m, options.seed, of_mass);
   const auto accept = acceptance_of(options, result.norm, all_rows(ctx, n));
+  // Products with the standard form round more than those with the matrices do.
+  const bool at_rounding = result.stop == StopReason::rounding;
   result.converged_count = 0;
   for (index_t j = 0; j < k; ++j) {
     const double value = result.values[at(j)];
@@ -61,16 +88,10 @@ PencilChecks to_pencil(const Context& ctx, const Operator<T>& a, CsrView<T> mass
     result.residual_norms[at(j)] = weighed[at(j)];
     // Where rounding is all that is left of A x - lambda M x, an ill-conditioned M makes more of it.
     const bool met = weighed[at(j)] <= accept.bound(value) || checks.backward_errors.back() <= accept.rounding_of(1);
-    result.converged_pairs[at(j)] = result.converged_pairs[at(j)] && met;
+    result.converged_pairs[at(j)] = (result.converged_pairs[at(j)] || at_rounding) && met;
     result.converged_count += result.converged_pairs[at(j)] ? 1 : 0;
   }
-  if (result.converged && result.converged_count < k) {
-    result.converged = result.verified = false;
-    result.stop = StopReason::rounding;
-    result.reason = std::to_string(result.converged_count) + " of " + std::to_string(k) +
-                    " pairs have residuals from the two matrices within the tolerance; those of the others do not "
-                    "get smaller: the mass matrix is ill-conditioned, ask for a larger `tol`";
-  }
+  conclude_pencil(result, at_rounding, std::min(options.nev, all_rows(ctx, n)));
   result.vectors = std::move(x);
   return checks;
 }
