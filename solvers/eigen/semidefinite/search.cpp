@@ -89,7 +89,7 @@ class SearchBeside {
   }
 
  private:
-  /// Of eigenvalues of B.
+  /// Counts eigenvalues of B.
   [[nodiscard]] CountBelow counts() const {
     const auto here = pencil_.negative(sigma_);
     if (!here) return nullptr;
@@ -264,7 +264,7 @@ double farther_shift(const EigenResult<T>& found, Which which, double target) {
   return other == away.end() ? nan : target - 0.05 * d;
 }
 
-/// As many of what was found from another shift than the target as were asked for.
+/// Keeps the pairs that were asked for of what another shift than the target has found.
 template <class T>
 void keep_beside(SemidefiniteResult<T>& r, Which which, double target, index_t asked) {
   std::vector<index_t> order;
@@ -310,7 +310,7 @@ SemidefiniteResult<T> search_beside(const Context& ctx, const SemidefinitePencil
   if (!again.converged) return found;
   add_costs(found, again);
   keep_beside(again, options.which, target, options.nev);
-  again.note = "an eigenvalue lies at the target to rounding; the shift was moved to " + std::to_string(shift);
+  again.note = "an eigenvalue lies too near to the target, so that the shift was moved";
   return again;
 }
 

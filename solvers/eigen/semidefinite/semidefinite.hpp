@@ -11,7 +11,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// What is asked of a semidefinite pencil beside EigenOptions.
+/// The request to a semidefinite pencil, beside EigenOptions.
 template <class T>
 struct SemidefiniteRequest {
   std::optional<double> target = std::nullopt;      ///< `which` goes by it, as in EigenProblem
@@ -21,7 +21,7 @@ struct SemidefiniteRequest {
   std::function<void(index_t)> counted = nullptr;  ///< as in solve_interval()
 };
 
-/// What a semidefinite pencil's solution says of itself beyond EigenResult.
+/// The solution of a semidefinite pencil: EigenResult, and what it says beyond that.
 template <class T>
 struct SemidefiniteResult : EigenResult<T> {
   std::vector<double> backward_errors;  ///< as PencilChecks
