@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/read_parts.hpp"
 
 namespace ts::inline v0::io {
@@ -12,16 +13,24 @@ namespace {
 
 constexpr int deepest = 64;
 constexpr std::size_t most_objects = 100000;
-constexpr std::size_t most_listed = 20;
 
-/// Visits every object once; visit() says whether to go into a group.
+/// Visits every object once; visit() says whether to go into a group. What cannot be opened goes to unopened(path,
+/// sentence).
 void walk(const hdf5::Node& node, int depth, std::set<std::uint64_t>& seen,
-          const std::function<bool(const hdf5::Node&)>& visit) {
+          const std::function<bool(const hdf5::Node&)>& visit,
+          const std::function<void(const std::string&, const std::string&)>& unopened) {
   if (depth > deepest || seen.size() > most_objects || !seen.insert(node.address()).second) return;
   if (!visit(node) || !node.is_group()) return;
   for (const std::string& name : node.children()) {
     if (name.starts_with("#")) continue;  // MATLAB's #refs# and #subsystem#
-    if (const auto child = node.find(name)) walk(*child, depth + 1, seen, visit);
+    std::optional<hdf5::Node> child;
+    try {
+      child = node.find(name);
+    } catch (const Error& error) {
+      if (error.code() != Errc::bad_input) throw;
+      unopened((node.path() == "/" ? "/" : node.path() + "/") + name, error.what());
+    }
+    if (child) walk(*child, depth + 1, seen, visit, unopened);
   }
 }
 
@@ -33,19 +42,14 @@ bool is_list(const hdf5::Node& object) {
   return !dims || (dims->size() < 2 && object.members().size() < 3);
 }
 
-std::string listed(const std::vector<Description>& found) {
-  std::string text;
-  for (std::size_t i = 0; i < found.size() && i < most_listed; ++i) {
-    const Description& d = found[i];
-    text += (i == 0 ? "" : "; ") + d.where.object;
-    if (d.problem.empty())
-      text += " (" + std::to_string(d.rows) + " x " + std::to_string(d.cols) + " " + (d.sparse ? "sparse " : "dense ") +
-              d.stored_type + ")";
-    else
-      text += " (cannot be read)";
-  }
-  if (found.size() > most_listed) text += "; and " + std::to_string(found.size() - most_listed) + " more";
-  return text;
+std::string matrices_listed(const std::vector<Description>& found) {
+  std::vector<std::string> words;
+  for (const Description& d : found)
+    words.push_back(d.where.object + (d.problem.empty()
+                                          ? " (" + std::to_string(d.rows) + " x " + std::to_string(d.cols) + " " +
+                                                (d.sparse ? "sparse " : "dense ") + d.stored_type + ")"
+                                          : " (cannot be read)"));
+  return listed(words, "; ");
 }
 
 [[noreturn]] void refuse(const hdf5::Node& root, const std::string& cause) {
@@ -54,8 +58,7 @@ std::string listed(const std::vector<Description>& found) {
 
 Chosen recognised(const hdf5::Node& object, const ReadOptions& options) {
   if (auto parts = recognise(object, options)) return {object, std::move(*parts)};
-  std::string inside;
-  for (const std::string& name : object.children()) inside += (inside.empty() ? "" : ", ") + name;
+  const std::string inside = listed(object.children());
   object.refuse("is a group that holds no matrix in a known convention" +
                 (inside.empty() ? std::string() : " (it holds " + inside + ")"));
 }
@@ -65,7 +68,11 @@ Chosen recognised(const hdf5::Node& object, const ReadOptions& options) {
 std::vector<Description> candidates(const hdf5::Node& root, const ReadOptions& options) {
   std::vector<Description> found;
   std::set<std::uint64_t> seen;
-  walk(root, 0, seen, [&](const hdf5::Node& object) {
+  const auto unopened = [&](const std::string& path, const std::string& sentence) {
+    found.emplace_back();
+    found.back().where = {root.file(), path}, found.back().problem = sentence;
+  };
+  const auto visit = [&](const hdf5::Node& object) {
     if (is_list(object)) return false;
     Description d;
     try {
@@ -83,7 +90,8 @@ std::vector<Description> candidates(const hdf5::Node& root, const ReadOptions& o
     }
     found.push_back(std::move(d));
     return false;
-  });
+  };
+  walk(root, 0, seen, visit, unopened);
   return found;
 }
 
@@ -92,7 +100,8 @@ Chosen choose(const hdf5::Node& root, const std::string& path, const ReadOptions
     const auto object = root.find(path);
     if (object) return recognised(*object, options);
     const auto there = candidates(root, options);
-    refuse(root, "has no object '" + path + "'" + (there.empty() ? "" : "; its matrices are " + listed(there)));
+    refuse(root,
+           "has no object '" + path + "'" + (there.empty() ? "" : "; its matrices are " + matrices_listed(there)));
   }
   if (const auto whole = recognise(root, options)) return {root, *whole};
   if (const auto usual = default_object(root)) return recognised(*root.find(*usual), options);
@@ -104,13 +113,13 @@ Chosen choose(const hdf5::Node& root, const std::string& path, const ReadOptions
   if (found.empty()) refuse(root, "holds no matrix in a known convention");
   if (found.size() == 1) throw Error(Errc::bad_input, found.front().problem);
   refuse(root, "holds " + std::to_string(found.size()) + " matrices; choose one as " + root.file().string() +
-                   ":/NAME from " + listed(found));
+                   ":/NAME from " + matrices_listed(found));
 }
 
 std::string only_vector(const hdf5::Node& root) {
   std::vector<std::string> found;
   std::set<std::uint64_t> seen;
-  walk(root, 0, seen, [&](const hdf5::Node& object) {
+  const auto visit = [&](const hdf5::Node& object) {
     if (object.is_group()) return true;
     const auto dims = object.dims();
     const auto type = object.element_type();
@@ -118,13 +127,12 @@ std::string only_vector(const hdf5::Node& root) {
         (type.kind == hdf5::ElementType::Kind::real || type.kind == hdf5::ElementType::Kind::integer))
       found.push_back(object.path());
     return false;
-  });
+  };
+  walk(root, 0, seen, visit, [](const std::string&, const std::string&) {});
   if (found.size() == 1) return found.front();
   if (found.empty()) return "";  // a matrix of one column may serve: read_matrix decides
-  std::string text;
-  for (std::size_t i = 0; i < found.size() && i < most_listed; ++i) text += (i == 0 ? "" : ", ") + found[i];
   refuse(root, "holds " + std::to_string(found.size()) + " vectors; choose one as " + root.file().string() +
-                   ":/NAME from " + text);
+                   ":/NAME from " + listed(found));
 }
 
 }  // namespace ts::inline v0::io

@@ -16,7 +16,7 @@
 namespace ts::inline v0::io {
 
 FileBytes::FileBytes(const std::filesystem::path& file)
-    : descriptor_(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
+    : file_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
   const auto refuse = [&](const std::string& cause) {
     if (descriptor_ >= 0) ::close(descriptor_);
     throw Error(Errc::bad_input, file.string() + " " + cause);
@@ -35,7 +35,11 @@ FileBytes::FileBytes(const std::filesystem::path& file)
 FileBytes::~FileBytes() { ::close(descriptor_); }
 
 std::size_t FileBytes::read(std::uint64_t offset, std::span<std::byte> out) const {
-  return read_at(descriptor_, offset, out);
+  try {
+    return read_at(descriptor_, offset, out);
+  } catch (const std::system_error& error) {
+    throw Error(Errc::bad_input, file_.string() + " cannot be read: " + error.code().message());
+  }
 }
 
 void FileBytes::lock() const {

@@ -21,18 +21,19 @@ class FileBytes {
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// The bytes from `offset` on; how many there are, which is fewer only at the end of the file. Any number
-  /// of threads at a time. @throws std::system_error for a disk that fails.
+  /// of threads at a time. @throws Error(bad_input) naming the file, for a disk that fails.
   [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<std::byte> out) const;
   /// HDF5's own lock, shared, unless HDF5_USE_FILE_LOCKING or the file system has none. It ends with this
   /// object. @throws std::system_error where another program has the file open for writing.
   void lock() const;
 
  private:
+  std::filesystem::path file_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };
 
-/// FileBytes::read for a descriptor.
+/// FileBytes::read for a descriptor. @throws std::system_error.
 [[nodiscard]] std::size_t read_at(int descriptor, std::uint64_t offset, std::span<std::byte> out);
 
 }  // namespace ts::inline v0::io

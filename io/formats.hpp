@@ -37,6 +37,8 @@ using ReadRows = std::function<void(RowRange rows, bool finite, void* out)>;
 [[nodiscard]] Description describe_npz(const Location& where, const ReadOptions& options);
 [[nodiscard]] MatrixFile read_npz(const Location& where, const ReadOptions& options);
 [[nodiscard]] std::vector<Description> list_npz(const Location& where, const ReadOptions& options);
+/// visit_objects for one, whose directory is read once.
+void visit_npz(const Location& where, const ReadOptions& options, const LookAt& look);
 
 /// MATLAB's files of versions 4 and 5, of which an object is a variable, or a field of a struct.
 [[nodiscard]] Description describe_mat(const Location& where, const ReadOptions& options);

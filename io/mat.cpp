@@ -1,11 +1,13 @@
 // MATLAB's files of versions 4 and 5, also as "-v7" writes them, by libmatio.
 #include <algorithm>
-#include <fstream>
+#include <span>
 
+#include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/lines.hpp"
 #include "tallskinny/io/mat_variables.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -13,12 +15,12 @@ namespace {
 
 constexpr const char* suite_sparse = "Problem/A";
 
-std::string listed(const std::vector<const MatVariable*>& variables) {
-  std::string text;
+std::string variables_listed(const std::vector<const MatVariable*>& variables) {
+  std::vector<std::string> words;
   for (const MatVariable* v : variables)
-    text += (text.empty() ? "" : ", ") + v->path + " (" + std::to_string(v->rows) + " x " + std::to_string(v->cols) +
-            (v->sparse ? " sparse)" : ")");
-  return text;
+    words.push_back(v->path + " (" + std::to_string(v->rows) + " x " + std::to_string(v->cols) +
+                    (v->sparse ? " sparse)" : ")"));
+  return listed(words);
 }
 
 /// The variable that is meant: the one named, SuiteSparse's, the only matrix, or the only variable.
@@ -35,17 +37,17 @@ MatVariable chosen_variable(const Location& where, const ReadOptions& options) {
     throw Error(Errc::bad_input, where.file.string() + " " + cause);
   };
   if (all.empty()) refuse("holds no matrix of numbers");
-  if (!name.empty()) refuse("has no matrix '" + name + "'; it has " + listed(any));
+  if (!name.empty()) refuse("has no matrix '" + name + "'; it has " + variables_listed(any));
   if (matrices.size() == 1) return *matrices.front();
   if (any.size() == 1) return *any.front();
   refuse("holds several matrices; choose one as " + where.file.string() + ":NAME from " +
-         listed(matrices.empty() ? any : matrices));
+         variables_listed(matrices.empty() ? any : matrices));
   return {};
 }
 
 std::string convention_of(const std::filesystem::path& file) {
   std::string start(10, '\0');
-  std::ifstream(file, std::ios::binary).read(start.data(), std::ssize(start));
+  (void)FileBytes(file).read(0, std::as_writable_bytes(std::span(start)));
   return start == "MATLAB 5.0" ? "MATLAB 5" : "MATLAB 4";
 }
 

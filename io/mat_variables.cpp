@@ -56,19 +56,18 @@ struct Memory {
   int descriptor;
 };
 
-enum Status : int { fine = 0, no_memory = 1, not_opened = 2 };
+enum Status : int { fine = 0, no_memory = 1, not_opened = 2, not_filtered = 3 };
 
 /// What the process does: a message with the variables goes to `told`, their lists to `lists`.
 [[noreturn]] void serve_mat(const Matio& library, const FileBytes& bytes, const std::string& path, int told, int lists,
-                            std::uint64_t address_space) {
+                            std::uint64_t address_space, bool trusted) {
   constexpr double most_seconds = 60, least_rate = 5e6;  // bytes a second, once unpacked
   const std::string name = "/proc/self/fd/" + std::to_string(bytes.descriptor());
-  const int next = ::dup(told);  // the number that opening the file takes, in a process with one thread
-  ::close(next);
+  if (!hdf5::give_up_rights({told, lists, bytes.descriptor()}, address_space, bytes.descriptor()) && !trusted)
+    ::_exit(not_filtered);
+  hdf5::allow_seconds(most_seconds + static_cast<double>(bytes.size()) / least_rate);
   mat_t* const file = library.open(name.c_str(), MAT_ACC_RDONLY);
   if (file == nullptr) ::_exit(not_opened);
-  hdf5::give_up_rights({told, lists, next}, address_space);
-  hdf5::allow_seconds(most_seconds + static_cast<double>(bytes.size()) / least_rate);
   try {
     MatReader reader(library, file, lists);
     const std::vector<MatVariable> found = path.empty() ? reader.all() : reader.one(path);
@@ -100,7 +99,7 @@ std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std:
   {
     const hdf5::NoSignals no_signals;
     process = ::fork();
-    if (process == 0) serve_mat(library, bytes, path, told.descriptor, lists.descriptor, may_take);
+    if (process == 0) serve_mat(library, bytes, path, told.descriptor, lists.descriptor, may_take, options.trusted);
   }
   if (process < 0)
     throw Error(Errc::io_failure,
@@ -112,6 +111,7 @@ std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std:
     refuse(file, WTERMSIG(status) == SIGVTALRM
                      ? "is damaged: libmatio came to no end with it"
                      : "is damaged: libmatio crashed on it (signal " + std::to_string(WTERMSIG(status)) + ")");
+  if (WEXITSTATUS(status) == not_filtered) throw Error(Errc::io_failure, file.string() + hdf5::no_filter);
   if (WEXITSTATUS(status) == not_opened)
     refuse(file, "is a MATLAB file of version 4 or 5 that libmatio cannot open: save it with '-v7.3'");
   if (WEXITSTATUS(status) == no_memory) refuse(file, "asks for more memory than --memory or a file of its size allows");

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 #include <new>
+#include <span>
 #include <system_error>
 
 #include "tallskinny/io/choose.hpp"
@@ -15,6 +15,7 @@
 #include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/columns.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
+#include "tallskinny/io/unread_formats.hpp"
 
 namespace ts::inline v0::io {
 
@@ -27,6 +28,7 @@ struct Format {
   Description (*describe)(const Location&, const ReadOptions&);
   MatrixFile (*read)(const Location&, const ReadOptions&);
   std::vector<Description> (*list)(const Location&, const ReadOptions&) = nullptr;  ///< of a format with objects
+  void (*visit)(const Location&, const ReadOptions&, const LookAt&) = nullptr;  ///< visit_objects, if it has its own
   bool has_columns = false;  ///< chooses them itself, by TableOptions
 };
 
@@ -61,7 +63,7 @@ constexpr std::array formats = {
     Format{"npy", [](const std::string&, std::string_view start) { return start.starts_with("\x93NUMPY"); },
            describe_npy, read_npy},
     Format{"npz", [](const std::string&, std::string_view start) { return start.starts_with("PK\x03\x04"); },
-           describe_npz, read_npz, list_npz},
+           describe_npz, read_npz, list_npz, visit_npz},
     Format{"mat",
            [](const std::string& name, std::string_view start) {
              return start.starts_with("MATLAB 5.0") || (name.ends_with(".mat") && begins_matlab_4(start));
@@ -80,7 +82,7 @@ constexpr std::array formats = {
            [](const std::string& name, std::string_view) {
              return has_ending(name, {".csv", ".tsv", ".txt", ".dat"});
            },
-           describe_csv, read_csv, nullptr, true}};
+           describe_csv, read_csv, nullptr, nullptr, true}};
 
 /// The format of text in a file that has no name; what has no mark is csv.
 const char* format_of_text(const std::filesystem::path& file) {
@@ -102,29 +104,23 @@ const Format* format_of(const std::filesystem::path& file, const std::string& gi
       if (format.name == given) return &format;
     throw Error(Errc::invalid_argument, "there is no format '" + given + "'");
   }
-  std::array<char, 16> start{};
-  std::ifstream(file, std::ios::binary).read(start.data(), start.size());
-  const std::string_view first(start.data(), start.size());
+  std::string first(bytes_of_start, '\0');  // zeros behind the end of a short file
+  (void)FileBytes(file).read(0, std::as_writable_bytes(std::span(first)));
+  refuse_unread(file, first);
   const std::string name = lower_case(file.filename().string());
   for (const Format& format : formats)
     if (format.matches(name, first)) return &format;
-  const auto refuse = [&](const std::string& cause) { throw Error(Errc::bad_input, file.string() + " " + cause); };
-  const bool arrow =
-      first.starts_with("ARROW1") || first.starts_with("FEA1") || has_ending(name, {".arrow", ".feather"});
-  if (arrow || first.starts_with("PAR1") || has_ending(name, {".parquet"}))
-    refuse(std::string(arrow ? "is an Arrow" : "is a Parquet") +
-           " file, which is not read: docs/parquet.py turns it into .npy (python3 parquet.py " +
-           file.filename().string() + " table.npy), or pandas writes it as csv (pandas.read_" +
-           (arrow ? "feather" : "parquet") + "(...).to_csv(\"table.csv\", index=False))");
   if (file.parent_path() == "/proc/self/fd") return format_of(file, format_of_text(file));  // a pipe has no name
-  refuse(
-      "is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .npz, .csv, .tsv, .txt, .arff; --format says "
-      "what it is");
-  return nullptr;
+  refuse_unknown(file, first);
+  throw Error(Errc::bad_input,
+              file.string() +
+                  " is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .npz, .csv, .tsv, "
+                  ".txt, .arff; --format says what it is");
 }
 
 /// Whether a file is HDF5. @throws Error(bad_input) for one that cannot be opened, or is empty.
 bool require_file(const std::filesystem::path& file) {
+  refuse_zarr(file);
   if (FileBytes(file).size() == 0) throw Error(Errc::bad_input, file.string() + " is empty");
   return hdf5::has_signature(file);
 }
@@ -227,11 +223,10 @@ std::vector<Description> list_objects(const std::filesystem::path& file, const R
   });
 }
 
-void visit_objects(
-    const std::filesystem::path& file, const ReadOptions& options,
-    const std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>&)>& look) {
+void visit_objects(const std::filesystem::path& file, const ReadOptions& options, const LookAt& look) {
   const Location where{file, ""};
-  if (check_format(where, options) != nullptr) {
+  if (const Format* format = check_format(where, options)) {
+    if (format->visit != nullptr) return guarded(where, [&] { format->visit(where, options, look); });
     for (const Description& d : list_objects(file, options))
       look(d, [&](const ReadOptions& how) { return read_matrix(d.where, how); });
     return;

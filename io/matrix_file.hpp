@@ -61,13 +61,15 @@ struct ReadOptions {
   index_t row_begin = 0;           ///< first row to read (of the transposed matrix, if transposed)
   index_t row_end = -1;            ///< one past the last row to read; -1: to the end
   std::uint64_t memory_limit = 0;  ///< bytes that reading may take; 0: what the machine has free
-  bool drop_index = false;         ///< csv: leave out the first column, which has no name
-  bool keep_index = false;         ///< csv: read such a column also if it counts the rows; else refuse
-  bool trusted = false;            ///< HDF5 opens the file in this process, and follows it into other files
-  bool missing_as_fill = false;    ///< rows without data are read as the file's fill value; else refuse
-  bool check_finite = true;        ///< refuse NaN and Inf, naming the first row and column
-  TableOptions table;              ///< of columns
-  bool as_stored = false;          ///< lines as Description::stored_triangle and stored_by_columns say
+  /// csv: lines that begin with this are comments; "" none are; nothing: those with # before the first other line.
+  std::optional<std::string> comment;
+  bool drop_index = false;       ///< csv: leave out the first column, which has no name
+  bool keep_index = false;       ///< csv: read such a column also if it counts the rows; else refuse
+  bool trusted = false;          ///< HDF5 opens the file in this process, and follows it into other files
+  bool missing_as_fill = false;  ///< rows without data are read as the file's fill value; else refuse
+  bool check_finite = true;      ///< refuse NaN and Inf, naming the first row and column
+  TableOptions table;            ///< of columns
+  bool as_stored = false;        ///< lines as Description::stored_triangle and stored_by_columns say
 
   /// What holds for any file, without what is said of one matrix: for files beside it.
   [[nodiscard]] ReadOptions of_another_file() const {
@@ -125,9 +127,8 @@ struct MatrixFile {
 
 /// Looks at every matrix in a file, as list_objects does, while the file is opened once. `read` gives what
 /// read_matrix would.
-void visit_objects(
-    const std::filesystem::path& file, const ReadOptions& options,
-    const std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>& read)>& look);
+using LookAt = std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>& read)>;
+void visit_objects(const std::filesystem::path& file, const ReadOptions& options, const LookAt& look);
 
 /// The matrix at `where`, checked: pointers, indices, finite values, declared symmetry.
 /// @throws Error(bad_input) naming file, object and cause; Error(out_of_memory) before allocating what

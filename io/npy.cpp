@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstring>
 #include <span>
-#include <system_error>
 
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
@@ -86,13 +85,7 @@ NpyBytes npy_bytes(const std::filesystem::path& file) {
   auto bytes = std::make_shared<const FileBytes>(file);
   const std::uint64_t size = bytes->size();
   return {file.string(), size, [bytes = std::move(bytes), name = file.string()](auto offset, std::span<std::byte> out) {
-            std::size_t got = 0;
-            try {
-              got = bytes->read(offset, out);
-            } catch (const std::system_error& error) {
-              refuse(name, "cannot be read: " + error.code().message());
-            }
-            if (got < out.size()) refuse(name, "could not be read to its end");
+            if (bytes->read(offset, out) < out.size()) refuse(name, "could not be read to its end");
           }};
 }
 

@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include "tallskinny/io/formats.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/npy.hpp"
 #include "tallskinny/io/pairs.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/zip.hpp"
 
@@ -18,26 +20,22 @@ namespace {
 /// The arrays of an archive by name, without ".npy".
 class Npz {
  public:
-  explicit Npz(std::filesystem::path file) : file_(std::move(file)), archive_(file_) {}
+  explicit Npz(std::filesystem::path file) : file_(std::move(file)), archive_(file_) {
+    for (const auto& member : archive_.members()) {
+      if (!member.name.ends_with(suffix)) continue;
+      const std::string name = member.name.substr(0, member.name.size() - suffix.size());
+      if (arrays_.try_emplace(name, &member).second) names_.push_back(name);
+    }
+  }
+  Npz(const Npz&) = delete;
+  Npz& operator=(const Npz&) = delete;
 
-  [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> found;
-    found.reserve(archive_.members().size());
-    for (const auto& member : archive_.members())
-      if (member.name.ends_with(suffix)) found.push_back(member.name.substr(0, member.name.size() - suffix.size()));
-    return found;
-  }
-  [[nodiscard]] const ZipArchive::Member* find(const std::string& array) const {
-    const auto& all = archive_.members();
-    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& m) { return m.name == array + suffix; });
-    return at == all.end() ? nullptr : &*at;
-  }
+  [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }  ///< as in the directory
+  [[nodiscard]] bool has(const std::string& array) const { return arrays_.contains(array); }
   /// @throws Error(bad_input) for an array that is not there.
   [[nodiscard]] const ZipArchive::Member& member(const std::string& array) const {
-    if (const auto* found = find(array)) return *found;
-    std::string listed;
-    for (const std::string& name : names()) listed += (listed.empty() ? "" : ", ") + name;
-    refuse("has no array '" + array + "'; it has " + (listed.empty() ? "none" : listed));
+    if (const auto found = arrays_.find(array); found != arrays_.end()) return *found->second;
+    refuse("has no array '" + array + "'; it has " + (names_.empty() ? "none" : listed(names_)));
   }
   /// The bytes of an array: those in the file, or unpacked ones. `whole`: not only the header is needed.
   [[nodiscard]] NpyBytes array(const std::string& name, bool whole, std::uint64_t memory_limit) const {
@@ -94,7 +92,7 @@ class Npz {
   [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
   [[nodiscard]] std::string text(const std::string& array) const { return Location{file_, array}.text(); }
   [[noreturn]] void refuse(const std::string& cause) const {
-    throw Error(Errc::bad_input, file_.string() + " " + cause);
+    throw Error(Errc::bad_input, file_.string() + " " + printable(cause));
   }
 
  private:
@@ -108,23 +106,30 @@ class Npz {
 
   std::filesystem::path file_;
   ZipArchive archive_;
+  std::vector<std::string> names_;
+  std::map<std::string, const ZipArchive::Member*> arrays_;
 };
 
-bool holds_sparse(const Npz& npz) {
-  return npz.find("format") != nullptr && npz.find("shape") != nullptr && npz.find("data") != nullptr;
-}
+bool holds_sparse(const Npz& npz) { return npz.has("format") && npz.has("shape") && npz.has("data"); }
 
 /// A matrix of scipy.sparse, https://docs.scipy.org/doc/scipy/reference/generated/scipy.sparse.save_npz.html
 struct SciPyMatrix {
-  std::string format;  ///< csr, csc, coo, bsr, dia
-  index_t rows, cols;
+  std::string format;      ///< csr, csc, coo, bsr, dia
+  index_t rows, cols = 1;  ///< a vector is a column
+  bool vector;
   NpyHeader data;
 
   SciPyMatrix(const Npz& npz, const ReadOptions& options)
       : format(npz.word("format")), data(parse_npy_header(npz.array("data", false, 0))) {
     const auto shape = npz.integers("shape", options);
-    if (shape.size() != 2 || shape[0] < 0 || shape[1] < 0) npz.refuse("has no two sizes in 'shape'");
-    rows = shape[0], cols = shape[1];
+    if (shape.size() > 2)
+      npz.refuse("holds a sparse array of " + std::to_string(shape.size()) +
+                 " dimensions: a matrix has two (reshape it, as in a.reshape(a.shape[0], -1))");
+    if (shape.empty() || *std::min_element(shape.begin(), shape.end()) < 0) npz.refuse("has no sizes in 'shape'");
+    vector = shape.size() == 1, rows = shape[0];
+    if (!vector) cols = shape[1];
+    if (vector && format != "csr" && format != "coo")
+      npz.refuse("has one size in 'shape', which is that of no " + format);
     if (format != "csr" && format != "csc" && format != "coo" && format != "bsr" && format != "dia")
       npz.refuse("holds a sparse matrix in the format '" + format + "': store it as csr");
     const std::size_t dimensions = format == "bsr" ? 3 : format == "dia" ? 2 : 1;
@@ -158,9 +163,17 @@ template <class Add>
 void for_each_entry(const Npz& npz, const SciPyMatrix& m, const ReadOptions& options, const Add& add) {
   const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   if (m.format == "coo") {
-    const auto rows = npz.integers("row", options), cols = npz.integers("col", options);
+    std::vector<index_t> rows, cols;
+    if (npz.has("coords")) {  // a row for each dimension, as SciPy writes other than two
+      cols = npz.integers("coords", options);
+      rows.assign(cols.begin(), cols.begin() + std::min(std::ssize(cols), m.data.rows));
+      cols.erase(cols.begin(), cols.begin() + std::ssize(rows));
+      if (m.vector && cols.empty()) cols.resize(rows.size());
+    } else {
+      rows = npz.integers("row", options), cols = npz.integers("col", options);
+    }
     if (std::ssize(rows) != m.data.rows || std::ssize(cols) != m.data.rows)
-      npz.refuse("has lists 'row', 'col' and 'data' of different lengths");
+      npz.refuse("has lists of rows, columns and 'data' of different lengths");
     for (index_t k = 0; k < m.data.rows; ++k) add(rows[at(k)], cols[at(k)], k);
     return;
   }
@@ -176,19 +189,20 @@ void for_each_entry(const Npz& npz, const SciPyMatrix& m, const ReadOptions& opt
   const index_t down = m.format == "bsr" ? m.data.shape[1] : 1, across = m.format == "bsr" ? m.data.shape[2] : 1;
   if (down < 1 || across < 1 || m.rows % down != 0 || m.cols % across != 0)
     npz.refuse("has blocks that do not divide its sizes");
-  const index_t lines = by_columns ? m.cols : m.rows / down;
+  const bool turned = by_columns || m.vector;  // the only row of a vector becomes a column
+  const index_t lines = turned ? m.cols : m.rows / down;
   const auto pointers = npz.integers("indptr", options), minor = npz.integers("indices", options);
   if (std::ssize(pointers) != lines + 1)
     npz.refuse("has " + std::to_string(pointers.size()) + " pointers where its shape needs " +
                std::to_string(lines + 1));
   if (std::ssize(minor) != m.data.rows) npz.refuse("has lists 'indices' and 'data' of different lengths");
-  check_pointers(pointers, std::ssize(minor), Subject{npz.file().string(), by_columns});
+  check_pointers(pointers, std::ssize(minor), Subject{npz.file().string(), turned});
   for (index_t line = 0; line < lines; ++line)
     for (index_t k = pointers[at(line)]; k < pointers[at(line + 1)]; ++k)
       for (index_t i = 0; i < down; ++i)
         for (index_t j = 0; j < across; ++j) {
           const index_t row = line * down + i, col = minor[at(k)] * across + j;
-          by_columns ? add(col, row, k) : add(row, col, (k * down + i) * across + j);
+          turned ? add(col, row, k) : add(row, col, (k * down + i) * across + j);
         }
 }
 
@@ -238,24 +252,19 @@ std::string chosen(const Npz& npz, const std::string& object) {
   const auto names = npz.names();
   if (names.size() == 1) return names.front();
   if (names.empty()) npz.refuse("is a zip archive without arrays of NumPy (.npy)");
-  std::string listed;
-  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + npz.text(name);
-  npz.refuse("holds several arrays; name one: " + listed);
+  npz.refuse("holds " + std::to_string(names.size()) + " arrays; choose one as " + npz.text("NAME") + " from " +
+             listed(names));
 }
 
-}  // namespace
-
-Description describe_npz(const Location& where, const ReadOptions& options) {
-  const Npz npz(where.file);
-  if (where.object.empty() && holds_sparse(npz)) return description_of(SciPyMatrix(npz, options), npz, options);
-  const std::string name = chosen(npz, where.object);
-  Description d = describe_npy(npz.array(name, false, options.memory_limit), {where.file, name}, options);
+Description describe_in(const Npz& npz, const std::string& object, const ReadOptions& options) {
+  if (object.empty() && holds_sparse(npz)) return description_of(SciPyMatrix(npz, options), npz, options);
+  const std::string name = chosen(npz, object);
+  Description d = describe_npy(npz.array(name, false, options.memory_limit), {npz.file(), name}, options);
   d.convention = "npz";
   return d;
 }
 
-MatrixFile read_npz(const Location& where, const ReadOptions& options) {
-  const Npz npz(where.file);
+MatrixFile read_in(const Npz& npz, const Location& where, const ReadOptions& options) {
   if (where.object.empty() && holds_sparse(npz)) return read_sparse(npz, options);
   const std::string name = chosen(npz, where.object);
   MatrixFile result = read_npy(npz.array(name, true, options.memory_limit), {where.file, name}, options);
@@ -263,13 +272,12 @@ MatrixFile read_npz(const Location& where, const ReadOptions& options) {
   return result;
 }
 
-std::vector<Description> list_npz(const Location& where, const ReadOptions& options) {
-  const Npz npz(where.file);
-  if (holds_sparse(npz)) return {describe_npz(where, options)};
+std::vector<Description> list_in(const Npz& npz, const Location& where, const ReadOptions& options) {
+  if (holds_sparse(npz)) return {describe_in(npz, "", options)};
   std::vector<Description> found;
   for (const std::string& name : npz.names()) {
     try {
-      found.push_back(describe_npz({where.file, name}, options));
+      found.push_back(describe_in(npz, name, options));
     } catch (const Error& error) {
       Description unreadable;
       unreadable.where = {where.file, name}, unreadable.convention = "npz", unreadable.problem = error.what();
@@ -278,6 +286,26 @@ std::vector<Description> list_npz(const Location& where, const ReadOptions& opti
   }
   if (found.empty()) (void)chosen(npz, "");
   return found;
+}
+
+}  // namespace
+
+Description describe_npz(const Location& where, const ReadOptions& options) {
+  return describe_in(Npz(where.file), where.object, options);
+}
+
+MatrixFile read_npz(const Location& where, const ReadOptions& options) {
+  return read_in(Npz(where.file), where, options);
+}
+
+std::vector<Description> list_npz(const Location& where, const ReadOptions& options) {
+  return list_in(Npz(where.file), where, options);
+}
+
+void visit_npz(const Location& where, const ReadOptions& options, const LookAt& look) {
+  const Npz npz(where.file);
+  for (const Description& d : list_in(npz, where, options))
+    look(d, [&](const ReadOptions& how) { return read_in(npz, d.where, how); });
 }
 
 }  // namespace ts::inline v0::io

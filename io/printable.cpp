@@ -1,5 +1,7 @@
 #include "tallskinny/io/printable.hpp"
 
+#include <cstdint>
+
 namespace ts::inline v0::io {
 
 namespace {
@@ -13,12 +15,30 @@ std::size_t printable_bytes(std::string_view text) {
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
   const std::size_t length = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
   if (length == 0 || first >= 0xf5 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
+  std::uint32_t point = first & (0x7fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
-  return first == 0xc2 && byte(1) < 0xa0 ? 0 : length;  // the second set of control characters
+    point = point << 6 | (byte(i) & 0x3fu);
+  }
+  const auto within = [point](std::uint32_t from, std::uint32_t to) { return point >= from && point <= to; };
+  const bool unshown = within(0x80, 0x9f)                                   // the second set of control characters
+                       || point == 0x61c || within(0x200e, 0x200f)          // marks of direction
+                       || within(0x2028, 0x202e) || within(0x2066, 0x2069)  // line ends; orders of direction
+                       || within(0xd800, 0xdfff) || within(0x110000, ~0u)   // no characters
+                       || (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
+  return unshown ? 0 : length;
 }
 
+constexpr std::size_t most_listed = 20;
+
 }  // namespace
+
+std::string listed(const std::vector<std::string>& names, const std::string& between) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < most_listed; ++i) text += (i == 0 ? "" : between) + names[i];
+  return names.size() > most_listed ? text + between + "and " + std::to_string(names.size() - most_listed) + " more"
+                                    : text;
+}
 
 void show_path_as(std::string path, std::string name) { hidden_path = std::move(path), shown_name = std::move(name); }
 

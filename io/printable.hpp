@@ -3,12 +3,16 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ts::inline v0::io {
 
-/// The text with control characters, and bytes that are no UTF-8, written as \\xNN, so that it stays on its
-/// line and gives a terminal no orders.
+/// The text with control characters, those that turn the direction of writing, and bytes that are no UTF-8 written as
+/// \\xNN, so that it stays on its line and gives a terminal no orders.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// The names, of many the first ones and how many more there are.
+[[nodiscard]] std::string listed(const std::vector<std::string>& names, const std::string& between = ", ");
 
 /// From here on such a text says `name` where `path` stands, which means nothing to a user: before there are threads.
 void show_path_as(std::string path, std::string name);

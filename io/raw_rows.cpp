@@ -1,7 +1,6 @@
 #include "tallskinny/io/raw_rows.hpp"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 namespace ts::inline v0::io {
@@ -25,12 +24,8 @@ void RawElements::read(std::uint64_t first, std::uint64_t bytes, void* out) cons
     const std::uint64_t piece = first / pieces_.bytes, within = first % pieces_.bytes;
     const std::uint64_t count = std::min(bytes, pieces_.bytes - within);
     std::size_t got = 0;
-    try {
-      if (piece < pieces_.offsets.size())
-        got = file_->read(pieces_.offsets[static_cast<std::size_t>(piece)] + within, {to, count});
-    } catch (const std::system_error& error) {
-      refuse(error.code().message());
-    }
+    if (piece < pieces_.offsets.size())
+      got = file_->read(pieces_.offsets[static_cast<std::size_t>(piece)] + within, {to, count});
     if (got < count) refuse("it is damaged or truncated (the file ends within it)");
     to += count, first += count, bytes -= count;
   }

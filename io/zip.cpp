@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <system_error>
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -27,17 +27,15 @@ constexpr std::uint64_t in_extra_32 = 0xffffffff;  ///< a size that stands in th
 
 }  // namespace
 
-void ZipArchive::refuse(const std::string& cause) const { throw Error(Errc::bad_input, name_ + " " + cause); }
+void ZipArchive::refuse(const std::string& cause) const {
+  throw Error(Errc::bad_input, name_ + " " + printable(cause));
+}
 
 std::vector<unsigned char> ZipArchive::read(std::uint64_t offset, std::uint64_t count) const {
   if (offset > bytes_->size() || count > bytes_->size() - offset)
     refuse("is a truncated zip archive: something would lie beyond its end");
   std::vector<unsigned char> out(count);
-  try {
-    if (bytes_->read(offset, std::as_writable_bytes(std::span(out))) < count) refuse("could not be read to its end");
-  } catch (const std::system_error& error) {
-    refuse("cannot be read: " + error.code().message());
-  }
+  if (bytes_->read(offset, std::as_writable_bytes(std::span(out))) < count) refuse("could not be read to its end");
   return out;
 }
 

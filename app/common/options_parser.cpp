@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <sstream>
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
@@ -128,10 +129,16 @@ Source from_file(const std::string& file, const po::options_description& known,
            (std::filesystem::exists(file, failed) ? ": it is not a regular file" : ""));
   std::ifstream in(file);
   if (!in) refuse("--config: the file '" + file + "' cannot be read");
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) refuse("--config: reading '" + file + "' failed");
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    refuse("--config: the file '" + file + "' is UTF-16 text: save it as UTF-8");
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // byte order mark
+  std::istringstream lines(std::move(text));
   Source source;
   const std::string section = program.substr(0, program.find(' ')) + ".";
   try {
-    for (const auto& option : po::parse_config_file(in, known, true).options) {
+    for (const auto& option : po::parse_config_file(lines, known, true).options) {
       std::string name = option.string_key;
       if (name.starts_with(section)) name.erase(0, section.size());
       if (std::any_of(programs.begin(), programs.end(), [&](const char* p) { return name.starts_with(p); })) continue;
@@ -150,7 +157,6 @@ Source from_file(const std::string& file, const po::options_description& known,
   } catch (const po::error& error) {
     refuse(file + ": " + error.what());
   }
-  if (in.bad()) refuse("--config: reading '" + file + "' failed");
   return source;
 }
 

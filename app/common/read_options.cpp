@@ -43,6 +43,14 @@ void add_read_options(Options& options, io::ReadOptions& target) {
             "sort unsorted column numbers and add up duplicates instead of refusing them")
       .flag("missing-as-fill", target.missing_as_fill,
             "read rows that an HDF5 file has no data for as its fill value instead of refusing them")
+      .custom(
+          "comment", "TEXT|none", {},
+          "lines of a csv file that begin with TEXT are comments, or none is; default # before the first other line",
+          "the beginning of a line, or none",
+          [&target](std::string_view text) {
+            target.comment = text == "none" ? "" : std::string(text);
+            return !text.empty();
+          })
       .flag("drop-index", target.drop_index, "leave out the first column of a csv file, which has no name")
       .flag("keep-index", target.keep_index,
             "read the first column of a csv file also if it has no name and counts the rows, instead of "

@@ -7,8 +7,8 @@
 
 namespace ts::app {
 
-/// --format, --scalars, --transpose, --layout, --accept-unsorted, --missing-as-fill, --drop-index, --keep-index and
-/// --trust-input
+/// --format, --scalars, --transpose, --layout, --accept-unsorted, --missing-as-fill, --comment, --drop-index,
+/// --keep-index and --trust-input
 void add_read_options(Options& options, io::ReadOptions& target);
 /// --columns, --drop, --missing, --decimal: of tables
 void add_table_options(Options& options, io::ReadOptions& target);

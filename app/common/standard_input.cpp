@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <system_error>
 #include <vector>
 
@@ -23,9 +25,17 @@ namespace {
 
 /// A file that nobody else can open, and that goes with its descriptor.
 int nameless_file() {
-  std::string name = (std::filesystem::temp_directory_path() / "tallskinny-XXXXXX").string();
+  std::error_code failed;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
+  if (failed)
+    for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+      if (const char* const set = std::getenv(variable))
+        throw Error(Errc::io_failure, "standard input cannot be kept: " + std::string(set) + ", which " + variable +
+                                          " names for temporary files, is no folder: set " + variable + " to one");
+  if (failed) fail("cannot be kept in " + folder.string(), failed.value());
+  std::string name = (folder / "tallskinny-XXXXXX").string();
   const int file = ::mkostemp(name.data(), O_CLOEXEC);
-  if (file < 0) fail("cannot be kept in " + std::filesystem::temp_directory_path().string(), errno);
+  if (file < 0) fail("cannot be kept in " + folder.string(), errno);
   ::unlink(name.c_str());
   return file;
 }

@@ -171,6 +171,7 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   const io::Location where = io::parse_location(o.features);
   app::CheckpointFile checkpoint("tskmeans", 2, o.checkpoint, console);
   std::optional<app::CheckpointFile> resume;
+  std::optional<app::EndsOnSignal> reading(std::in_place);
   io::Description in_file;
   solvers::agreed(ctx, [&] {  // before one of them writes a file
     check_paths(o);
@@ -217,7 +218,6 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   if (described.convention == "CSV" && !described.note.empty()) console.note(where.text() + ": " + described.note);
 
   console.progress("reading " + where.text());
-  std::optional<app::EndsOnSignal> reading(std::in_place);
   std::future<void> kernels;  // compiled or loaded while the file is read
   if (ctx.stream && !out.predicted)
     kernels = std::async(std::launch::async, [&] { prepare(o, described, start, ctx); });

@@ -41,7 +41,6 @@ void plan_run(Run& run) {
 }
 
 Loaded read(Run& run) {
-  const EndsOnSignal reading;
   const io::Description& d = run.facts.input;
   run.facts.method = is_whole(run)        ? "dense, by " + decomposed_by(run, task)
                      : run.settings.sigma ? "block Krylov-Schur, shift-invert"

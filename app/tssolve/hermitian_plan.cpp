@@ -263,7 +263,6 @@ Loaded read_planned(Run& run) {
                     of_row = run.facts.input.nonzeros / std::max<index_t>(1, run.facts.input.rows);
       prepare(alone(run.ctx), rows, rows * of_row, plan, run.settings.eigen.precision);
     });
-  const EndsOnSignal reading;
   Loaded loaded{read_whole_or_rows(run), {}};
   if (kernels.valid()) kernels.get();
   loaded.other = read_mass(run, loaded.matrix);

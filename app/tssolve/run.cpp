@@ -143,6 +143,7 @@ int solve_described(Settings settings, const Ranks& ranks) {
   const Device device = resolve_device(settings.common.device, ranks.rank_on_machine());
   if (device.kind == Device::Kind::cpu) settings.read.memory_limit = settings.memory;
   Run run(std::move(settings), device, ranks);
+  std::optional<EndsOnSignal> reading(std::in_place);
   run.facts.input = io::describe(run.location, run.settings.read);
   if (run.settings.ranks.asked()) return ranks.first() ? predict(run.settings, run.facts.input) : exit_ok;
   run.who = who_works(run.settings, run.facts.input, device);
@@ -165,6 +166,7 @@ int solve_described(Settings settings, const Ranks& ranks) {
     opening = std::async(std::launch::async, [] { (void)lapack_library(); });
   Loaded loaded = kind.read(run);
   if (opening.valid()) opening.wait();
+  reading.reset();
   if (run.settings.profile) run.facts.profile = begin_profile(run.ctx);
   return kind.solve(run, loaded);
 }

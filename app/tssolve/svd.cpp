@@ -102,7 +102,6 @@ Loaded read(Run& run) {
     facts.type = "float64";
     return {};
   }
-  const EndsOnSignal reading;
   Loaded loaded{read_any(facts.input, run.settings.read), {}};
   facts.type = is_complex_input(loaded.matrix) ? "complex128" : "float64";
   return loaded;

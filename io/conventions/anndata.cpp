@@ -2,6 +2,7 @@
 // attributes did. https://anndata.readthedocs.io/en/latest/fileformat-prose.html
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::conventions {
 
@@ -28,6 +29,14 @@ std::optional<Parts> anndata(const hdf5::Node& object, const ReadOptions&) {
   }
   if (*encoding == "csr_matrix" || *encoding == "csc_matrix")
     return three_lists(object, "AnnData", "shape", *encoding == "csc_matrix");
+  const auto no_matrix = [&](const std::string& words) { throw NotAMatrix(object.name() + " is " + words); };
+  if (*encoding == "dataframe")
+    no_matrix("an AnnData data frame, a table of columns (" + listed(object.children()) + "): " + object.name() +
+              "/COLUMN reads one of them, and in Python frame.to_numpy() makes one matrix of all");
+  if (*encoding == "categorical")
+    no_matrix("an AnnData column of categories: " + object.name() + "/codes holds their numbers");
+  if (encoding->starts_with("nullable-"))
+    no_matrix("an AnnData column that may lack values: " + object.name() + "/values holds them, and /mask says which");
   return std::nullopt;
 }
 

@@ -8,11 +8,10 @@
 
 namespace ts::inline v0::io::hdf5 {
 
-inline constexpr auto all_calls =
-    std::tuple(&Node::children, &Node::address, &Node::attributes, &Node::text_attribute, &Node::integer_attribute,
-               &Node::dims, &Node::element_type, &Node::members, &Node::chunk_rows, &Node::raw_pieces,
-               &Node::chunk_grid, &Node::stored_bytes, &Node::missing_rows, &Node::filters, &Node::never_written,
-               &Node::outside, &Node::chunk_places, &Node::integers, &Node::text);
+inline constexpr auto all_calls = std::tuple(
+    &Node::children, &Node::address, &Node::attributes, &Node::text_attribute, &Node::integer_attribute, &Node::dims,
+    &Node::element_type, &Node::members, &Node::chunk_rows, &Node::raw_pieces, &Node::chunk_grid, &Node::missing_rows,
+    &Node::filters, &Node::outside, &Node::chunk_places, &Node::integers, &Node::text);
 
 inline constexpr std::uint8_t call_count = std::tuple_size_v<decltype(all_calls)>;
 inline constexpr std::uint8_t call_find = call_count,

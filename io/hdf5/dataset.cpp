@@ -200,12 +200,6 @@ std::vector<Node::Member> Node::members() const {
   return members;
 }
 
-std::uint64_t Node::stored_bytes() const {
-  if (remote_) return remote_->ask<&Node::stored_bytes>();
-  const Quiet quiet;
-  return H5Dget_storage_size(object_->id());
-}
-
 std::vector<Node::UsedFilter> Node::filters() const {
   if (remote_) return remote_->filters();
   const Quiet quiet;
@@ -223,21 +217,11 @@ std::vector<Node::UsedFilter> Node::filters() const {
   return used;
 }
 
-bool Node::never_written() const {
-  if (remote_) return remote_->ask<&Node::never_written>();
-  const Quiet quiet;
-  const Handle creation = own_properties(H5Dget_create_plist(object_->id()));
-  const Handle space = own_space(H5Dget_space(object_->id()));
-  return H5Sget_simple_extent_npoints(space.id()) > 0 && H5Dget_storage_size(object_->id()) == 0 &&
-         H5Pget_external_count(creation.id()) <= 0 && H5Pget_layout(creation.id()) != H5D_VIRTUAL;
-}
-
 void Node::require_readable() const {
   for (const UsedFilter& filter : filters())
     if (!filter.available)
       refuse("is compressed with HDF5 filter " + std::to_string(filter.number) + " (" + filter.name +
              "), which is not installed here: set HDF5_PLUGIN_PATH to the folder of its plugin");
-  if (!options_.missing_as_fill && never_written()) refuse("has a shape, but no element of it was ever written");
 }
 
 void Node::read(index_t begin, index_t end, MemoryType memory, std::span<std::byte> out,

@@ -44,7 +44,9 @@ herr_t read_source(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t at, std::size_t
     const std::size_t got = read_at(given_descriptor, at, {to, bytes});
     std::memset(to + got, 0, bytes - got);  // as HDF5's own driver does behind the end of the file
     return 0;
-  } catch (const std::system_error&) {
+  } catch (const std::system_error& error) {
+    H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_IO, H5E_READERROR, "%s",
+             error.code().message().c_str());
     return -1;
   }
 }

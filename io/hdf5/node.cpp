@@ -5,6 +5,7 @@
 #include "tallskinny/io/hdf5/outside.hpp"
 #include "tallskinny/io/hdf5/remote.hpp"
 #include "tallskinny/io/hdf5/variable_text.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 
@@ -47,6 +48,33 @@ std::optional<std::vector<index_t>> read_integers(hid_t type, hid_t space, Read 
   return values;
 }
 
+bool is_there(hid_t from, const std::string& path) {
+  H5L_info_t link;
+  H5O_info_t object;
+  return (H5Lget_info(from, path.c_str(), &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD) ||
+         H5Oget_info_by_name2(from, path.c_str(), &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0;
+}
+
+/// Says why an object that is there cannot be opened, by what HDF5 said.
+[[noreturn]] void refuse_unopened(const Node& node, const std::string& why) {
+  if (why.find("version") == std::string::npos) node.refuse("cannot be opened: it is damaged (" + why + ")");
+  unsigned numbers[3] = {};
+  H5get_libversion(&numbers[0], &numbers[1], &numbers[2]);
+  const auto plain = [](const std::string& name, const char* otherwise) {  // nothing that a shell or Python obeys
+    const bool safe = std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '.' ||
+             c == '/' || c == '-';
+    });
+    return "\"" + (safe ? name : otherwise) + "\"";
+  };
+  const std::string name = plain(node.path().substr(1), "OBJECT");
+  node.refuse("is written in a newer form than HDF5 " + std::to_string(numbers[0]) + "." + std::to_string(numbers[1]) +
+              "." + std::to_string(numbers[2]) + ", which reads it here, knows (" + why +
+              "), such as the complex type of HDF5 2.0 and all that libver='latest' writes; the h5py that wrote it "
+              "copies it to a form that is read: python3 -c 'import h5py; h5py.File(\"copy.h5\", \"w\")[" +
+              name + "] = h5py.File(" + plain(node.file().filename().string(), "FILE.h5") + ")[" + name + "][()]'");
+}
+
 }  // namespace
 
 std::shared_ptr<const FileBytes> Node::bytes() const {
@@ -57,7 +85,7 @@ std::shared_ptr<const FileBytes> Node::bytes() const {
 }
 
 void Node::refuse(const std::string& cause, Place where) const {
-  throw Error(Errc::bad_input, name() + " " + cause, where);
+  throw Error(Errc::bad_input, name() + " " + printable(cause), where);
 }
 
 std::vector<std::string> Node::children() const {
@@ -95,7 +123,11 @@ std::optional<Node> Node::find(std::string_view name) const {
   LinkGuard links(options_.trusted);
   Handle object = own_object(H5Oopen(object_->id(), path.c_str(), links.access()));
   if (links.refused()) found.refuse(*links.refused());
-  if (!object) return std::nullopt;
+  if (!object) {
+    const std::string why = last_error();
+    if (is_there(object_->id(), path)) refuse_unopened(found, why);
+    return std::nullopt;
+  }
   const H5I_type_t type = H5Iget_type(object.id());
   if (type != H5I_GROUP && type != H5I_DATASET) return std::nullopt;
   found.group_ = type == H5I_GROUP;

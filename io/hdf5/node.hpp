@@ -62,6 +62,7 @@ class Node {
   /// Names of the groups and datasets in a group, sorted; links that lead nowhere or outside are left out.
   [[nodiscard]] std::vector<std::string> children() const;
   /// The object under a relative or absolute path, if there is one.
+  /// @throws Error(bad_input) for one that is there but that this HDF5 cannot open: it is newer, or damaged.
   [[nodiscard]] std::optional<Node> find(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const { return find(name).has_value(); }
   /// A dataset that the convention needs. @throws Error(bad_input) when it is missing or a group.
@@ -123,8 +124,6 @@ class Node {
   /// The next chunks of a two-dimensional dataset, at most `count`, row by row from the one that begins at
   /// (row, col). Of a file that a reader process has open.
   [[nodiscard]] std::vector<StoredChunk> chunk_places(index_t row, index_t col, index_t count) const;
-  /// Bytes that the dataset takes in the file.
-  [[nodiscard]] std::uint64_t stored_bytes() const;
   /// Entries begin .. end - 1 of the first dimension; a single number has one.
   struct Rows {
     index_t begin = 0, end = 0;
@@ -143,9 +142,7 @@ class Node {
     bool available = false;  ///< HDF5 has it, or has found its plugin
   };
   [[nodiscard]] std::vector<UsedFilter> filters() const;
-  /// Whether there is a shape, but no element.
-  [[nodiscard]] bool never_written() const;
-  /// Refuses a dataset that a filter missing here compresses, and one that was never written.
+  /// Refuses a dataset that a filter missing here compresses.
   void require_readable() const;
   /// Why its elements must not be read: they come from another file (by external storage, or a virtual
   /// dataset) and this one is not trusted, or that one is no regular file. Nothing if all is well.

@@ -25,9 +25,14 @@ class NoSignals {
 
 /// From here on this process can compute, take memory up to `address_space` bytes in all, read and write the
 /// `kept` descriptors, and end: it opens nothing, starts nothing, and signals meant for the program pass it
-/// by. Where the kernel filters no system calls, limits alone stand for that. To be called by a process with
-/// one thread.
-void give_up_rights(std::initializer_list<int> kept, std::uint64_t address_space);
+/// by. The first file that it tries to open is `opened`, one of those kept. False where the system filters no system
+/// calls: then limits alone stand for that. To be called by a process with one thread.
+[[nodiscard]] bool give_up_rights(std::initializer_list<int> kept, std::uint64_t address_space, int opened = -1);
+
+/// What follows the name of a file that is refused for that.
+inline constexpr const char* no_filter =
+    " cannot be read by a process without rights, as this system filters no system calls: --trust-input reads it all "
+    "the same";
 
 /// Ends this process by SIGVTALRM unless it is called again within so many seconds of computing.
 void allow_seconds(double seconds);

@@ -127,10 +127,12 @@ __attribute__((no_sanitize("vptr"))) Message guarded(Body body) {
 
 void serve(const Service& service) {
   new (&library_lock()) std::recursive_mutex;  // which the copied thread has locked under another number
-  give_up_rights({service.socket, service.shared, service.bytes->descriptor()}, service.address_space);
+  const bool filtered =
+      give_up_rights({service.socket, service.shared, service.bytes->descriptor()}, service.address_space);
   allow_seconds(most_seconds);
   std::optional<Server> server;
   const Message first = guarded([&] {
+    if (!filtered) throw Error(Errc::io_failure, service.file->string() + no_filter);
     server.emplace(service);
     return Message().put(Outcome::fine);
   });

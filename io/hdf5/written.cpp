@@ -61,22 +61,21 @@ hsize_t external_bytes(hid_t id, hid_t creation) {
   return there;
 }
 
-/// The first rows of `rows` with a chunk that was never written. Chunks are counted first, which is one walk
-/// over their index; only where some are missing they are looked up one by one.
+/// The first rows of `rows` with a chunk that was never written. Chunks are looked up one by one: HDF5 counts them by a
+/// walk over their index, which is as long as a damaged file says.
 std::optional<Node::Rows> without_chunk(const Node& node, hid_t id, hid_t creation, const Extent& extent,
                                         Node::Rows rows) {
   const int rank = static_cast<int>(extent.size.size());
-  std::vector<hsize_t> chunk(extent.size.size()), across(extent.size.size());
+  std::vector<hsize_t> chunk(extent.size.size());
   if (rank == 0 || H5Pget_chunk(creation, rank, chunk.data()) != rank ||
       std::find(chunk.begin(), chunk.end(), hsize_t{0}) != chunk.end())
     node.refuse("has damaged sizes of chunks");
   const Handle type = own_type(H5Dget_type(id));
   hsize_t needed = 1, bytes = H5Tget_size(type.id());
-  for (std::size_t d = 0; d < chunk.size(); ++d) {
-    across[d] = (extent.size[d] - 1) / chunk[d] + 1;
-    if (__builtin_mul_overflow(needed, across[d], &needed) || __builtin_mul_overflow(bytes, chunk[d], &bytes))
+  for (std::size_t d = 0; d < chunk.size(); ++d)
+    if (__builtin_mul_overflow(needed, (extent.size[d] - 1) / chunk[d] + 1, &needed) ||
+        __builtin_mul_overflow(bytes, chunk[d], &bytes))
       node.refuse("has impossibly many chunks");
-  }
   bool deflated = false, others = false;
   for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
     unsigned flags = 0;
@@ -88,11 +87,7 @@ std::optional<Node::Rows> without_chunk(const Node& node, hid_t id, hid_t creati
     deflated |= filter == H5Z_FILTER_DEFLATE;
   }
   const bool judged = deflated && !others && bytes >= large_chunk;
-#if H5_VERSION_GE(1, 10, 5)
-  hsize_t written = 0;
-  if (!judged && H5Dget_num_chunks(id, H5S_ALL, &written) >= 0 && written >= needed) return std::nullopt;
-#endif
-  // At most as many steps as there are chunks in the file, and one more: then a missing one was met.
+  // At most as many steps as there are chunks in the file, and one more: then a missing one is found.
   std::optional<Node::Rows> missing;
   std::vector<hsize_t> at(chunk.size());
   const auto step = static_cast<index_t>(chunk[0]);

@@ -4,19 +4,17 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
 namespace ts::inline v0::io {
 
 namespace {
 
-constexpr std::size_t most_names = 20;  ///< in a sentence
-
 [[noreturn]] void refuse_column(const std::string& file, const std::vector<std::string>& names, index_t count,
                                 const std::string& name, const std::string& option) {
-  std::string known = "it has columns 0 to " + std::to_string(count - 1);
-  for (std::size_t j = 0; j < names.size() && j < most_names; ++j) known += (j == 0 ? ": " : ", ") + names[j];
-  if (names.size() > most_names) known += ", ...";
+  const std::string known =
+      "it has columns 0 to " + std::to_string(count - 1) + (names.empty() ? "" : ": " + listed(names));
   throw Error(Errc::invalid_argument, option + ": " + file + " has no column '" + name + "'; " + known);
 }
 

@@ -1,7 +1,6 @@
 // Tables of numbers in text: the separator is found in the first line, a first line without any number holds
-// names, lines that start with # are comments.
+// names, lines before it that start with # are comments.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -10,8 +9,9 @@
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/columns.hpp"
+#include "tallskinny/io/text/csv_rows.hpp"
 #include "tallskinny/io/text/labelled_table.hpp"
-#include "tallskinny/io/text/line_reader.hpp"
+#include "tallskinny/io/unread_formats.hpp"
 
 namespace ts::inline v0::io {
 
@@ -22,6 +22,7 @@ struct CsvTable {
   bool names = false;              ///< the first line holds names
   index_t rows = 0, cols = 0;      ///< rows without those that are dropped; cols of the file
   bool unnamed = false;            ///< but none for the first column
+  bool open_ended = false;         ///< nothing stands behind the last separator of any line
   bool index = false;              ///< which counts the rows, from 0 or 1
   std::vector<std::string> title;  ///< of all columns, where the first line holds names
   std::vector<char> read;          ///< of all columns: whether it is a feature
@@ -29,74 +30,15 @@ struct CsvTable {
   index_t labels = -1;             ///< column of the labels
   TableOptions options;
   std::vector<double> means;  ///< of features, where those are filled in
-  index_t rows_dropped = 0, values_filled = 0;
+  index_t rows_dropped = 0, values_filled = 0, comments = 0;
 };
 
-std::optional<std::string_view> next_row(LineReader& in) {
-  while (auto line = in.next()) {
-    if (in.number() == 1 && line->starts_with("\xef\xbb\xbf")) line->remove_prefix(3);  // byte order mark
-    if (const auto text = trimmed(*line); !text.empty() && text.front() != '#') return *line;
-  }
-  return std::nullopt;
-}
-
-/// Cuts the next field off `rest`; false when there is none. Quotes may enclose a field.
-bool next_field(std::string_view& rest, bool& more, char separator, std::string_view& field) {
-  if (separator == ' ') {
-    field = next_word(rest);
-    return !field.empty();
-  }
-  if (!more) return false;
-  std::size_t from = 0;
-  if (const auto text = trimmed(rest); text.starts_with('"')) {
-    const auto open = rest.find('"');
-    const auto close = rest.find('"', open + 1);
-    from = close == std::string_view::npos ? rest.size() : close;
-  }
-  const auto end = rest.find(separator, from);
-  more = end != std::string_view::npos;
-  field = trimmed(rest.substr(0, end));
-  if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
-    field = trimmed(field.substr(1, field.size() - 2));
-  rest.remove_prefix(more ? end + 1 : rest.size());
-  return true;
-}
-
-char find_separator(std::string_view line, bool decimal_comma) {
-  for (const char candidate : {';', '\t', ','}) {
-    bool quoted = false;
-    if (candidate == ',' && decimal_comma) break;
-    for (const char c : line) {
-      if (c == '"') quoted = !quoted;
-      if (c == candidate && !quoted && (candidate != '\t' || trimmed(line).find('\t') != std::string_view::npos))
-        return candidate;
-    }
-  }
-  return ' ';
-}
-
-std::optional<double> number_in(std::string_view field, bool decimal_comma) {
-  if (!decimal_comma) return to_number(field);
-  const auto comma = field.find(',');
-  std::array<char, 64> copy{};
-  if (field.find('.') != std::string_view::npos || field.size() >= copy.size()) return std::nullopt;
-  std::copy(field.begin(), field.end(), copy.begin());
-  if (comma != std::string_view::npos) copy[comma] = '.';
-  return to_number({copy.data(), field.size()});
-}
-
-/// As R and pandas write it.
-bool is_missing(std::string_view field) {
-  constexpr std::array<std::string_view, 11> words = {"",     "NA",   "N/A",  "n/a",  "#N/A", "<NA>",
-                                                      "NULL", "null", "None", "NONE", "?"};
-  return std::find(words.begin(), words.end(), field) != words.end();
-}
-
-/// The first field of a line.
-std::string_view first_field(std::string_view line, char separator) {
+/// Field `j` of a line; "" where it has fewer.
+std::string_view field_at(std::string_view line, char separator, index_t j) {
   std::string_view field;
   bool more = true;
-  (void)next_field(line, more, separator, field);
+  for (; j >= 0; --j)
+    if (!next_field(line, more, separator, field)) return {};
   return field;
 }
 
@@ -117,6 +59,7 @@ std::string field_text(const CsvTable& t, index_t j) {
     in.refuse(cause + ", not a number; --decimal comma reads it as one");
   if (t.options.decimal_comma && field.find('.') != std::string_view::npos)
     in.refuse(cause + ", not a number: with --decimal comma a number has no point");
+  if (j == 0 && field.starts_with('#')) in.refuse(cause + ", not a number; --comment '#' leaves out such lines");
   const auto at = static_cast<std::size_t>(j);
   const bool named = at < t.title.size() && !t.title[at].empty();
   in.refuse(cause + ", not a number; --drop " + (named ? t.title[at].substr(0, 40) : std::to_string(j)) +
@@ -128,10 +71,11 @@ constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 /// Writes the features of one line to `out`, those that are missing as NaN, and a label, if there is one, to `label`.
 /// Returns how many are missing.
 index_t parse_row(const LineReader& in, std::string_view rest, const CsvTable& t, double* out, std::string& label) {
-  bool more = true;
+  bool more = true, blank = false;
   index_t j = 0, missing = 0;
   const bool all_there = t.options.missing == Missing::refuse;
   for (std::string_view field; next_field(rest, more, t.separator, field); ++j) {
+    blank = field.empty();
     if (j >= t.cols) continue;
     if (j == t.labels) label = field;
     if (t.read[static_cast<std::size_t>(j)] == 0) continue;
@@ -141,22 +85,32 @@ index_t parse_row(const LineReader& in, std::string_view rest, const CsvTable& t
     if (!all_there && std::isnan(*value)) ++missing;
     *out++ = *value;
   }
+  if (blank && j == t.cols + 1) --j;  // the line ends with a separator
   if (j != t.cols) in.refuse("has " + std::to_string(j) + " fields; the first line has " + std::to_string(t.cols));
   return missing;
 }
 
 /// What the first line says.
-CsvTable begin_survey(const std::string& file, std::string_view first, const ReadOptions& options) {
+CsvTable begin_survey(const std::string& file, std::string_view first, const CsvRows& in, const ReadOptions& options) {
   CsvTable t;
   t.options = options.table;
-  t.separator = find_separator(first, t.options.decimal_comma);
-  bool any_number = false, more = true;
-  std::string_view rest = first;
-  for (std::string_view field; next_field(rest, more, t.separator, field); ++t.cols) {
+  t.separator = in.separator.value_or(find_separator(first, t.options.decimal_comma));
+  bool any_number = false;
+  const auto fields = fields_of(first, t.separator);
+  if (t.separator == ' ') refuse_svmlight(file, fields);
+  for (const std::string_view field : fields) {
     any_number |= number_in(field, t.options.decimal_comma).has_value();
     t.title.emplace_back(field);
   }
   t.names = !any_number;
+  t.cols = std::ssize(fields);
+  if (t.cols > 1 && fields.back().empty()) {  // a column of missing values, or none
+    CsvRows rows(file, options);
+    t.open_ended = true;
+    while (const auto line = t.open_ended ? rows.next() : std::nullopt)
+      t.open_ended = field_at(*line, t.separator, t.cols - 1).empty();
+    if (t.open_ended) t.title.pop_back(), --t.cols;
+  }
   t.unnamed = t.names && t.cols > 1 && (t.title.front().empty() || t.title.front() == "Unnamed: 0");
   if (!t.names) t.title.clear();
   if (options.drop_index && options.keep_index)
@@ -210,22 +164,23 @@ class MissingSurvey {
 };
 
 CsvTable survey_csv(const std::filesystem::path& file, const ReadOptions& options) {
-  LineReader in(file, options.memory_limit);
-  const auto first = next_row(in);
+  CsvRows in(file, options);
+  const auto first = in.next();
   if (!first) throw Error(Errc::bad_input, file.string() + " holds no numbers");
-  CsvTable t = begin_survey(file.string(), *first, options);
+  CsvTable t = begin_survey(file.string(), *first, in, options);
   MissingSurvey missing(t);
   double start = 0;
   index_t lines = 0;
-  for (auto line = t.names ? next_row(in) : first; line; line = next_row(in)) {
+  for (auto line = t.names ? in.next() : first; line; line = in.next()) {
     if (t.index) {
-      const auto number = number_in(first_field(*line, t.separator), t.options.decimal_comma);
+      const auto number = number_in(field_at(*line, t.separator, 0), t.options.decimal_comma);
       if (lines == 0) start = number.value_or(-1);
       t.index = (start == 0 || start == 1) && number == start + static_cast<double>(lines);
     }
     ++lines;
-    if (missing.look(in, *line)) ++t.rows;
+    if (missing.look(in.lines, *line)) ++t.rows;
   }
+  t.comments = in.comments;
   if (lines == 0) throw Error(Errc::bad_input, file.string() + " line 1: holds no number, and no line follows");
   missing.end(file.string());
   return t;
@@ -253,18 +208,23 @@ Description description_of(const CsvTable& t, const Location& where, const ReadO
   if (t.unnamed && t.labels != 0)
     d.note += t.read.front() == 0 ? "; the first column, which has none, is left out"
                                   : ", but none for the first column: if it is an index, --drop-index leaves it out";
+  const auto add = [&d](const std::string& words) { d.note += (d.note.empty() ? "" : "; ") + words; };
+  if (t.open_ended) add("what follows the last separator of each line is empty and no column");
+  if (t.comments > 0)
+    add(std::to_string(t.comments) + (t.comments == 1 ? " line is a comment" : " lines are comments"));
   return d;
 }
 
 /// Reads the rows of `range`, counted among those that are read, into a(i) for i from 0 on, and calls labelled(label)
 /// for each.
 template <class Labelled>
-void read_rows(LineReader& in, const CsvTable& t, RowRange range, Matrix<double>& a, const Labelled& labelled) {
-  if (t.names) (void)next_row(in);
+void read_rows(CsvRows& rows, const CsvTable& t, RowRange range, Matrix<double>& a, const Labelled& labelled) {
+  const LineReader& in = rows.lines;
+  if (t.names) (void)rows.next();
   std::vector<double> before(static_cast<std::size_t>(t.numbers));
   std::string label;
   for (index_t i = 0; i < range.end;) {
-    const auto line = next_row(in);
+    const auto line = rows.next();
     if (!line) in.refuse("the file became shorter while it was read");
     double* const out = i < range.begin ? before.data() : a.data() + (i - range.begin) * a.cols();
     if (i < range.begin && t.options.missing != Missing::drop) {
@@ -287,9 +247,9 @@ MatrixFile read_surveyed(const CsvTable& t, const Location& where, const ReadOpt
                          const Labelled& labelled) {
   refuse_index(t, where, options);
   MatrixFile result{description_of(t, where, options), {}};
-  LineReader in(where.file, options.memory_limit);
+  CsvRows in(where.file, options);
   const RowRange range = rows_in_file(t.rows, options);
-  in.hold(bytes_of_rows(result.description, range, options));
+  in.lines.hold(bytes_of_rows(result.description, range, options));
   Matrix<double> a(range.count(), t.numbers);
   read_rows(in, t, range, a, labelled);
   result.matrix = finished(std::move(a), options, where.file.string());
@@ -319,16 +279,17 @@ LabelledTable read_csv_with_labels(const Location& where, ReadOptions options, c
 NumberedLabels read_csv_labels(const Location& where, const ReadOptions& options) {
   const CsvTable t = survey_csv(where.file, options);
   const RowRange range = row_range(t.rows, options);
-  LineReader in(where.file, options.memory_limit);
+  CsvRows rows(where.file, options);
+  LineReader& in = rows.lines;
   in.hold(product({range.count(), sizeof(std::int32_t)}));
   NumberedLabels result;
   result.numbers.reserve(static_cast<std::size_t>(range.count()));
   std::map<std::string, std::int32_t> known;
   std::vector<double> features(static_cast<std::size_t>(t.numbers));
   std::string label;
-  if (t.names) (void)next_row(in);
+  if (t.names) (void)rows.next();
   for (index_t i = 0; i < t.rows;) {
-    const auto line = next_row(in);
+    const auto line = rows.next();
     if (!line) in.refuse("the file became shorter while it was read");
     if (parse_row(in, *line, t, features.data(), label) > 0 && t.options.missing == Missing::drop) continue;
     if (label.empty()) in.refuse(field_text(t, t.labels) + ", the label, is empty");

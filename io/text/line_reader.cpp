@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -42,7 +45,7 @@ LineReader::LineReader(std::filesystem::path file, std::uint64_t memory_limit)
 LineReader::~LineReader() = default;
 
 void LineReader::refuse(const std::string& cause) const {
-  throw Error(Errc::bad_input, file_.string() + " line " + std::to_string(number_) + ": " + cause);
+  throw Error(Errc::bad_input, file_.string() + " line " + std::to_string(number_) + ": " + printable(cause));
 }
 
 void LineReader::hold(std::uint64_t bytes) {
@@ -67,6 +70,8 @@ void LineReader::fill() {
   const int got = gzread(stream_->file, buffer_.data() + end_, room);
   int status = Z_OK;
   const char* message = gzerror(stream_->file, &status);
+  if (status == Z_ERRNO)
+    throw Error(Errc::bad_input, file_.string() + " cannot be read: " + std::generic_category().message(errno));
   if (got < 0 || (status != Z_OK && status != Z_STREAM_END))
     throw Error(Errc::bad_input,
                 file_.string() + (status == Z_BUF_ERROR ? " is truncated: its gzip stream ends early"
@@ -76,7 +81,23 @@ void LineReader::fill() {
   end_ += static_cast<std::size_t>(got);
 }
 
+/// Leaves out a byte order mark, and refuses text in units of two or four bytes, with or without one.
+void LineReader::begin() {
+  begun_ = true;
+  while (end_ < 4 && !finished_) fill();
+  const std::string_view start(buffer_.data(), end_);
+  const auto zero = [&](std::size_t i) { return i < start.size() && start[i] == '\0'; };
+  const bool marked = start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff");
+  if (const bool wide = (marked && zero(2) && zero(3)) || (zero(0) && zero(1) && start.substr(2, 2) == "\xfe\xff");
+      wide || marked || (zero(0) != zero(1) && zero(2) == zero(0) && zero(3) == zero(1)))
+    throw Error(Errc::bad_input, file_.string() + " is " + (wide ? "UTF-32" : "UTF-16") +
+                                     " text (a spreadsheet calls it Unicode text): save it as UTF-8, as iconv -f " +
+                                     (wide ? "UTF-32" : "UTF-16") + " -t UTF-8 does");
+  if (start.starts_with("\xef\xbb\xbf")) begin_ = searched_ = 3;
+}
+
 std::optional<std::string_view> LineReader::next() {
+  if (!begun_) begin();
   for (;;) {
     const char* data = buffer_.data();
     if (const void* found = std::memchr(data + searched_, '\n', end_ - searched_)) {

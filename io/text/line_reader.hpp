@@ -1,4 +1,4 @@
-// Lines of a text file, plain or gzip-compressed, with their numbers, and the numbers in them.
+// Lines of a text file in UTF-8, plain or gzip-compressed, with their numbers, and the numbers in them.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ class LineReader {
 
   /// The next line without its end; nothing at the end of the file. Valid until the next call.
   /// @throws Error(bad_input) for a damaged or truncated gzip stream, or a line above 1 GB or 64 times the
-  /// file; Error(out_of_memory) for a line beyond the limit.
+  /// file, or UTF-16; Error(out_of_memory) for a line beyond the limit.
   [[nodiscard]] std::optional<std::string_view> next();
   /// The next line that holds more than blanks and does not begin with `comment`, without blanks at its ends.
   [[nodiscard]] std::optional<std::string_view> next_content(char comment);
@@ -38,6 +38,7 @@ class LineReader {
 
  private:
   void fill();
+  void begin();
 
   struct Stream;
   std::filesystem::path file_;
@@ -46,7 +47,7 @@ class LineReader {
   std::unique_ptr<Stream> stream_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0, searched_ = 0;
-  bool finished_ = false;
+  bool begun_ = false, finished_ = false;
   index_t number_ = 0;
 };
 

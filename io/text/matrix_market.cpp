@@ -82,7 +82,19 @@ MarketHeader parse_market_header(LineReader& in) {
   return h;
 }
 
+/// An entry takes at least 4 characters ("1 1\n"; 2 in an array), and gzip compresses no better than
+/// best_deflate. A size line that promises more than the file can hold is refused before memory is taken for
+/// it.
+void require_plausible(const MarketHeader& h, const std::filesystem::path& file) {
+  std::error_code failed;
+  const auto bytes = static_cast<double>(std::filesystem::file_size(file, failed));
+  if (!failed && static_cast<double>(h.entries) > 1 + bytes * best_deflate / (h.sparse ? 4 : 2))
+    throw Error(Errc::bad_input, file.string() + " announces " + std::to_string(h.entries) +
+                                     " entries, more than a file of its size can hold");
+}
+
 Description description_of(const MarketHeader& h, const Location& where, const ReadOptions& options) {
+  require_plausible(h, where.file);
   Description d;
   d.where = {where.file, ""};
   d.convention = "Matrix Market";
@@ -103,17 +115,6 @@ Description description_of(const MarketHeader& h, const Location& where, const R
                 where.file.string() + " has " + std::to_string(d.cols) + " columns; sparse matrices can have 2^31 - 1");
   set_sparse_bytes(d, h.structure != Structure::general, false, true);
   return d;
-}
-
-/// An entry takes at least 4 characters ("1 1\n"; 2 in an array), and gzip compresses no better than
-/// best_deflate. A size line that promises more than the file can hold is refused before memory is taken for
-/// it.
-void require_plausible(const MarketHeader& h, const std::filesystem::path& file) {
-  std::error_code failed;
-  const auto bytes = static_cast<double>(std::filesystem::file_size(file, failed));
-  if (!failed && static_cast<double>(h.entries) > 1 + bytes * best_deflate / (h.sparse ? 4 : 2))
-    throw Error(Errc::bad_input, file.string() + " announces " + std::to_string(h.entries) +
-                                     " entries, more than a file of its size can hold");
 }
 
 template <class T>
@@ -220,7 +221,6 @@ MatrixFile read_matrix_market(const Location& where, const ReadOptions& options)
   LineReader in(where.file, options.memory_limit);
   const MarketHeader h = parse_market_header(in);
   MatrixFile result{description_of(h, where, options), {}};
-  require_plausible(h, where.file);
   const std::string name = where.file.string();
   const Description& d = result.description;
   const RowRange range = row_range(d.rows, options);

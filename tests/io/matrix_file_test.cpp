@@ -4,11 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <iterator>
 #include <thread>
 
 #include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/output_file.hpp"
+#include "tallskinny/io/text/line_reader.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
@@ -99,6 +102,29 @@ TEST_CASE("a missing filter is named with its number and what to set") {
   CHECK(refused.says("32015"));
   CHECK(refused.says("Zstandard"));
   CHECK(refused.says("HDF5_PLUGIN_PATH"));
+}
+
+TEST_CASE("what a newer HDF5 wrote is there, and copied by a command") {
+  for (const char* file : {"native_complex.h5", "latest_format.h5"}) {
+    CAPTURE(file);
+    const auto refused = refusal_of(file + std::string(":/H"));
+    CHECK(refused.code == Errc::bad_input);
+    CHECK(refused.says("/H is written in a newer form than HDF5 "));
+    CHECK(refused.says("[\"H\"] = h5py.File(\"" + std::string(file) + "\")[\"H\"][()]'"));
+    CHECK(refusal_of(file + std::string(":/G")).says("has no object '/G'"));
+    const auto all = io::list_objects(fixture(file).file);
+    REQUIRE(all.size() == 2);
+    CHECK((all[0].where.object == "/H" && all[0].problem.find("newer form") != std::string::npos));
+    CHECK((all[1].problem.empty() && all[1].rows == 5));
+  }
+}
+
+TEST_CASE("a disk that fails is told with the name of the file") {
+  std::array<std::byte, 8> some{};
+  const auto bytes = refusal_of([&] { (void)io::FileBytes("/proc/self/mem").read(0, some); });
+  CHECK((bytes.code == Errc::bad_input && bytes.sentence == "/proc/self/mem cannot be read: Input/output error"));
+  const auto lines = refusal_of([] { (void)io::LineReader("/proc/self/mem").next(); });
+  CHECK((lines.code == Errc::bad_input && lines.sentence == "/proc/self/mem cannot be read: Input/output error"));
 }
 
 TEST_CASE("a location is a file and an object, and existing files win") {

@@ -26,6 +26,29 @@ std::string with(std::string content, const std::string& from, const std::string
   return content.replace(at, from.size(), to);
 }
 
+/// An archive of these members, not packed. (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT)
+std::string zip_of(const std::vector<std::pair<std::string, std::string>>& members) {
+  std::string archive, directory;
+  const auto number = [](std::uint64_t value, int bytes) {
+    std::string text;
+    for (int b = 0; b < bytes; ++b) text += static_cast<char>(value >> 8 * b & 0xff);
+    return text;
+  };
+  for (const auto& [name, content] : members) {
+    std::uint32_t crc = ~0u;
+    for (const char c : content) {
+      crc ^= static_cast<unsigned char>(c);
+      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320u : 0);
+    }
+    const std::string common = number(20, 2) + number(0, 8) + number(~crc, 4) + number(content.size(), 4) +
+                               number(content.size(), 4) + number(name.size(), 2) + number(0, 2);
+    directory += "PK\1\2" + number(20, 2) + common + number(0, 10) + number(archive.size(), 4) + name;
+    archive += "PK\3\4" + common + name + content;
+  }
+  return archive + directory + "PK\5\6" + number(0, 4) + number(members.size(), 2) + number(members.size(), 2) +
+         number(directory.size(), 4) + number(archive.size(), 4) + number(0, 2);
+}
+
 }  // namespace
 
 TEST_CASE("npz: sparse matrices in every format of SciPy, packed or not") {
@@ -43,6 +66,51 @@ TEST_CASE("npz: sparse matrices in every format of SciPy, packed or not") {
   CHECK(table_in("sparse_csr.npz", options) == Table(2, 4, {0, 0, -3, 0, 2, 0, 0, 5.25}));
 }
 
+TEST_CASE("npz: sparse vectors are columns, and arrays of more dimensions are refused") {
+  const Table column(4, 1, {0, 2.5, 0, -3});
+  CHECK(table_in("sparse_vector_coo.npz") == column);
+  CHECK(table_in("sparse_vector_csr.npz") == column);
+  io::ReadOptions options;
+  options.transpose = true;
+  CHECK(table_in("sparse_vector_coo.npz", options) == column.transposed());
+  CHECK(refusal_of("sparse_cube.npz").says("sparse_cube.npz holds a sparse array of 3 dimensions: a matrix has two"));
+  const auto vector = archive_of("sparse_vector_csr.npz");
+  CHECK(refused_npz(with(vector, "format.npy", "forma_.npy")).says("arrays; choose one as"));
+}
+
+TEST_CASE("npz: the directory of many arrays is read once, and few are listed") {
+  constexpr int count = 2000;
+  const TemporaryFolder folder;
+  std::string npy = "\x93NUMPY\1";
+  npy.append("\0\x46\0", 3) += "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }          \n";
+  npy.append(8, '\0');
+  std::vector<std::pair<std::string, std::string>> members;
+  for (int i = 0; i < count; ++i) members.emplace_back("array" + std::to_string(i) + ".npy", npy);
+  members.emplace_back("\xe9\xe2\x80\xae.npy", npy);
+  const auto where = file_in(folder, "many.npz", zip_of(members));
+  const auto bytes_read = [] {
+    std::ifstream in("/proc/self/io");
+    std::string word;
+    index_t bytes = -1;
+    in >> word >> bytes;
+    return bytes;
+  };
+  const index_t before = bytes_read();
+  REQUIRE(before > 0);
+  index_t found = 0;
+  io::visit_objects(where.file, {}, [&](const io::Description& d, const auto& read) {
+    found += d.rows == 1 && table_of(read({})).rows == 1 ? 1 : 0;
+  });
+  CHECK(found == count + 1);
+  CHECK(bytes_read() - before < 100 * static_cast<index_t>(std::filesystem::file_size(where.file)));
+  const auto refused = refusal_of([&] { (void)io::describe(where); });
+  CHECK(refused.says("array18, array19, and 1981 more"));
+  const auto not_there = refusal_of([&] { (void)io::describe({where.file, "x"}); });
+  CHECK(not_there.says("has no array 'x'; it has array0, "));
+  CHECK(not_there.sentence.size() < 600);
+  CHECK(io::list_objects(where.file).back().where.text().ends_with(":\\xe9\\xe2\\x80\\xae"));
+}
+
 TEST_CASE("npz: an array is named as the object; the only one needs no name") {
   CHECK(table_in("archive.npz") == matrix_d());
   CHECK(table_of(io::read_matrix({fixture("arrays.npz").file, "d"})) == matrix_d());
@@ -58,7 +126,8 @@ TEST_CASE("npz: an array is named as the object; the only one needs no name") {
 
 TEST_CASE("npz: what cannot be read is refused") {
   const auto arrays = archive_of("arrays.npz"), of_csc = archive_of("sparse_csc.npz");
-  CHECK(refused_npz(arrays).says("holds several arrays; name one: "));
+  CHECK(refused_npz(arrays).says("holds 3 arrays; choose one as "));
+  CHECK(refused_npz(arrays).says("a.npz:NAME from d, words, v"));
   CHECK(refused_npz(arrays, "e").says("has no array 'e'; it has d, words, v"));
   CHECK(refused_npz(arrays.substr(0, arrays.size() / 2)).says("zip archive without a directory"));
   CHECK(refused_npz(with(arrays, std::string("PK\x05\x06\0\0\0\0\3\0\3\0", 12),

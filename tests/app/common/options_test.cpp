@@ -138,6 +138,8 @@ TEST_CASE("the command line wins over the environment, and that over the configu
   CHECK(s.threads == 4);
   CHECK(s.quiet);
 
+  const std::string marked = folder.file("b.ini", "\xef\xbb\xbfthreads = 6\r\n");  // as editors of Windows save it
+  CHECK(parsed({"a.mtx", "--config", marked}).threads == 6);
   const Environment config("TSPROBE_CONFIG", file.c_str());
   CHECK(parsed({"a.mtx"}).threads == 4);
 }
@@ -167,6 +169,8 @@ TEST_CASE("errors in the environment and in the file name their place") {
   CHECK(refusal({"a", "--config", bad_section}).starts_with(bad_section + ": unknown option 'tsprobes.nev'"));
   const std::string syntax = folder.file("syntax.ini", "this is no option\n");
   CHECK(refusal({"a", "--config", syntax}).starts_with(syntax + ": "));
+  const std::string wide = folder.file("wide.ini", "\xff\xfen");
+  CHECK(refusal({"a", "--config", wide}) == "--config: the file '" + wide + "' is UTF-16 text: save it as UTF-8");
   const std::string twice = folder.file("twice.ini", "nev = 2\nnev = 3\n");
   CHECK(refusal({"a", "--config", twice}).find("more than once") != std::string::npos);
   const std::string missing = folder / "missing.ini";

@@ -227,6 +227,14 @@ TEST_CASE("what the parent ignores stays ignored, and a signal ends work without
             std::raise(signal);
           }) == 128 + signal);
   }
+  for (const int signal : {SIGSEGV, SIGABRT})
+    CHECK(in_child([&] {
+            std::signal(signal, SIG_DFL);
+            install_stop_handlers("tsprobe");
+            io::NewFile half(folder / "half");
+            half.write("half");
+            std::raise(signal);
+          }) == -signal);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 

@@ -56,6 +56,8 @@ TEST_CASE("what standard input cannot be is said of standard input", "[tskmeans]
   CHECK(mentions(refused("printf '1;2\\n3;4\\n' | $P - -k 2 --format npy", 4), "standard input"));
   CHECK(mentions(refused("printf '1,2\\n' | $P - -k 1 --format jpeg", 2), "one of mtx|npy|npz|"));
   CHECK(mentions(refused("printf '1,2\\n' | $P - -k 1 -o -", 2), "cannot be written to standard output"));
+  CHECK(mentions(refused("printf '1,2\\n' | TMPDIR=/no/folder $P - -k 1", 1),
+                 "standard input cannot be kept: /no/folder, which TMPDIR names for temporary files, is no folder"));
   // A format that a name hides.
   const TemporaryFolder folder;
   const std::string plain = folder.file("points", "1,2\n3,4\n");

@@ -202,3 +202,16 @@ TEST_CASE("a signal ends the run with what there is", "[tskmeans]") {
     CHECK(nlohmann::json::parse(r.out)["stop"] == "interrupted");
   }
 }
+
+TEST_CASE("a signal ends the count of rows at once", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "long.csv.gz";  // ends with what is no number, as a whole count would find
+  const auto result = test::run_process(
+      "/bin/sh",
+      {"-c", "cd '" + folder.path().string() +
+                 "'; yes 1,2 | head -n 2000000 | gzip -1 > piece; for i in $(seq 100); do cat piece; done > '" + file +
+                 "'; echo 1,x | gzip >> '" + file + "'; '" TS_TSKMEANS "' '" + file +
+                 "' -k 1 -q & p=$!; sleep 1; kill -TERM $p; wait $p"});
+  INFO(result.err);
+  CHECK(result.code == 128 + SIGTERM);
+}

@@ -94,6 +94,7 @@ TEST_CASE("AnnData: X is taken by itself, layers, obsp and obsm by name") {
   CHECK(described("anndata_sparse.h5ad:/obsp/neighbours").rows == 4);
   CHECK(table_in("anndata_sparse.h5ad:/obsm/X_pca") == Table(4, 2, {0, 1, 2, 3, 4, 5, 6, 7}));
 
+  CHECK(refusal_of("anndata_sparse.h5ad:/obs").says("/obs is an AnnData data frame, a table of columns ("));
   const auto dense = io::read_matrix(fixture("anndata_dense.h5ad"));
   CHECK_FALSE(dense.description.sparse);
   CHECK(dense.description.type == DType::float32);

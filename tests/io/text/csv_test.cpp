@@ -20,10 +20,68 @@ TEST_CASE("csv: separators, names, comments, quotes, line ends") {
   CHECK(read_csv("1\t2.5\t-3\n4\t5\t6e3") == expected);
   CHECK(read_csv("  1   2.5 -3\n4 5  6e3  \n") == expected);
   CHECK(read_csv("a,b,c\n1,2.5,-3\n4,5,6e3\n") == expected);
-  CHECK(read_csv("\"a, b\",\"b\",c\n\"1\", 2.5 ,-3\n\n# between\n4,5,+6e3\n") == expected);
+  CHECK(read_csv("\"a, b\",\"b\",c\n\"1\", 2.5 ,-3\n\n4,5,+6e3\n") == expected);
+  CHECK(read_csv("1|2.5|-3\n4|5|6e3\n") == expected);
+  CHECK(read_csv("sep=;\r\na;b;c\r\n1;2.5;-3\r\n4;5;6e3\r\n") == expected);
+  CHECK(read_csv("SEP=\t\n1\t2.5\t-3\n4\t5\t6e3\n") == expected);
   CHECK(read_csv("\xef\xbb\xbf"
                  "1,2.5,-3\n4,5,6e3\n") == expected);
   CHECK(read_csv("x\n7\n8\n") == Table(2, 1, {7, 8}));
+}
+
+TEST_CASE("csv: comments begin with # before the first other line, or as --comment says") {
+  CHECK(read_csv("# made by hand\n\n #\na,b\n1,2\n") == Table(1, 2, {1, 2}));
+  io::ReadOptions options;
+  options.table.missing = io::Missing::mean;
+  CHECK(read_csv("a,b\n#N/A,1\n2,3\n4,5\n", options) == Table(3, 2, {3, 1, 2, 3, 4, 5}));
+  CHECK(read_csv("#N/A,1\n2,3\n", options) == Table(2, 2, {2, 1, 2, 3}));
+  CHECK(refused_csv("#N/A,1\n2,3\n").says("line 1: field 1 is '#N/A', not a number; --missing drop"));
+  CHECK(refused_csv("#DIV/0!,1\n2,3\n").says("line 1: field 1 is '#DIV/0!', not a number"));
+  CHECK(refused_csv("a,b\n1,2\n# end\n").says("line 3: field 1 (a) is '# end', not a number; --comment '#'"));
+  options = {};
+  options.comment = "#";
+  CHECK(read_csv("a,b\n1,2\n# end\n", options) == Table(1, 2, {1, 2}));
+  options.comment = "//";
+  CHECK(read_csv("// x\n1,2\n// y\n3,4\n", options) == Table(2, 2, {1, 2, 3, 4}));
+  options.comment = "";
+  CHECK(read_csv("#a,b\n1,2\n", options) == Table(1, 2, {1, 2}));
+  const TemporaryFolder folder;
+  const auto where = file_in(folder, "c.csv", "#1,2\n#2,3\n5,6\n");
+  CHECK(io::describe(where).note == "2 lines are comments");
+  CHECK(io::describe(where, options).column_names.empty());
+  CHECK(refusal_of([&] { (void)io::read_matrix(where, options); }).says("field 1 is '#1'"));
+}
+
+TEST_CASE("csv: a separator at the end of lines is followed by no column") {
+  const Table expected(2, 2, {1, 2, 3, 4});
+  for (const char* text : {"a,b,\n1,2,\n3,4,\n", "1,2,\n3,4,\n", "a,b\n1,2,\n3,4,\n", "a,b,\n1,2\n3,4\n",
+                           "a\tb\t\r\n1\t2\t\r\n3\t4\t\r\n", "a,b,\n1,2, \n3,4,\"\"\n"}) {
+    CAPTURE(text);
+    CHECK(read_csv(text) == expected);
+  }
+  io::ReadOptions options;
+  options.table.missing = io::Missing::mean;
+  CHECK(read_csv("1,2,\n3,4,5\n", options) == Table(2, 3, {1, 2, 5, 3, 4, 5}));  // a column with a value
+  CHECK(read_csv("a,b,\n1,2,3\n") == Table(1, 3, {1, 2, 3}));
+  options.table.missing = io::Missing::refuse, options.table.drop = {"-1"};
+  CHECK(read_csv("a,b,\n1,2,\n", options) == Table(1, 1, {1}));
+  CHECK(refused_csv("a,b\n1,2,,\n").says("has 4 fields"));
+  CHECK(refused_csv("a,b,c\n1,2,\n").says("field 3 (c) is empty"));
+}
+
+TEST_CASE("csv: text that is not UTF-8 is named") {
+  const auto of_units = [](const std::string& text, std::size_t zeros, bool big, const std::string& mark) {
+    std::string wide = mark;
+    for (const char c : text) wide += big ? std::string(zeros, '\0') + c : c + std::string(zeros, '\0');
+    return wide;
+  };
+  for (const std::string mark : {"", "\xff\xfe"})
+    CHECK(refused_csv(of_units("a,b\n1,2\n", 1, false, mark)).says("t.csv is UTF-16 text"));
+  for (const std::string mark : {"", "\xfe\xff"})
+    CHECK(refused_csv(of_units("a,b\n1,2\n", 1, true, mark)).says("iconv -f UTF-16 -t UTF-8"));
+  CHECK(refused_csv(of_units("a,b\n1,2\n", 3, false, std::string("\xff\xfe\0\0", 4))).says("t.csv is UTF-32 text"));
+  const std::string zero("a,b\n1,\0002\n", 9);
+  CHECK(refused_csv(zero).says("line 2: field 2 (b) is '\\x002', not a number; --drop b"));
 }
 
 TEST_CASE("csv: the transpose and some rows") {

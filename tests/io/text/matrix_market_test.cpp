@@ -103,6 +103,10 @@ TEST_CASE("Matrix Market: duplicates add up when that is accepted") {
 TEST_CASE("sizes that a file cannot hold take no memory") {
   CHECK(refused_market(general + "9 9 4000000000000000000\n1 1 1\n").code != Errc::interrupted);
   CHECK(refused_market(general + "1000000 1000000 100000000\n1 1 1\n").says("more than a file of its size can hold"));
+  const TemporaryFolder folder;
+  const auto many = file_in(folder, "many.mtx", general + "2000000 2000000 2000000000000\n1 1 1\n");
+  CHECK(
+      refusal_of([&] { (void)io::describe(many); }).says("many.mtx announces 2000000000000 entries, more than a file"));
   CHECK(refused_market(general + "9000000000000000000 3 1\n1 1 1\n").code == Errc::out_of_memory);
   CHECK(refused_market(general + "3 9000000000000000000 1\n1 1 1\n").says("2^31 - 1"));
   CHECK(refused_market("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n").code !=

@@ -1,0 +1,45 @@
+// Rows of a table in text, and the fields in them.
+#pragma once
+
+#include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/io/text/line_reader.hpp"
+
+namespace ts::inline v0::io {
+
+/// The lines of a table that hold fields: neither blank nor a comment, nor Excel's first line that names a separator.
+class CsvRows {
+ public:
+  /// @throws Error as LineReader.
+  CsvRows(const std::filesystem::path& file, const ReadOptions& options)
+      : lines(file, options.memory_limit), comment_(options.comment) {}
+
+  /// The next row; nothing at the end. Valid until the next call. @throws Error as LineReader::next.
+  [[nodiscard]] std::optional<std::string_view> next();
+
+  LineReader lines;
+  std::optional<char> separator;  ///< that a line "sep=;" names
+  index_t comments = 0;           ///< lines that were passed over
+
+ private:
+  [[nodiscard]] bool is_comment(std::string_view text) const;
+
+  std::optional<std::string> comment_;
+  bool begun_ = false;  ///< with a row: the names, or the first numbers
+};
+
+/// The separator of a line; ' ' stands for any run of blanks.
+[[nodiscard]] char find_separator(std::string_view line, bool decimal_comma);
+
+/// Cuts the next field off `rest`; false when there is none. Quotes may enclose a field. `more` is true at first.
+[[nodiscard]] bool next_field(std::string_view& rest, bool& more, char separator, std::string_view& field);
+
+/// All fields of a line.
+[[nodiscard]] std::vector<std::string_view> fields_of(std::string_view line, char separator);
+
+/// A field as a number; with decimal_comma 1,5 is one.
+[[nodiscard]] std::optional<double> number_in(std::string_view field, bool decimal_comma);
+
+/// A field that says that there is no value, as R, pandas and spreadsheets write it.
+[[nodiscard]] bool is_missing(std::string_view field);
+
+}  // namespace ts::inline v0::io
