@@ -119,7 +119,8 @@ std::vector<Description> list_mat(const Location& where, const ReadOptions& opti
       continue;
     }
     Description unreadable;
-    unreadable.where = {where.file, v.path}, unreadable.convention = convention, unreadable.problem = v.problem;
+    unreadable.where = {where.file, v.path}, unreadable.convention = convention;
+    unreadable.problem = unreadable.where.text() + " " + v.problem;
     found.push_back(std::move(unreadable));
   }
   return found;

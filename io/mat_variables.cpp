@@ -53,6 +53,14 @@ struct Memory {
     const off_t end = ::lseek(descriptor, 0, SEEK_END);
     return end < 0 ? 0 : static_cast<std::uint64_t>(end);
   }
+  /// Bytes of what was read from a file of that name, as FileBytes::read.
+  [[nodiscard]] std::size_t read(const std::string& name, std::uint64_t offset, std::span<std::byte> out) const {
+    try {
+      return io::read_at(descriptor, offset, out);
+    } catch (const std::system_error& error) {
+      throw Error(Errc::bad_input, name + " cannot be read: " + error.code().message());
+    }
+  }
   int descriptor;
 };
 
@@ -116,7 +124,7 @@ std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std:
     refuse(file, "is a MATLAB file of version 4 or 5 that libmatio cannot open: save it with '-v7.3'");
   if (WEXITSTATUS(status) == no_memory) refuse(file, "asks for more memory than --memory or a file of its size allows");
   std::string text(told.size(), '\0');
-  const auto got = io::read_at(told.descriptor, 0, std::as_writable_bytes(std::span(text)));
+  const auto got = told.read(file.string(), 0, std::as_writable_bytes(std::span(text)));
   try {
     if (WEXITSTATUS(status) != fine || got != text.size()) throw std::runtime_error("no answer");
     return hdf5::Message(std::move(text)).get<std::vector<MatVariable>>();
@@ -144,7 +152,7 @@ MatContent read_mat(const std::filesystem::path& file, const std::string& path, 
   if (!found.front().problem.empty()) throw Error(Errc::bad_input, name + " " + found.front().problem);
   const std::uint64_t size = lists->size();
   return {found.front(), {name, size, [lists, name](std::uint64_t offset, std::span<std::byte> out) {
-                            if (io::read_at(lists->descriptor, offset, out) < out.size())
+                            if (lists->read(name, offset, out) < out.size())
                               throw Error(Errc::bad_input, name + " is damaged: its lists end early");
                           }}};
 }

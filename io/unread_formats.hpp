@@ -13,14 +13,14 @@ inline constexpr std::size_t bytes_of_start = 64;
 /// @throws Error(bad_input) for a folder that is a Zarr store.
 void refuse_zarr(const std::filesystem::path& folder);
 
-/// What its first bytes, or its name, show. @throws Error(bad_input) for a compressed file other than gzip, a
-/// spreadsheet, Parquet and Arrow.
+/// @throws Error(bad_input) for a file whose first bytes, or whose name, show a compressed file other than gzip, a
+/// spreadsheet, Parquet or Arrow.
 void refuse_unread(const std::filesystem::path& file, std::string_view start);
 
-/// The same for a file that nothing recognised: gzip of what is no text, and svmlight.
+/// To be called for a file that nothing recognised. @throws Error(bad_input) for gzip and svmlight.
 void refuse_unknown(const std::filesystem::path& file, std::string_view start);
 
-/// The words of a line: a label, and pairs like 3:0.5 of a column and a number. @throws Error(bad_input) for those.
+/// @throws Error(bad_input) where the words of a line are a label, and pairs like 3:0.5 of a column and a number.
 void refuse_svmlight(const std::filesystem::path& file, const std::vector<std::string_view>& words);
 
 }  // namespace ts::inline v0::io

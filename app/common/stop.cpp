@@ -76,7 +76,7 @@ bool ignored_by_parent(int signal) {
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Whether nobody answers the signal, as sanitizers do.
+/// True where nobody answers the signal yet, as sanitizers do.
 bool unanswered(int signal) {
   struct sigaction now {};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL;

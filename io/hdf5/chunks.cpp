@@ -125,7 +125,7 @@ bool Node::read_chunk(index_t row, index_t col, std::vector<char>& stored, unsig
 #if H5_VERSION_GE(1, 10, 3)
   const Quiet quiet;
   const hsize_t at[2] = {static_cast<hsize_t>(row), static_cast<hsize_t>(col)};
-  const auto fail = [&] { refuse("cannot be read: it is damaged or truncated (" + last_error() + ")"); };
+  const auto fail = [&] { refuse("cannot be read: " + cause_of_failure("it is damaged or truncated")); };
   // Where a chunk was never written HDF5 1.10 gives a size of 0, later releases an error.
   hsize_t bytes = 0;
   if (H5Dget_chunk_storage_size(object_->id(), at, &bytes) < 0 || bytes == 0) return false;

@@ -230,7 +230,7 @@ void Node::read(index_t begin, index_t end, MemoryType memory, std::span<std::by
   if (remote_) return remote_->read(*this, begin, end, memory, out, member);
   require_written({begin, end});
   const Quiet quiet;
-  const auto fail = [&] { refuse("cannot be read: it is damaged or truncated (" + last_error() + ")"); };
+  const auto fail = [&] { refuse("cannot be read: " + cause_of_failure("it is damaged or truncated")); };
   const Handle stored = own_type(H5Dget_type(object_->id()));
   const Handle type = member.empty() ? memory_type(stored.id(), memory) : member_type(stored.id(), memory, member);
   const Handle space = own_space(H5Dget_space(object_->id()));

@@ -1,5 +1,8 @@
 #include "tallskinny/io/hdf5/h5.hpp"
 
+#include <cerrno>
+#include <system_error>
+
 namespace ts::inline v0::io::hdf5 {
 
 std::recursive_mutex& library_lock() {
@@ -28,6 +31,11 @@ std::string last_error() {
     return text.substr(begin, text.find('\'', begin) - begin);
   }
   return text;
+}
+
+std::string cause_of_failure(const std::string& words) {
+  const std::string why = last_error();
+  return why == std::generic_category().message(EIO) ? why : words + " (" + why + ")";
 }
 
 }  // namespace ts::inline v0::io::hdf5

@@ -48,6 +48,9 @@ inline Handle own_properties(hid_t id) { return {id, close_quietly<H5Pclose>}; }
 /// What HDF5 says of the last failed call: the innermost message of its error stack, or "".
 [[nodiscard]] std::string last_error();
 
+/// Why it failed: `words`, such as "it is damaged", with what HDF5 says; of a disk that fails what the system says.
+[[nodiscard]] std::string cause_of_failure(const std::string& words);
+
 /// A 16-bit float type with this many mantissa bits: 10 is IEEE half, 7 is bfloat16.
 [[nodiscard]] Handle sixteen_bit_float(unsigned mantissa_bits);
 

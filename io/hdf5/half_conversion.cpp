@@ -1,7 +1,10 @@
 // HDF5 1.10 converts 16-bit floats bit by bit, about 5 million a second. The conversions registered here
 // (float16 and bfloat16, either byte order, to float and double) run some hundred times faster.
+#include <sys/mman.h>
+
 #include <cstring>
 #include <mutex>
+#include <new>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -127,6 +130,11 @@ Handle sixteen_bit_float(unsigned mantissa_bits) {
 void start_library() {
   static std::once_flag once;
   std::call_once(once, [] {
+    // HDF5 1.10 crashes where memory runs out while it starts, which takes less than this.
+    constexpr std::size_t of_start = std::size_t{4} << 20;
+    void* const spare = ::mmap(nullptr, of_start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (spare == MAP_FAILED) throw std::bad_alloc();
+    ::munmap(spare, of_start);
     H5dont_atexit();
     const Quiet quiet;
     register_lzf();

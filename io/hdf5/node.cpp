@@ -55,9 +55,9 @@ bool is_there(hid_t from, const std::string& path) {
          H5Oget_info_by_name2(from, path.c_str(), &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0;
 }
 
-/// Says why an object that is there cannot be opened, by what HDF5 said.
-[[noreturn]] void refuse_unopened(const Node& node, const std::string& why) {
-  if (why.find("version") == std::string::npos) node.refuse("cannot be opened: it is damaged (" + why + ")");
+/// Says why an object that is there cannot be opened: `why` is what HDF5 said, `cause` that in a sentence.
+[[noreturn]] void refuse_unopened(const Node& node, const std::string& why, const std::string& cause) {
+  if (why.find("bad version number") == std::string::npos) node.refuse("cannot be opened: " + cause);
   unsigned numbers[3] = {};
   H5get_libversion(&numbers[0], &numbers[1], &numbers[2]);
   const auto plain = [](const std::string& name, const char* otherwise) {  // nothing that a shell or Python obeys
@@ -124,8 +124,8 @@ std::optional<Node> Node::find(std::string_view name) const {
   Handle object = own_object(H5Oopen(object_->id(), path.c_str(), links.access()));
   if (links.refused()) found.refuse(*links.refused());
   if (!object) {
-    const std::string why = last_error();
-    if (is_there(object_->id(), path)) refuse_unopened(found, why);
+    const std::string why = last_error(), cause = cause_of_failure("it is damaged");
+    if (is_there(object_->id(), path)) refuse_unopened(found, why, cause);
     return std::nullopt;
   }
   const H5I_type_t type = H5Iget_type(object.id());

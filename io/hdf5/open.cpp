@@ -37,11 +37,11 @@ Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::str
     const std::string why = last_error();
     if (why.find("truncated") != std::string::npos) refuse("is truncated (" + why + ")");
     if (why == std::generic_category().message(EWOULDBLOCK)) refuse_locked(*file, why);
-    refuse("is a damaged HDF5 file (" + why + ")");
+    refuse("cannot be opened: " + cause_of_failure("it is a damaged HDF5 file"));
   }
   Node root;
   root.object_ = std::make_shared<const Handle>(own_group(H5Gopen2(opened.id(), "/", H5P_DEFAULT)));
-  if (!*root.object_) refuse("is a damaged HDF5 file (" + last_error() + ")");
+  if (!*root.object_) refuse("cannot be opened: " + cause_of_failure("it is a damaged HDF5 file"));
   root.file_ = std::move(file), root.path_ = "/";
   root.bytes_ = std::move(bytes), root.options_ = options;
   return root;

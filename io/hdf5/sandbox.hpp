@@ -29,7 +29,7 @@ class NoSignals {
 /// calls: then limits alone stand for that. To be called by a process with one thread.
 [[nodiscard]] bool give_up_rights(std::initializer_list<int> kept, std::uint64_t address_space, int opened = -1);
 
-/// What follows the name of a file that is refused for that.
+/// Follows the name of a file that is refused for that.
 inline constexpr const char* no_filter =
     " cannot be read by a process without rights, as this system filters no system calls: --trust-input reads it all "
     "the same";

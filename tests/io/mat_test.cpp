@@ -69,6 +69,9 @@ TEST_CASE("mat: what is there is listed, and what cannot be read is refused") {
   CHECK(refusal_of("matlab5.mat").says("holds several matrices; choose one as "));
   CHECK(refusal_of("matlab5.mat:/B").says("has no matrix 'B'; it has A (4 x 3 sparse), Z"));
   CHECK(refusal_of("matlab5.mat:/title").says("has no matrix 'title'"));
+  const auto damaged = io::list_objects(fixture("lists_apart.mat").file);  // a byte of matlab5.mat changed
+  REQUIRE_FALSE(damaged.empty());
+  CHECK(damaged[0].problem.ends_with("lists_apart.mat:A has lists of lengths that do not fit together"));
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& content, const std::string& object) {
     io::Location where = file_in(folder, "m.mat", content);

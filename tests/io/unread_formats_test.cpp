@@ -26,7 +26,8 @@ TEST_CASE("compressed files are named with the command that opens them") {
 }
 
 TEST_CASE("spreadsheets, Zarr stores and svmlight are named with what reads them") {
-  const std::string zip = std::string("PK\3\4", 4) + std::string(26, '\0');
+  std::string zip("PK\3\4", 4);
+  zip.append(26, '\0');
   CHECK(refused("f.xlsx", zip + "[Content_Types].xml").says("f.xlsx is a spreadsheet"));
   CHECK(refused("f.xlsx", zip + "[Content_Types].xml").says("pandas.read_excel(\"f.xlsx\").to_csv("));
   CHECK(refused("f.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1").says("is a spreadsheet"));

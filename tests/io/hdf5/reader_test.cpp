@@ -122,7 +122,7 @@ TEST_CASE("where system calls cannot be filtered, files are read only if they ar
     REQUIRE(::pipe(ends) == 0);
     const pid_t child = ::fork();
     if (child == 0) {
-      // As a system without such filters answers.
+      // A system without such filters answers like this.
       const sock_filter program[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                                      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
                                      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
