@@ -1,11 +1,25 @@
 // Cholesky QR: once, twice, and after a shifted first step.
 #include <algorithm>
+#include <cmath>
 
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::ortho::detail {
+
+namespace {
+
+/// ||G - I||_F
+template <class T>
+double distance_to_identity(HostView<const T> g) {
+  double squares = 0;
+  for (index_t i = 0; i < g.rows(); ++i)
+    for (index_t j = 0; j < g.cols(); ++j) squares += std::norm(g(i, j) - (i == j ? T{1} : T{0}));
+  return std::sqrt(squares);
+}
+
+}  // namespace
 
 template <class T>
 bool cholesky_step(Tall<T>& tall, Matrix<T> g, PlacedView<T> x, HostView<T> r) {
@@ -18,10 +32,10 @@ bool cholesky_step(Tall<T>& tall, Matrix<T> g, PlacedView<T> x, HostView<T> r) {
 template <class T>
 bool two_cholesky_steps(Tall<T>& tall, Matrix<T> g, PlacedView<T> x, HostView<T> r) {
   if (!cholesky_step(tall, std::move(g), x, r)) return false;
-  // Where the first step lost nearly everything, small pivots say so and the second would lose u / pivot.
-  constexpr double smallest_pivot = 0.1;
+  // The second loses u times the condition of its factor, which pivots do not tell: those of Kahan's matrix are near 1.
+  constexpr double farthest = 0.5;
   auto second = gram_of<T>(tall, x);
-  if (!cholesky(second.view(), smallest_pivot)) return false;
+  if (!(distance_to_identity<T>(second.cview()) <= farthest) || !cholesky(second.view())) return false;
   tall.solve(x, second.cview());
   multiply_left<T>(second.cview(), r);
   return true;

@@ -15,6 +15,13 @@
 
 namespace ts::inline v0::solvers {
 
+namespace {
+
+/// Of orthogonality, of triplets that count as converged.
+constexpr double largest_loss = 1e-8;
+
+}  // namespace
+
 template <class T>
 PlacedMatrix<T> orthonormal_basis(const Context& ctx, PlacedView<const T> x, index_t width, std::uint64_t seed,
                                   Matrix<T>* r, index_t* found) {
@@ -257,11 +264,13 @@ void SvdSolver<T>::conclude() {
   t.gap = k > 0 ? std::abs(t.values.back() - next_) : nan;
   t.error_bounds = t.residual_norms;
   t.converged_pairs.assign(at(k), false), t.vector_errors.assign(at(k), nan), t.converged_count = 0;
-  for (index_t j = 0; j < k; ++j)
-    if (t.residual_norms[at(j)] <= accept.bound(t.values[at(j)])) t.converged_pairs[at(j)] = true, ++t.converged_count;
-  t.multiplicities = multiplicities_of(t.values, t.residual_norms, norm_);
   t.orthogonality_loss =
       std::max(ortho::bound_of_loss<T>(ctx_, t.vectors.cview()), ortho::bound_of_loss<T>(ctx_, out_.left.cview()));
+  // Residuals are those of unit vectors, or they say nothing.
+  const bool orthonormal = t.orthogonality_loss <= largest_loss;
+  for (index_t j = 0; orthonormal && j < k; ++j)
+    if (t.residual_norms[at(j)] <= accept.bound(t.values[at(j)])) t.converged_pairs[at(j)] = true, ++t.converged_count;
+  t.multiplicities = multiplicities_of(t.values, t.residual_norms, norm_);
   t.value_roundings.assign(at(k), (64 * unit_roundoff + t.orthogonality_loss) * norm_);
   t.verification = verification_, t.shift = std::nullopt;
   t.converged = t.converged_count == wanted_, t.cut_off = wanted_ < a_.cols ? copies_cut_off(t, a_.cols) : 0;

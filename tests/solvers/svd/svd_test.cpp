@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "tallskinny/app/generators/matrices.hpp"
+#include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/solvers/svd/known.hpp"
+#include "tallskinny/tests/support/kahan.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
 
@@ -290,6 +292,35 @@ TEST_CASE("smallest singular values of dense matrices") {
   CHECK_THROWS_AS(solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(d.view())},
                                              options_for(3, solvers::Which::SM)),
                   Error);
+}
+
+TEMPLATE_TEST_CASE("smallest singular vectors of a nearly singular matrix are unit vectors", "", double,
+                   std::complex<double>) {
+  const index_t n = GENERATE(60, 100, 144, 223);
+  const bool is_sparse = GENERATE(false, true);
+  CAPTURE(n, is_sparse);
+  const auto a = test::kahan<TestType>(n);
+  const auto all = ortho::svd<TestType>(a.cview()).values;
+  const auto s = sparse_of<TestType>(a.cview());
+  solvers::EigenOptions options;
+  options.nev = 3, options.which = solvers::Which::SM;
+  const auto r = solvers::solve_svd<TestType>(
+      Context{},
+      is_sparse ? sparse(s) : solvers::SvdProblem<TestType>{solvers::rectangular<TestType>(a.cview()), a.cview()},
+      options);
+  check(r, {all[at(n - 1)], all[at(n - 2)], all[at(n - 3)]}, test::allowed::short_sum);
+  for (const double residual : r.triplets.residual_norms) CHECK(residual < test::allowed::long_sum);
+  // The other half of the residual, and unit vectors.
+  for (index_t j = 0; j < 3; ++j) {
+    double off = 0, length = 0;
+    for (index_t c = 0; c < n; ++c) {
+      TestType sum = -r.triplets.values[at(j)] * r.triplets.vectors(c, j);
+      for (index_t i = 0; i < n; ++i) sum += conjugate(a(i, c)) * r.left(i, j);
+      off += std::norm(sum), length += std::norm(r.left(c, j));
+    }
+    CHECK(std::sqrt(off) < test::allowed::long_sum);
+    CHECK(std::abs(length - 1) < test::allowed::long_sum);
+  }
 }
 
 TEST_CASE("the smallest singular values of matrices with random elements, to the last digits") {
