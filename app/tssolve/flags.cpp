@@ -7,7 +7,7 @@ namespace ts::app::tssolve {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, const char*>, 12> flags = {{{"`nev`", "--nev"},
+constexpr std::array<std::pair<const char*, const char*>, 13> flags = {{{"`nev`", "--nev"},
                                                                         {"`which`", "--which"},
                                                                         {"`target`", "--sigma"},
                                                                         {"`tol`", "--tol"},
@@ -18,7 +18,8 @@ constexpr std::array<std::pair<const char*, const char*>, 12> flags = {{{"`nev`"
                                                                         {"`block_size`", "--block-size"},
                                                                         {"`max_basis`", "--max-basis"},
                                                                         {"`max_iterations`", "--max-iter"},
-                                                                        {"`centred`", "--centre"}}};
+                                                                        {"`centred`", "--centre"},
+                                                                        {"`symmetrise`", "--symmetrise"}}};
 
 }  // namespace
 

@@ -85,10 +85,12 @@ class Hermitian {
 
   int scale() {
     exponent_ = solvers::take_exponent(run_.ctx, matrix_, narrow_);
+    dropped_.matrix = std::ldexp(run_.facts.dropped.matrix, -exponent_);
     if (!mass_) return exponent_;
     AnyMatrix<T> scaled(std::move(*mass_));
     const int of_mass = solvers::take_exponent(run_.ctx, scaled);
     mass_ = std::move(std::get<CsrMatrix<T>>(scaled));
+    dropped_.mass = std::ldexp(run_.facts.dropped.mass, -of_mass);
     return exponent_ -= of_mass;
   }
 
@@ -137,6 +139,7 @@ class Hermitian {
                                 mass_->view(), *assembled_->factor, options, result)
               .backward_errors;
     if (!order_.empty()) result.vectors = moved(result.vectors, order_);
+    solvers::count_dropped<T>(run_.ctx, dropped_, mass_.has_value(), result);
     return result;
   }
 
@@ -213,7 +216,7 @@ class Hermitian {
       run_.facts.method += std::string(", preconditioned by ") + text_of(*kind);
     } else if (settings.preconditioner != "none" && settings.preconditioner != "auto") {
       const auto described = io::describe(io::parse_location(settings.preconditioner), settings.read);
-      given_ = read_hermitian(described, settings.read, Role::companion);
+      given_ = read_hermitian(described, settings.read, Role::companion, settings.symmetrise);
       if (is_complex<T>) make_complex(*given_);
       preconditioner = given_preconditioner<T>(*given_, run_.facts.input.rows, assembled_->factor, order_);
       run_.facts.method += ", preconditioned by " + settings.preconditioner;
@@ -234,6 +237,7 @@ class Hermitian {
   std::vector<index_t> order_;  ///< of rows, where it is not the file's
   bool narrow_;
   int exponent_ = 0;
+  solvers::Dropped dropped_;  ///< in units of the scaled matrices
   std::optional<double> target_;
   std::optional<Beginning<T>> beginning_;
   std::optional<solvers::Assembled<T>> assembled_;

@@ -73,7 +73,9 @@ std::string by_whom(const Run& run) {
 /// The rows of this rank. Where another distribution of units gives the rank with the most entries a tenth less of
 /// them, it takes that one, and reads again.
 Input read_balanced(Run& run) {
-  const auto read = [&run] { return read_hermitian_rows(run.ctx, run.facts.input, run.settings.read, Role::matrix); };
+  const auto read = [&run] {
+    return read_hermitian_rows(run.ctx, run.facts.input, run.settings.read, Role::matrix, run.settings.symmetrise);
+  };
   Input own = read();
   const std::optional<std::vector<index_t>> here = std::visit(
       [unit = row_unit(run.facts.input.rows)](const auto& kind) -> std::optional<std::vector<index_t>> {
@@ -94,7 +96,7 @@ Input read_balanced(Run& run) {
 
 Input read_whole_or_rows(Run& run) {
   if (!run.ctx.slabs.empty()) return read_balanced(run);
-  return read_hermitian(run.facts.input, run.settings.read, Role::matrix);
+  return read_hermitian(run.facts.input, run.settings.read, Role::matrix, run.settings.symmetrise);
 }
 
 /// Reads the matrix and reorders it, for what that gains is known only then.
@@ -134,8 +136,10 @@ std::optional<Input> read_mass(const Run& run, Input& matrix) {
   if (described.rows != rows)
     throw Error(Errc::bad_input, described.where.text() + " has " + grouped(described.rows) +
                                      " rows, but the matrix has " + grouped(rows));
-  Input mass = run.ctx.slabs.empty() ? read_hermitian(described, settings.read, Role::companion)
-                                     : read_hermitian_rows(run.ctx, described, settings.read, Role::companion);
+  const bool symmetrise = settings.symmetrise;
+  Input mass = run.ctx.slabs.empty()
+                   ? read_hermitian(described, settings.read, Role::companion, symmetrise)
+                   : read_hermitian_rows(run.ctx, described, settings.read, Role::companion, symmetrise);
   if (is_complex_input(mass) != is_complex_input(matrix)) make_complex(is_complex_input(mass) ? matrix : mass);
   return mass;
 }
@@ -243,6 +247,26 @@ void show_hermitian(Run& run) {
   if (reorders) std::cout << "another order by " << run.facts.reordering << '\n';
 }
 
+namespace {
+
+/// What of the matrices is not Hermitian, and is not solved.
+void tell_dropped(Run& run, const Loaded& loaded) {
+  RunFacts& facts = run.facts;
+  facts.asymmetry = loaded.matrix.dropped.largest;
+  if (!run.settings.symmetrise) facts.dropped.matrix = loaded.matrix.dropped.norm;
+  const auto tell = [&](const std::string& note) {
+    if (note.empty()) return;
+    facts.note += (facts.note.empty() ? "" : "; ") + with_flags(note);
+    run.console.note(with_flags(note));
+  };
+  tell(loaded.matrix.note);
+  if (!loaded.other) return;
+  if (!run.settings.symmetrise) facts.dropped.mass = loaded.other->dropped.norm;
+  tell(loaded.other->note);
+}
+
+}  // namespace
+
 Loaded read_planned(Run& run) {
   RunFacts& facts = run.facts;
   const auto& plan = run.plan.eigen;
@@ -266,8 +290,7 @@ Loaded read_planned(Run& run) {
   Loaded loaded{read_whole_or_rows(run), {}};
   if (kernels.valid()) kernels.get();
   loaded.other = read_mass(run, loaded.matrix);
-  facts.note = loaded.matrix.note;
-  if (!facts.note.empty()) run.console.note(facts.note);
+  tell_dropped(run, loaded);
   const solvers::HermitianSearch search = search_of(run);
   facts.method = std::string(search.method) + by_whom(run), facts.method_reason = search.why;
   if (loaded.other) facts.method += ", for the pencil with the mass matrix " + loaded.other->description.where.text();

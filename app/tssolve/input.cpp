@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/io/assembly.hpp"
 #include "tallskinny/solvers/ranks/transposed_rows.hpp"
-#include "tallskinny/solvers/setup/hermitian_check.hpp"
+#include "tallskinny/solvers/setup/hermitian_part.hpp"
 
 namespace ts::app::tssolve {
 
@@ -45,9 +45,10 @@ T mirrored(T x) {
     return x;
 }
 
-solvers::HermitianAdvice advice_of(Role role) {
-  if (role == Role::companion) return {};
-  return {"; --general takes it as it is", "; --general takes matrices that are not Hermitian"};
+solvers::HermitianRules rules_of(Role role, bool symmetrise) {
+  if (role == Role::companion) return {symmetrise, "", "; --symmetrise takes (A + A^H) / 2 of each matrix"};
+  return {symmetrise, "; --general takes it as it is",
+          "; --general takes matrices that are not Hermitian, --symmetrise solves (A + A^H) / 2"};
 }
 
 /// Rows of A^T become those of a Hermitian A, zeros of the diagonal with their signs.
@@ -74,13 +75,9 @@ void expect_square(const io::Description& shape, Role role) {
                                           : " where a square matrix is needed"));
 }
 
-std::string accepted(const std::string& name) {
-  return name + " differs from a Hermitian matrix by rounding errors, which were accepted";
-}
-
 template <class Body>
-bool visit_matrix(Input& input, const Body& body) {
-  return std::visit([&](auto& kind) { return std::visit([&](auto& a) { return body(a); }, kind); }, input.matrix);
+void visit_matrix(Input& input, const Body& body) {
+  std::visit([&](auto& kind) { std::visit([&](auto& a) { body(a); }, kind); }, input.matrix);
 }
 
 }  // namespace
@@ -102,28 +99,31 @@ Input read_any(const io::Description& described, const io::ReadOptions& read) {
   return input;
 }
 
-Input read_hermitian(const io::Description& shape, const io::ReadOptions& read, Role role) {
+Input read_hermitian(const io::Description& shape, const io::ReadOptions& read, Role role, bool symmetrise) {
   expect_square(shape, role);
   Input input = read_any(shape, read);
   const auto& d = input.description;
-  if (mirrored_by_reader(d)) return input;
   const std::string name = d.where.text();
-  const bool differs = visit_matrix(input, [&](const auto& a) {
-    return solvers::check_hermitian<typename std::decay_t<decltype(a)>::value_type>(Context{}, name, d.type, a,
-                                                                                    advice_of(role));
-  });
-  if (differs) input.note = accepted(name);
+  if (!mirrored_by_reader(d))
+    std::visit(
+        [&]<class T>(AnyMatrix<T>& a) {
+          input.dropped = solvers::skew_part<T>(Context{}, name, d.type, a, rules_of(role, symmetrise));
+          if (!input.dropped.is_zero()) solvers::take_hermitian_part<T>(a);
+        },
+        input.matrix);
+  input.note = solvers::text_of(input.dropped, name, symmetrise);
   return input;
 }
 
-Input read_hermitian_rows(const Context& ctx, const io::Description& described, io::ReadOptions read, Role role) {
+Input read_hermitian_rows(const Context& ctx, const io::Description& described, io::ReadOptions read, Role role,
+                          bool symmetrise) {
   expect_square(described, role);
   read.row_begin = ctx.slabs.begin(ctx.communicator->rank());
   read.row_end = ctx.slabs.begin(ctx.communicator->rank() + 1);
   read.as_stored = true;
   Input input = read_any(described, read);
   const std::string name = described.where.text();
-  const bool differs = visit_matrix(input, [&]<class M>(M& rows) {
+  visit_matrix(input, [&]<class M>(M& rows) {
     using T = typename M::value_type;
     std::optional<M> partners;  // rows of A^T, where they are looked at
     if constexpr (std::is_same_v<M, CsrMatrix<T>>) {
@@ -134,11 +134,13 @@ Input read_hermitian_rows(const Context& ctx, const io::Description& described, 
       else if (described.stored_by_columns)
         partners = std::exchange(rows, solvers::transposed_rows<T>(ctx, rows.view()));
     }
-    if (mirrored_by_reader(described)) return false;
+    if (mirrored_by_reader(described)) return;
     if (!partners) partners = solvers::transposed_rows<T>(ctx, std::as_const(rows).view());
-    return solvers::check_hermitian_rows<T>(ctx, name, described.type, rows, *partners, advice_of(role));
+    input.dropped =
+        solvers::skew_part_of_rows<T>(ctx, name, described.type, rows, *partners, rules_of(role, symmetrise));
+    if (!input.dropped.is_zero()) solvers::take_hermitian_part<T>(rows, *partners);
   });
-  if (differs) input.note = accepted(name);
+  input.note = solvers::text_of(input.dropped, name, symmetrise);
   return input;
 }
 

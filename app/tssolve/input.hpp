@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/io/matrix_file.hpp"
-#include "tallskinny/solvers/setup/any_matrix.hpp"
+#include "tallskinny/solvers/setup/hermitian_check.hpp"
 
 namespace ts::app::tssolve {
 
@@ -16,20 +16,23 @@ using solvers::AnyMatrix;
 struct Input {
   io::Description description;
   std::variant<AnyMatrix<double>, AnyMatrix<std::complex<double>>> matrix;
-  std::string note;  ///< empty, or a sentence on what was accepted
+  solvers::SkewPart dropped;  ///< of a matrix that is to be Hermitian
+  std::string note;           ///< empty, or a sentence on that
 };
 
 /// Whether it is the matrix of the problem, for which there are other options, or one beside it.
 enum class Role { matrix, companion };
 
-/// Reads what was described, widens to float64 or complex128, and checks.
+/// Reads what was described, widens to float64 or complex128, and checks; (A + A^H) / 2 of what differs by rounding.
+/// @param symmetrise takes (A + A^H) / 2 of any square matrix
 /// @throws Error(bad_input) when the matrix is not square or not Hermitian (naming the first entry), and all
 /// errors of reading.
-[[nodiscard]] Input read_hermitian(const io::Description& described, const io::ReadOptions& read, Role role);
+[[nodiscard]] Input read_hermitian(const io::Description& described, const io::ReadOptions& read, Role role,
+                                   bool symmetrise);
 /// The same on several ranks, together: the rows that ctx.slabs gives this one, with column numbers of the whole. All
 /// ranks throw where an entry has no mirror image.
 [[nodiscard]] Input read_hermitian_rows(const Context& ctx, const io::Description& described, io::ReadOptions read,
-                                        Role role);
+                                        Role role, bool symmetrise);
 /// The same for a matrix of any shape: reads and widens.
 [[nodiscard]] Input read_any(const io::Description& described, const io::ReadOptions& read);
 

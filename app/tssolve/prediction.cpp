@@ -15,7 +15,7 @@ namespace {
 
 /// What another order makes ranks send: its pattern decides, so that the matrix is read.
 solvers::SentBytes sent_in_another_order(const Settings& settings, const io::Description& input) {
-  const Input matrix = read_hermitian(input, settings.read, Role::matrix);
+  const Input matrix = read_hermitian(input, settings.read, Role::matrix, settings.symmetrise);
   const RowSlabs slabs = RowSlabs::of_units(input.rows, settings.ranks.ranks);
   return std::visit(
       [&]<class T>(const AnyMatrix<T>& a) {

@@ -42,6 +42,7 @@ template <class Add, class T>
 void tell(const Add& add, const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts) {
   add_outcome(add, result, settings);
   add("note", facts.note);
+  if (!settings.svd) add("asymmetry", facts.asymmetry), add("symmetrised", settings.symmetrise || facts.asymmetry > 0);
   add("method", facts.method);
   add("method_reason", facts.method_reason);
   add_work(add, result);
@@ -100,6 +101,7 @@ void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const
                   [](index_t copies) { return copies > 1; }))
     out << "vectors of copies are one basis of many: their angle is that to the space of all copies\n";
   if (std::isfinite(result.gap)) out << format("gap to the next %s: about %.3g\n", facts.quantity.c_str(), result.gap);
+  if (!facts.note.empty()) out << facts.note << ".\n";
   out << result.reason << ".\n"
       << format("%s block steps, %s operator applications, %s\n", grouped(result.iterations).c_str(),
                 grouped(result.operator_applications).c_str(), human_seconds(facts.elapsed_seconds).c_str());

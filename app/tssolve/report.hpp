@@ -10,6 +10,7 @@
 #include "tallskinny/app/tssolve/settings.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
+#include "tallskinny/solvers/setup/hermitian_part.hpp"
 #include "tallskinny/solvers/setup/reorder.hpp"
 
 namespace ts::app::tssolve {
@@ -18,7 +19,9 @@ namespace ts::app::tssolve {
 struct RunFacts {
   io::Description input;
   std::string method, method_reason, device;
-  std::string note;  ///< empty, or what was done differently from what was asked
+  std::string note;          ///< empty, or what was done differently from what was asked
+  double asymmetry = 0;      ///< SkewPart::largest of the matrix
+  solvers::Dropped dropped;  ///< what error bounds count; nothing where the Hermitian part was asked for
   int threads = 0, ranks = 1;
   std::string ranks_work = {};                  ///< of several: who worked
   std::string reordering = {};                  ///< of --reorder: what it does to products

@@ -105,6 +105,9 @@ void add_problem(Options& options, Settings& settings) {
           "--interval or --threshold it may be semidefinite, and eigenvalues that are infinite are told. Residuals "
           "are those of A x - lambda M x in the norm of M^-1, vectors are M-orthonormal",
           "a file name", file(settings.mass))
+      .flag("symmetrise", settings.symmetrise,
+            "solve (A + A^H) / 2, and the same of --mass, however far a matrix is from Hermitian; without it only "
+            "of one that differs by rounding: by half of the digits of its type at most")
       .value("tol", "NUMBER", settings.eigen.tol, "how small residuals must be", at_least(0.0))
       .choice("conv", settings.eigen.convergence,
               "what the residual of a pair is compared with: tol times |eigenvalue| (singular value), tol times the "

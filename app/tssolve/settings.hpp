@@ -19,6 +19,7 @@ namespace ts::app::tssolve {
 struct Settings {
   std::string matrix;  ///< FILE or FILE:/object
   bool svd = false, centre = false, general = false;
+  bool symmetrise = false;                                 ///< takes (A + A^H) / 2 of any square matrix
   solvers::GeneralWhich part = solvers::GeneralWhich::LM;  ///< what --which means for a general matrix
   std::string mass;                                        ///< the same for M of A x = lambda M x; empty: the identity
   std::string preconditioner = "auto";                     ///< a word, or the same for a matrix near A^-1

@@ -89,6 +89,8 @@ void check_settings(Settings& settings, const Given& given) {
     expects(!settings.interval, "--threshold and --interval exclude each other");
     settings.interval = beyond(*given.threshold, eigen.which);
   }
+  expects(!settings.symmetrise || (!settings.svd && !settings.general),
+          "--symmetrise makes a matrix Hermitian: it does not go with --svd or --general");
   expects(settings.svd || !settings.centre, "--centre goes with --svd");
   expects(settings.svd || (!settings.read.table.selects() && settings.read.table.missing == io::Missing::refuse),
           "--columns, --drop and --missing go with --svd");

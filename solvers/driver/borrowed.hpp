@@ -35,12 +35,20 @@ class Borrowed {
   Borrowed& operator=(const Borrowed&) = delete;
 
   [[nodiscard]] const AnyView<T>& view() const noexcept { return view_; }
+  /// Calls change(matrix) with a copy, which view() is of from then on; what was copied already is not copied again.
+  template <class Change>
+  void change(const Change& change) {
+    if (!owns_) own_ = owned(view_), owns_ = true;
+    change(own_);
+    view_ = AnyView<T>(own_);
+  }
   /// In which the caller stored it: what rounding is judged by.
   [[nodiscard]] DType stored_as() const noexcept { return stored_as_; }
 
  private:
   std::vector<std::int32_t> indices_;
   AnyMatrix<T> own_;
+  bool owns_ = false;
   AnyView<T> view_ = AnyView<T>(CsrView<T>{});
   DType stored_as_ = DType::float64;
 };
@@ -95,7 +103,7 @@ Borrowed<T>::Borrowed(const CsrView<U, Space::host, I>& a) : stored_as_(dtype_of
   expects(a.cols <= most, "a sparse matrix with more than 2^31 columns is given as an Operator (CsrOperator)");
   const bool rising = check_csr(a);
   if (!rising || !std::is_same_v<T, U>) {
-    own_ = canonical<T>(a);
+    own_ = canonical<T>(a), owns_ = true;
     view_ = AnyView<T>(own_);
   } else if constexpr (std::is_same_v<T, U>) {
     CsrView<T> same{a.rows, a.cols, a.pointers, nullptr, a.values};
@@ -117,7 +125,7 @@ Borrowed<T>::Borrowed(const MatrixView<U, Space::host, L>& a) : stored_as_(dtype
     Matrix<T> wide(a.rows(), a.cols());
     for (index_t i = 0; i < a.rows(); ++i)
       for (index_t j = 0; j < a.cols(); ++j) wide(i, j) = T(to_wide(a(i, j)));
-    own_ = std::move(wide);
+    own_ = std::move(wide), owns_ = true;
     view_ = AnyView<T>(own_);
   }
 }

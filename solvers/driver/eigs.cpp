@@ -5,6 +5,7 @@
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/setup/general_problem.hpp"
+#include "tallskinny/solvers/setup/hermitian_check.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
 
 namespace ts::inline v0::solvers {
@@ -54,6 +55,7 @@ EigsResult driver::eigs(const Context& ctx, const Borrowed<T>& borrowed, index_t
   expects(a.rows() == a.cols(), "eigs() needs a square matrix: svds() takes any");
   expects(o.initial.cols() == 0 || o.initial.rows() == a.rows(), "`initial` of eigs() has other rows than the matrix");
   expects_one_rank(ctx, "eigs()");
+  expect_finite<T>("the matrix given to eigs()", a);
   AnyMatrix<T> own;
   const int exponent = take_exponent<T>(ctx, a, own);
   std::optional<T> target;

@@ -7,7 +7,7 @@
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
-#include "tallskinny/solvers/setup/hermitian_check.hpp"
+#include "tallskinny/solvers/setup/hermitian_part.hpp"
 #include "tallskinny/solvers/setup/memory_plan.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
 
@@ -16,6 +16,7 @@ namespace ts::inline v0::solvers {
 namespace {
 
 constexpr const char* matrix_name = "the matrix given to eigsh()";
+constexpr const char* mass_name = "`mass` of eigsh()";
 
 /// Sizes, and options that exclude each other.
 template <class T>
@@ -59,7 +60,7 @@ HermitianWish wish_of(const EigshOptions<T>& o, int exponent, bool dense) {
 /// The pairs of an assembled problem, of the pencil where there is a mass matrix, in the caller's units.
 template <class T>
 EigshResult<T> solve(const Context& ctx, const Assembled<T>& assembled, const Operator<T>& a, CsrView<T> mass,
-                     const EigenOptions& options, const EigshOptions<T>& o, int exponent) {
+                     const EigenOptions& options, const EigshOptions<T>& o, int exponent, Dropped dropped = {}) {
   EigshResult<T> out;
   EigenResult<T>& found = out;
   std::optional<Interval> interval;
@@ -82,6 +83,7 @@ EigshResult<T> solve(const Context& ctx, const Assembled<T>& assembled, const Op
     out.backward_errors.reserve(found.residual_norms.size());
     for (const double r : found.residual_norms) out.backward_errors.push_back(r > 0 ? r / found.norm : 0);
   }
+  count_dropped<T>(ctx, dropped, assembled.factor || assembled.semidefinite, found);
   if (exponent != 0) scale_result(found, exponent, matrix_name);
   if (!o.vectors) found.vectors = Matrix<T>(a.rows(), 0);
   if (o.vectors && o.results == Results::on_device && found.vectors.cols() > 0) leave_on_device(ctx, found);
@@ -110,24 +112,58 @@ void precondition(const Context& ctx, const AnyView<T>& a, const EigshOptions<T>
     preconditioner = preconditioner_of<T>(ctx, a, assembled, o.made.value_or(Preconditioner::jacobi), o.which);
 }
 
+/// Both matrices of a problem, Hermitian.
+template <class T>
+struct HermitianMatrices {
+  std::string note;
+  double asymmetry = 0;
+  Dropped dropped;
+
+  HermitianMatrices(const Context& ctx, const EigshOptions<T>& o, Borrowed<T>& a, AnyView<T>& mass,
+                    AnyMatrix<T>& own_mass) {
+    if (!o.check && !o.symmetrise) return;
+    const auto dtype = [&o](DType stored) {
+      return o.from_float32 && scalar_bytes(stored) > 4 ? DType::float32 : stored;
+    };
+    const SkewPart of_a = skew_part<T>(ctx, matrix_name, dtype(a.stored_as()), a.view(),
+                                       {o.symmetrise, "",
+                                        "; eigs() takes matrices that are not Hermitian, `symmetrise` solves "
+                                        "(A + A^H) / 2"});
+    if (!of_a.is_zero()) a.change([](AnyMatrix<T>& own) { take_hermitian_part<T>(own); });
+    const SkewPart of_mass = skew_part<T>(ctx, mass_name, dtype(dtype_of<T>), mass,
+                                          {o.symmetrise, "", "; `symmetrise` takes (M + M^H) / 2"});
+    if (!of_mass.is_zero()) {
+      own_mass = owned(mass);
+      take_hermitian_part<T>(own_mass);
+      mass = own_mass;
+    }
+    note = text_of(of_a, matrix_name, o.symmetrise);
+    if (!of_mass.is_zero()) note += (note.empty() ? "" : "; ") + text_of(of_mass, mass_name, o.symmetrise);
+    asymmetry = of_a.largest;
+    if (!o.symmetrise) dropped = {of_a.norm, of_mass.norm};
+  }
+};
+
 }  // namespace
 
 template <class T>
-EigshResult<T> driver::eigsh(const Context& ctx, const Borrowed<T>& borrowed, index_t k, const EigshOptions<T>& o) {
+EigshResult<T> driver::eigsh(const Context& ctx, Borrowed<T>&& borrowed, index_t k, const EigshOptions<T>& o) {
   const UseHostMemory use(ctx.host_memory);
-  AnyView<T> a = borrowed.view();
-  check_options(ctx, o, a.rows(), a.cols());
+  check_options(ctx, o, borrowed.view().rows(), borrowed.view().cols());
   expects_one_rank(ctx, "eigsh() of a matrix in memory");
-  if (o.check)
-    check_hermitian<T>(ctx, matrix_name, borrowed.stored_as(), a,
-                       {"", "; eigs() takes matrices that are not Hermitian"});
+  AnyMatrix<T> scaled_a, scaled_mass, own_mass;
+  AnyView<T> mass(o.mass);
+  const HermitianMatrices<T> hermitian(ctx, o, borrowed, mass, own_mass);
+  AnyView<T> a = borrowed.view();
   EigenOptions options = solver_options(o, k, 0);
   const EigenPlan plan = plan_eigen(a.rows(), sizeof(T), options, o.initial.cols());
   const bool narrow = search_of(wish_of(o, 0, a.sparse() == nullptr), plan).narrow;
-  AnyMatrix<T> scaled_a, scaled_mass;
-  AnyView<T> mass(o.mass);
   int exponent = take_exponent<T>(ctx, a, scaled_a, narrow);
-  if (o.mass.rows > 0) exponent -= take_exponent<T>(ctx, mass, scaled_mass);
+  Dropped dropped{std::ldexp(hermitian.dropped.matrix, -exponent), hermitian.dropped.mass};
+  if (o.mass.rows > 0) {
+    const int of_mass = take_exponent<T>(ctx, mass, scaled_mass);
+    exponent -= of_mass, dropped.mass = std::ldexp(dropped.mass, -of_mass);
+  }
   options = solver_options(o, k, exponent);
   options.spills = spills<T>(ctx, a, plan);
   const HermitianWish wish = wish_of(o, exponent, a.sparse() == nullptr);
@@ -145,7 +181,10 @@ EigshResult<T> driver::eigsh(const Context& ctx, const Borrowed<T>& borrowed, in
     rounded_a = rounded<T>(ctx, a, there);
     assembled.problem.narrow = operator_of<T>(a, there, rounded_a);
   }
-  return solve<T>(ctx, assembled, operator_of<T>(a), of_mass.value_or(CsrView<T>{}), options, o, exponent);
+  auto out = solve<T>(ctx, assembled, operator_of<T>(a), of_mass.value_or(CsrView<T>{}), options, o, exponent, dropped);
+  out.note = hermitian.note + (hermitian.note.empty() || out.note.empty() ? "" : "; ") + out.note;
+  out.asymmetry = hermitian.asymmetry;
+  return out;
 }
 
 template <class T>
@@ -174,8 +213,8 @@ EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
   return solve<T>(ctx, assembled, a, o.mass, solver_options(o, k, 0), o, 0);
 }
 
-#define TS_INSTANTIATE(T)                                                                                        \
-  template EigshResult<T> driver::eigsh<T>(const Context&, const Borrowed<T>&, index_t, const EigshOptions<T>&); \
+#define TS_INSTANTIATE(T)                                                                                   \
+  template EigshResult<T> driver::eigsh<T>(const Context&, Borrowed<T>&&, index_t, const EigshOptions<T>&); \
   template EigshResult<T> eigsh<T>(const Context&, const Operator<T>&, index_t, const EigshOptions<T>&);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)

@@ -24,7 +24,11 @@ struct EigshOptions : EigenOptions {
   std::optional<Preconditioner> made;
   /// (A - sigma M)^-1, for an Operator with a sigma; a matrix is factorised.
   std::optional<Operator<T>> inverse;
-  bool check = true;  ///< that the matrix is Hermitian: a pass over its entries
+  bool check = true;  ///< that the matrices are Hermitian: a pass over their entries
+  /// Solves (A + A^H) / 2, and the same of `mass`, however far they are from Hermitian.
+  bool symmetrise = false;
+  /// Entries were computed in float32, whatever their type is now: what rounding may be.
+  bool from_float32 = false;
   Checkpointing<T> checkpointing = {};
 };
 
@@ -34,15 +38,19 @@ struct EigshResult : EigenResult<T> {
   /// ||A x - lambda M x|| / ((||A|| + |lambda| ||M||) ||x||), without M the residual norm over ||A||.
   std::vector<double> backward_errors;
   std::string note;  ///< empty, or a sentence on what was done differently from what was asked
+  /// SkewPart::largest: how far A is from Hermitian. (A + A^H) / 2 was solved, and error bounds count the difference,
+  /// unless `symmetrise` asked for it.
+  double asymmetry = 0;
 };
 
 namespace driver {
 template <class T>
-[[nodiscard]] EigshResult<T> eigsh(const Context&, const Borrowed<T>& a, index_t k, const EigshOptions<T>&);
+[[nodiscard]] EigshResult<T> eigsh(const Context&, Borrowed<T>&& a, index_t k, const EigshOptions<T>&);
 }  // namespace driver
 
 /// The k wanted eigenpairs of a Hermitian matrix, as tssolve finds them: extreme numbers are scaled by a power of two,
-/// what is cheap or needed is factorised, the set is verified, a small matrix is decomposed as a whole.
+/// what is cheap or needed is factorised, the set is verified, a small matrix is decomposed as a whole. Of a matrix
+/// that is Hermitian to rounding (skew_part()) the Hermitian part is solved.
 /// @param a n x n: CsrMatrix, CsrView, Matrix or MatrixView in host memory, of any of the six types, in either layout
 /// (Borrowed says what is copied). Where ctx has a stream the work is done on its device; vectors are where
 /// options.results says.

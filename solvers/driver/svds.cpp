@@ -6,6 +6,7 @@
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
+#include "tallskinny/solvers/setup/hermitian_check.hpp"
 #include "tallskinny/solvers/setup/scale.hpp"
 #include "tallskinny/solvers/setup/streamed_matrix.hpp"
 #include "tallskinny/solvers/setup/svd_problem.hpp"
@@ -48,6 +49,7 @@ SvdsResult<T> driver::svds(const Context& ctx, const Borrowed<T>& borrowed, inde
   const UseHostMemory use(ctx.host_memory);
   AnyView<T> a = borrowed.view();
   expects_one_rank(ctx, "svds()");
+  expect_finite<T>("the matrix given to svds()", a);
   AnyMatrix<T> own;
   const int exponent = take_exponent<T>(ctx, a, own);
   std::vector<T> means;

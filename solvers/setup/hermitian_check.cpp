@@ -4,7 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
+#include <cstdint>
+#include <vector>
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/entries.hpp"
@@ -15,16 +16,22 @@ namespace ts::inline v0::solvers {
 
 namespace {
 
-/// What rounding may have done to a pair of entries that should be mirror images: a few units of the type in
-/// which they were stored, relative to themselves or to the largest entry of the matrix.
+/// Shares of a difference that rounding explains.
 struct Allowance {
-  double relative = 0, absolute = 0;
+  double of_rows;  ///< of sqrt(r_i r_j)
+  double of_long;  ///< of the longer row, or of the largest entry
 };
 
-Allowance allowance_of(DType type, double largest) {
-  const bool single = type != DType::float64 && type != DType::complex128;
-  const double eps = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
-  return {64 * eps, 4 * eps * largest};
+Allowance allowance_of(DType type) {
+  switch (type) {
+    case DType::float64:
+    case DType::complex128: return {0x1p-26, 0x1p-50};
+    case DType::float32:
+    case DType::complex64: return {0x1p-12, 0x1p-21};
+    case DType::float16: return {0x1p-9, 0x1p-9};  // of so few digits half are none
+    case DType::bfloat16: return {0x1p-6, 0x1p-6};
+  }
+  return {};
 }
 
 std::string digits(double value) {
@@ -43,29 +50,25 @@ std::string entry_text(T x) {
   }
 }
 
-/// Compares entry (i, j) with its partner; returns whether they differ at all.
 template <class T>
-bool compare(const std::string& where, index_t i, index_t j, T here, T partner, Allowance allowance,
-             const char* advice) {
-  const double difference = std::abs(here - conjugate(partner));
-  if (difference <= allowance.relative * std::max(std::abs(here), std::abs(partner)) + allowance.absolute)
-    return difference != 0;
+[[noreturn]] void refuse(const std::string& where, index_t i, index_t j, T here, T partner, const char* advice) {
   const char* kind = is_complex<T> ? "Hermitian" : "symmetric";
   if (i == j)
     throw Error(Errc::bad_input, where + " is not " + kind + ": the diagonal entry (" + std::to_string(i) + ", " +
-                                     std::to_string(i) + "), counted from 0, is " + entry_text(here));
+                                     std::to_string(i) + "), counted from 0, is " + entry_text(here) + advice);
   throw Error(Errc::bad_input, where + " is not " + kind + ": entry (" + std::to_string(i) + ", " + std::to_string(j) +
                                    ") is " + entry_text(here) + " but entry (" + std::to_string(j) + ", " +
                                    std::to_string(i) + ") is " + entry_text(partner) + " (counted from 0)" + advice);
 }
 
+/// Null where it is not stored.
 template <class T>
-T entry(const AnyView<T>& a, index_t i, index_t j) {
+const T* entry(const AnyView<T>& a, index_t i, index_t j) {
   const CsrView<T>* s = a.sparse();
-  if (s == nullptr) return a.dense()(i, j);
+  if (s == nullptr) return &a.dense()(i, j);
   const auto *begin = s->indices + s->pointers[i], *end = s->indices + s->pointers[i + 1];
   const auto* found = std::lower_bound(begin, end, j);
-  return found != end && *found == j ? s->values[found - s->indices] : T{};
+  return found != end && *found == j ? s->values + (found - s->indices) : nullptr;
 }
 
 template <class T, class Use>
@@ -73,56 +76,124 @@ void each_entry(const AnyView<T>& a, const Use& use) {
   std::visit([&](const auto& kind) { for_each_entry(kind, use); }, static_cast<const typename AnyView<T>::variant&>(a));
 }
 
-/// All ranks look at the rows that they have, and throw alike: of several entries the first is told.
-/// @param partner partner(i, j): the conjugate of what row i of these must have in column j of the whole.
-template <class T, class Partner>
-bool differs_from_hermitian(const Context& ctx, const std::string& where, DType type, const AnyView<T>& rows,
-                            HermitianAdvice advice, const Partner& partner) {
-  const index_t first = first_row(ctx);
-  double largest = 0;
+/// The largest entry of each row of the whole as a power of two, for 2 bytes a row are few on every rank.
+class Magnitudes {
+ public:
+  template <class T>
+  Magnitudes(const Context& ctx, const AnyView<T>& rows) {
+    std::vector<double> longest(at(rows.rows()));
+    each_entry(rows, [&](index_t i, index_t, T x) { longest[at(i)] = std::max(longest[at(i)], std::abs(x)); });
+    std::vector<std::int16_t> here;
+    here.reserve(longest.size());
+    for (const double x : longest) {
+      here.push_back(static_cast<std::int16_t>(x > 0 ? std::ilogb(x) + 1 : zero));
+      largest_ = std::max(largest_, x);
+    }
+    exponents_ = gather_lists<std::int16_t>(ctx, here);
+    largest_ = max_of_ranks(ctx, largest_);
+  }
+  [[nodiscard]] double largest() const { return largest_; }
+  /// share * sqrt(r_i r_j), and share of the longer of both rows; r_i itself may overflow.
+  [[nodiscard]] double of_mean(double share, index_t i, index_t j) const {
+    return 2 * share * std::exp2(0.5 * (exponents_[at(i)] + exponents_[at(j)]) - 1);
+  }
+  [[nodiscard]] double of_longer(double share, index_t i, index_t j) const {
+    return std::ldexp(share, std::max(exponents_[at(i)], exponents_[at(j)]));
+  }
+
+ private:
+  static constexpr int zero = -4096;  // below all numbers
+  std::vector<std::int16_t> exponents_;
+  double largest_ = 0;
+};
+
+/// A triangle alone is no rounding.
+template <class T>
+void refuse_triangle(const Context& ctx, const std::string& where, const AnyView<T>& rows, index_t first,
+                     const char* advice) {
   bool below = false, above = false;
   each_entry(rows, [&](index_t i, index_t j, T x) {
-    largest = std::max(largest, std::abs(x));
     below = below || (j < first + i && x != T{});
     above = above || (j > first + i && x != T{});
   });
   below = any_rank(ctx, below), above = any_rank(ctx, above);
-  if (below != above)
-    throw Error(Errc::bad_input, where + " has nothing " + (below ? "above" : "below") +
-                                     " its diagonal: of a symmetric matrix store both halves, or declare it "
-                                     "symmetric, as Matrix Market and Binsparse can" +
-                                     advice.of_triangle);
-  const Allowance allowance = allowance_of(type, max_of_ranks(ctx, largest));
-  bool differs = false;
-  agreed(ctx, [&] {
+  if (below == above) return;
+  throw Error(Errc::bad_input, where + " has nothing " + (below ? "above" : "below") +
+                                   " its diagonal: of a symmetric matrix store both halves, or declare it "
+                                   "symmetric, as Matrix Market and Binsparse can" +
+                                   advice);
+}
+
+/// All ranks look at the rows that they have, and throw alike: of several entries the first is told.
+/// @param partner partner(i, j): where the entry is that row i has in column j of the transposed; null: nowhere
+template <class T, class Partner>
+SkewPart measured(const Context& ctx, const std::string& where, DType type, const AnyView<T>& rows,
+                  HermitianRules rules, const Partner& partner) {
+  const index_t first = first_row(ctx);
+  agreed(ctx, [&] { expect_finite(where, rows, first); });
+  if (!rules.take_any) refuse_triangle(ctx, where, rows, first, rules.of_triangle);
+  const Magnitudes magnitudes(ctx, rows);
+  const Allowance allowance = allowance_of(type);
+  const bool dense = rows.sparse() == nullptr;
+  const double largest = magnitudes.largest();
+  double difference = 0;
+  std::array<double, 1> squares{};
+  bool one_sided = false;
+  const auto fold = [&] {
     each_entry(rows, [&](index_t i, index_t j, T x) {
-      if (rows.sparse() == nullptr && j < first + i) return;  // was seen from the other side
-      differs = compare(where, first + i, j, x, partner(i, j), allowance, advice.of_entries) || differs;
+      if (dense && j < first + i) return;  // was seen from the other side
+      const T* const other = partner(i, j);
+      const T image = other != nullptr ? *other : T{};
+      if (other == nullptr) one_sided = true;
+      const double d = std::abs(x - conjugate(image));
+      if (d == 0) return;
+      const index_t row = first + i;
+      if (!rules.take_any && d > magnitudes.of_mean(allowance.of_rows, row, j) &&
+          d > (dense ? allowance.of_long * largest : magnitudes.of_longer(allowance.of_long, row, j)))
+        refuse(where, row, j, x, image, rules.of_entries);
+      const bool for_both = row != j && (dense || other == nullptr);
+      difference = std::max(difference, d);
+      squares[0] += (for_both ? 2 : 1) * std::pow(d / largest, 2);
     });
-  });
-  return any_rank(ctx, differs);
+  };
+  agreed(ctx, fold);
+  if (max_of_ranks(ctx, difference) > 0) {
+    squares[0] = 0;
+    in_turn(ctx, squares, fold);  // the sum has the bits of one rank
+  }
+  difference = max_of_ranks(ctx, difference);
+  return {difference > 0 ? difference / largest : 0, largest / 2 * std::sqrt(squares[0]), any_rank(ctx, one_sided)};
 }
 
 }  // namespace
 
 template <class T>
-bool check_hermitian(const Context& ctx, const std::string& name, DType type, const AnyView<T>& a,
-                     HermitianAdvice advice) {
-  return differs_from_hermitian<T>(alone(ctx), name, type, a, advice,
-                                   [&a](index_t i, index_t j) { return entry<T>(a, j, i); });
+SkewPart skew_part(const Context& ctx, const std::string& name, DType type, const AnyView<T>& a, HermitianRules rules) {
+  return measured<T>(alone(ctx), name, type, a, rules, [&a](index_t i, index_t j) { return entry<T>(a, j, i); });
 }
 
 template <class T>
-bool check_hermitian_rows(const Context& ctx, const std::string& name, DType type, const AnyView<T>& rows,
-                          const AnyView<T>& partners, HermitianAdvice advice) {
-  return differs_from_hermitian<T>(ctx, name, type, rows, advice,
-                                   [&partners](index_t i, index_t j) { return entry<T>(partners, i, j); });
+SkewPart skew_part_of_rows(const Context& ctx, const std::string& name, DType type, const AnyView<T>& rows,
+                           const AnyView<T>& partners, HermitianRules rules) {
+  return measured<T>(ctx, name, type, rows, rules,
+                     [&partners](index_t i, index_t j) { return entry<T>(partners, i, j); });
 }
 
-#define TS_INSTANTIATE(T)                                                                                          \
-  template bool check_hermitian<T>(const Context&, const std::string&, DType, const AnyView<T>&, HermitianAdvice); \
-  template bool check_hermitian_rows<T>(const Context&, const std::string&, DType, const AnyView<T>&,              \
-                                        const AnyView<T>&, HermitianAdvice);
+template <class T>
+void expect_finite(const std::string& name, const AnyView<T>& a, index_t first) {
+  each_entry(a, [&](index_t i, index_t j, T x) {
+    if (std::isfinite(std::real(x)) && std::isfinite(std::imag(x))) return;
+    const bool is_nan = std::isnan(std::real(x)) || std::isnan(std::imag(x));
+    throw Error(Errc::bad_input, name + " has " + (is_nan ? "NaN" : "Inf") + " at row " + std::to_string(first + i) +
+                                     ", column " + std::to_string(j) + " (counted from 0)");
+  });
+}
+
+#define TS_INSTANTIATE(T)                                                                                       \
+  template SkewPart skew_part<T>(const Context&, const std::string&, DType, const AnyView<T>&, HermitianRules); \
+  template SkewPart skew_part_of_rows<T>(const Context&, const std::string&, DType, const AnyView<T>&,          \
+                                         const AnyView<T>&, HermitianRules);                                    \
+  template void expect_finite<T>(const std::string&, const AnyView<T>&, index_t);
 TS_INSTANTIATE(double)
 TS_INSTANTIATE(std::complex<double>)
 #undef TS_INSTANTIATE

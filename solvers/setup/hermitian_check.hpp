@@ -1,4 +1,4 @@
-// Whether a matrix is Hermitian, to rounding.
+// How far a matrix is from a Hermitian one, and whether rounding explains it.
 #pragma once
 
 #include <string>
@@ -9,23 +9,46 @@
 
 namespace ts::inline v0::solvers {
 
-/// What an error adds, of a matrix with one triangle and of one with entries that differ: what takes such a matrix.
-struct HermitianAdvice {
+/// (A - A^H) / 2, which hermitian_part() drops.
+struct SkewPart {
+  double largest = 0;      ///< |a_ij - conj(a_ji)| at most, as a share of the largest entry of A
+  double norm = 0;         ///< its Frobenius norm: no eigenvalue of a matrix between A and A^H is farther away
+  bool one_sided = false;  ///< an entry that is stored has a mirror image that is not
+
+  [[nodiscard]] bool is_zero() const noexcept { return largest == 0; }
+};
+
+/// How strict skew_part() is.
+struct HermitianRules {
+  bool take_any = false;  ///< refuses no asymmetry
+  /// What an error adds, of a matrix with one triangle and of one with entries that differ: what takes such a matrix.
   const char* of_triangle = "";
   const char* of_entries = "";
 };
 
-/// Whether a square matrix differs from a Hermitian one, though by no more than rounding in the type in which its
-/// entries were stored. Columns of a sparse one rise within each row.
-/// @param name of the matrix, for the sentence
-/// @throws Error(bad_input) naming the first entry whose mirror image is another.
+/// How far a square matrix is from a Hermitian one. Rounding explains what lies within half of the digits of the type,
+/// which is what a reduction by a matrix of condition 1 / sqrt(eps) leaves: |a_ij - conj(a_ji)| may be
+/// sqrt(eps) sqrt(r_i r_j), where r_i is the largest entry of row i, so that no entry passes because others far from it
+/// are large. Products leave a few eps of the largest entry, or of a sparse matrix of the larger row, even in rows
+/// that cancel. Columns of a sparse matrix rise within each row.
+/// @param name of the matrix, for sentences
+/// @param type in which entries were computed
+/// @throws Error(bad_input) naming the first NaN or Inf; the first entry whose mirror image is another, unless
+/// rules.take_any.
 template <class T>
-bool check_hermitian(const Context&, const std::string& name, DType type, const AnyView<T>& a, HermitianAdvice = {});
+[[nodiscard]] SkewPart skew_part(const Context&, const std::string& name, DType type, const AnyView<T>& a,
+                                 HermitianRules = {});
 
-/// The same of rows that are distributed over the ranks of ctx, which call it together and throw alike.
+/// skew_part() of rows that are distributed over the ranks of ctx, which call it together, throw alike and get alike.
+/// Memory: two bytes for each row of the whole.
 /// @param partners rows of the transposed matrix with the same numbers
 template <class T>
-bool check_hermitian_rows(const Context& ctx, const std::string& name, DType type, const AnyView<T>& rows,
-                          const AnyView<T>& partners, HermitianAdvice = {});
+[[nodiscard]] SkewPart skew_part_of_rows(const Context& ctx, const std::string& name, DType type,
+                                         const AnyView<T>& rows, const AnyView<T>& partners, HermitianRules = {});
+
+/// @throws Error(bad_input) naming the first NaN or Inf, if there is one.
+/// @param first number of the first row
+template <class T>
+void expect_finite(const std::string& name, const AnyView<T>& a, index_t first = 0);
 
 }  // namespace ts::inline v0::solvers

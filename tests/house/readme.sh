@@ -8,7 +8,7 @@ export PATH=$2:$PATH
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 
-# said WORDS: the set that they name, as tssolve --json tells it: a word of --which, "sigma" with its number, or nothing.
+# said WORDS: the set that they name: a word of --which, "sigma" with its number, or nothing.
 said() {
   case $1 in
     *'nearest to zero'*) echo SM ;;
@@ -97,7 +97,7 @@ done < <(grep -hE '^\| `(eigsh|eigs|svds|lobpcg)\(.*\| `tssolve [a-z]' "$root"/d
 # Tables of defaults: | which | LM | LM, ... |
 default=$(found "tssolve a.h5")
 while IFS='|' read -r _ _ _ cell _; do
-  [[ $cell == " $default"[\ ,]* ]] || { echo "a table says that the default of --which is$cell, it is $default"; exit 1; }
+  [[ $cell == " $default"[\ ,]* ]] || { echo "a table says that --which is$cell unless given, not $default"; exit 1; }
   compared=$((compared + 1))
 done < <(grep -hE '^\| which \|' "$root"/docs/coming-from/*.md)
 

@@ -119,6 +119,29 @@ def test_not_converged_is_raised_as_by_scipy():
     assert "raise `maxiter`" in str(raised.value) and "max_basis" not in str(raised.value)
 
 
+def test_hermitian_to_rounding():
+    rng = np.random.default_rng(0)
+    q, _ = np.linalg.qr(rng.standard_normal((120, 120)))
+    near = (q * np.logspace(-6, 0, 120)).astype(np.float32) @ q.T.astype(np.float32)
+    exact = np.linalg.eigvalsh((near + near.T).astype(np.float64) / 2)
+    for a in (near, sp.csr_array(near)):
+        w, v = found = ts.eigsh(a, k=4, which="LA")
+        np.testing.assert_allclose(w, exact[-4:], rtol=1e-6)
+        assert 0 < found.asymmetry < 1e-5 and "(A + A^H) / 2" in found.note
+        assert (found.error_bounds > 0).all()
+    np.testing.assert_allclose(ts.eigsh(near, k=3, sigma=0.5, which="SM")[0], exact[-3:], rtol=1e-6)
+    far = near.astype(np.float64) + 0.01 * np.triu(q)
+    with pytest.raises(ts.BadInput, match="symmetrise"):
+        ts.eigsh(far, k=2)
+    w = ts.eigsh(far, k=2, which="LA", symmetrise=True, return_eigenvectors=False)
+    np.testing.assert_allclose(w, np.linalg.eigvalsh((far + far.T) / 2)[-2:])
+    for solve in (ts.eigsh, ts.eigs, ts.svds):
+        broken = np.eye(5)
+        broken[1, 2] = broken[2, 1] = np.nan
+        with pytest.raises(ts.BadInput, match="NaN at row 1, column 2"):
+            solve(broken, k=2)
+
+
 def test_errors():
     a = symmetric(10)
     for wrong, sentence in ((dict(k=0), "k=0"), (dict(k=11), "k=11"), (dict(which="XX"), "which='XX'"),

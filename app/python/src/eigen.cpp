@@ -16,6 +16,11 @@ namespace {
 
 using namespace solvers;
 
+/// What Python sets.
+struct Asked : EigenOptions {
+  bool symmetrise = false, from_float32 = false;  ///< of EigshOptions
+};
+
 /// f(x, y) in Python, which writes A x into y; both are n x b.
 template <class T>
 struct Product {
@@ -145,16 +150,17 @@ template <class T>
 nb::dict hermitian_outcome(const Context& ctx, EigshResult<T>& r) {
   nb::dict out = outcome_of(ctx, r);
   out["error_bounds"] = array_of(std::move(r.error_bounds)), out["note"] = r.note;
+  out["asymmetry"] = r.asymmetry;
   out["backward_errors"] = array_of(std::move(r.backward_errors));
   return out;
 }
 
 template <class T>
-EigshOptions<T> hermitian_options(const EigenOptions& common, std::optional<double> sigma,
+EigshOptions<T> hermitian_options(const Asked& common, std::optional<double> sigma,
                                   const std::optional<nb::tuple>& mass, const std::optional<In>& initial) {
   EigshOptions<T> o;
   static_cast<EigenOptions&>(o) = common;
-  o.sigma = sigma;
+  o.sigma = sigma, o.symmetrise = common.symmetrise, o.from_float32 = common.from_float32;
   if (mass)
     o.mass = with_matrix(*mass, []<class V>(const V& m) -> CsrView<T> {
       if constexpr (std::is_same_v<V, CsrView<T>>) return m;
@@ -168,7 +174,7 @@ EigshOptions<T> hermitian_options(const EigenOptions& common, std::optional<doub
   return o;
 }
 
-nb::dict eigsh_of(const Context& ctx, nb::object a, index_t k, const EigenOptions& common, std::optional<double> sigma,
+nb::dict eigsh_of(const Context& ctx, nb::object a, index_t k, const Asked& common, std::optional<double> sigma,
                   std::optional<nb::tuple> mass, std::optional<In> initial, nb::object callback) {
   Watch watch(std::move(callback));
   return with_matrix(a, [&](const auto& view) {
@@ -181,7 +187,7 @@ nb::dict eigsh_of(const Context& ctx, nb::object a, index_t k, const EigenOption
 }
 
 template <class T>
-nb::dict eigsh_by(const Context& ctx, nb::object f, index_t n, index_t k, const EigenOptions& common,
+nb::dict eigsh_by(const Context& ctx, nb::object f, index_t n, index_t k, const Asked& common,
                   std::optional<double> sigma, std::optional<nb::tuple> mass, std::optional<In> initial,
                   nb::object inverse, nb::object callback) {
   Watch watch(std::move(callback));
@@ -194,14 +200,14 @@ nb::dict eigsh_by(const Context& ctx, nb::object f, index_t n, index_t k, const 
 }
 
 template <class T>
-EigsOptions<T> general_options(const EigenOptions& common, const std::string& which) {
+EigsOptions<T> general_options(const Asked& common, const std::string& which) {
   EigsOptions<T> o;
   o.part = word_of(which, "which", general_words);
   static_cast<EigenOptions&>(o) = common;
   return o;
 }
 
-nb::dict eigs_of(const Context& ctx, nb::object a, index_t k, const EigenOptions& common, const std::string& which,
+nb::dict eigs_of(const Context& ctx, nb::object a, index_t k, const Asked& common, const std::string& which,
                  std::optional<std::complex<double>> sigma, nb::object callback) {
   Watch watch(std::move(callback));
   return with_matrix(a, [&](const auto& view) {
@@ -215,8 +221,8 @@ nb::dict eigs_of(const Context& ctx, nb::object a, index_t k, const EigenOptions
 }
 
 template <class T>
-nb::dict eigs_by(const Context& ctx, nb::object f, index_t n, index_t k, const EigenOptions& common,
-                 const std::string& which, nb::object callback) {
+nb::dict eigs_by(const Context& ctx, nb::object f, index_t n, index_t k, const Asked& common, const std::string& which,
+                 nb::object callback) {
   Watch watch(std::move(callback));
   auto o = general_options<T>(common, which);
   hear(o, watch);
@@ -232,8 +238,7 @@ nb::dict triplets_of(const Context& ctx, SvdsResult<T>& r) {
   return out;
 }
 
-nb::dict svds_of(const Context& ctx, nb::object a, index_t k, const EigenOptions& common, bool centre,
-                 nb::object callback) {
+nb::dict svds_of(const Context& ctx, nb::object a, index_t k, const Asked& common, bool centre, nb::object callback) {
   Watch watch(std::move(callback));
   return with_matrix(a, [&](const auto& view) {
     SvdsOptions o;
@@ -246,8 +251,8 @@ nb::dict svds_of(const Context& ctx, nb::object a, index_t k, const EigenOptions
 
 /// Of two products in Python: f(x, y) with A, g(x, y) with A^H.
 template <class T>
-nb::dict svds_by(const Context& ctx, nb::object f, nb::object g, index_t m, index_t n, index_t k,
-                 const EigenOptions& common, nb::object callback) {
+nb::dict svds_by(const Context& ctx, nb::object f, nb::object g, index_t m, index_t n, index_t k, const Asked& common,
+                 nb::object callback) {
   Watch watch(std::move(callback));
   SvdsOptions o;
   static_cast<EigenOptions&>(o) = common;
@@ -263,22 +268,23 @@ nb::dict svds_by(const Context& ctx, nb::object f, nb::object g, index_t m, inde
 }  // namespace
 
 void add_eigen(nb::module_& m) {
-  nb::class_<EigenOptions>(m, "EigenOptions")
+  nb::class_<Asked>(m, "EigenOptions")
       .def(nb::init<>())
-      .def_rw("tol", &EigenOptions::tol)
-      .def_rw("block_size", &EigenOptions::block_size)
-      .def_rw("max_basis", &EigenOptions::max_basis)
-      .def_rw("max_iterations", &EigenOptions::max_iterations)
-      .def_rw("seed", &EigenOptions::seed)
-      .def_rw("verify", &EigenOptions::verify)
-      .def_rw("vectors", &EigenOptions::vectors)
+      .def_rw("tol", &Asked::tol)
+      .def_rw("block_size", &Asked::block_size)
+      .def_rw("max_basis", &Asked::max_basis)
+      .def_rw("max_iterations", &Asked::max_iterations)
+      .def_rw("seed", &Asked::seed)
+      .def_rw("verify", &Asked::verify)
+      .def_rw("vectors", &Asked::vectors)
+      .def_rw("symmetrise", &Asked::symmetrise)
+      .def_rw("from_float32", &Asked::from_float32)
       .def_prop_rw(
-          "results_on_device", [](const EigenOptions& o) { return o.results == Results::on_device; },
-          [](EigenOptions& o, bool on) { o.results = on ? Results::on_device : Results::on_host; })
-      .def("set_which", [](EigenOptions& o, const std::string& w) { o.which = word_of(w, "which", which_words); })
-      .def("set_method", [](EigenOptions& o, const std::string& w) { o.method = word_of(w, "method", methods); })
-      .def("set_convergence",
-           [](EigenOptions& o, const std::string& w) { o.convergence = word_of(w, "conv", convergences); });
+          "results_on_device", [](const Asked& o) { return o.results == Results::on_device; },
+          [](Asked& o, bool on) { o.results = on ? Results::on_device : Results::on_host; })
+      .def("set_which", [](Asked& o, const std::string& w) { o.which = word_of(w, "which", which_words); })
+      .def("set_method", [](Asked& o, const std::string& w) { o.method = word_of(w, "method", methods); })
+      .def("set_convergence", [](Asked& o, const std::string& w) { o.convergence = word_of(w, "conv", convergences); });
   m.def("eigsh", eigsh_of, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
         nb::arg().none(), nb::arg().none());
   const auto add = [&m]<class T>(const char* ending) {

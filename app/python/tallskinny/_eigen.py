@@ -54,8 +54,8 @@ def _initial(v0, n, dtype):
 
 
 def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
-          Minv=None, OPinv=None, mode="normal", rng=None, *, method="auto", verify=True, verbose=0, callback=None,
-          context=None):
+          Minv=None, OPinv=None, mode="normal", rng=None, *, symmetrise=False, method="auto", verify=True, verbose=0,
+          callback=None, context=None):
     """Eigenvalues and eigenvectors of a Hermitian matrix, with SciPy's arguments.
 
     Parameters
@@ -95,6 +95,9 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         definite and M need not be, or (lambda + sigma) / (lambda - sigma).
     rng : int or numpy.random.Generator, optional
         Of the random first block; the same integer gives the same bits.
+    symmetrise : bool
+        Solve (A + A^H) / 2, and the same of M, however far they are from Hermitian. Without it that is done where the
+        difference lies within half of the digits of the type, as rounding leaves it; error bounds then count it.
     method : {'auto', 'lanczos', 'dense', 'chebyshev', 'lobpcg', 'davidson'}
     verify : bool
         Search for missing copies.
@@ -106,7 +109,8 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     w : array, shape (k,)
         Rising.
     v : array, shape (n, k)
-        The tuple of both is a `Result`, which tells whether it is complete.
+        The tuple of both is a `Result`, which tells whether it is complete, and by `asymmetry` how far A was from
+        Hermitian: the largest difference of an entry and its mirror image, as a share of the largest entry.
 
     Raises
     ------
@@ -114,7 +118,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         An ArpackNoConvergence, too; it carries what did converge. Where all converged but nothing shows that none is
         missing, that is an `UnprovenWarning`.
     BadInput
-        For a matrix that is not Hermitian, naming the first entry.
+        For a matrix that is not Hermitian, naming the first entry, and for NaN and infinity.
 
     Examples
     --------
@@ -130,7 +134,8 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     if ncv is not None and not k < ncv <= A.shape[0]:
         raise ValueError(f"ncv={ncv} must be above k={k} and at most {A.shape[0]}")
     one = {"v0": v0, "maxiter": maxiter, "tol": tol, "vectors": return_eigenvectors, "rng": rng,
-           "method": method, "verify": verify, "verbose": verbose, "callback": callback, "context": context}
+           "symmetrise": symmetrise, "method": method, "verify": verify, "verbose": verbose, "callback": callback,
+           "context": context}
     if mode == "cayley":
         found = by_cayley(lambda c, word: _hermitian(A, c, M, sigma, word, OPinv, **one), A.shape[0],
                           _check_k(k, A.shape[0]), float(np.real(sigma)), which)
@@ -166,8 +171,8 @@ def _mass_of(M, a):
     return M, m
 
 
-def _hermitian(A, k, M, sigma, which, OPinv, *, v0, maxiter, tol, vectors, rng, method, verify, verbose, callback,
-               context):
+def _hermitian(A, k, M, sigma, which, OPinv, *, v0, maxiter, tol, vectors, rng, symmetrise, method, verify, verbose,
+               callback, context):
     """`eigsh` of mode 'normal': a Result of one array or two, converged or not."""
     near = sigma is not None or which == "SM"
     if near and OPinv is None and is_operator(A) and not (sigma is not None and which == "SM"):
@@ -178,6 +183,8 @@ def _hermitian(A, k, M, sigma, which, OPinv, *, v0, maxiter, tol, vectors, rng, 
     M, m = (None, None) if M is None else _mass_of(M, a)
     wide = np.complex128 if a.is_complex else np.float64
     options = _options(tol, maxiter, rng, vectors, verify, method)
+    options.symmetrise = bool(symmetrise)
+    options.from_float32 = any(np.dtype(x.dtype) in (np.float32, np.complex64) for x in (a, M) if x is not None)
     start = _initial(v0, n, wide)
     sigma = None if sigma is None else float(np.real(sigma))
     moved = 0.0

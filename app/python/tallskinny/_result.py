@@ -56,7 +56,8 @@ def _renamed(sentence):
 
 def told(found, order):
     """What a `Result` keeps of what the library found, its pairs in this order."""
-    kept = ("converged", "complete", "reason", "verification", "iterations", "operator_applications", "note")
+    kept = ("converged", "complete", "reason", "verification", "iterations", "operator_applications", "note",
+            "asymmetry")
     known = {name: found[name] for name in kept if name in found}
     known["reason"] = _renamed(found["reason"])
     for name in PER_PAIR:

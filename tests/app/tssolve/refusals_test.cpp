@@ -14,9 +14,9 @@ TEST_CASE("input that cannot be used is exit status 4 with the first entry") {
   r = tssolve({folder / "lower.mtx"});
   CHECK(r.code == 4);
   CHECK(r.err.find("nothing above its diagonal") != std::string::npos);
-  write_text(folder / "close.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 5\n2 1 5.0000000001\n");
+  write_text(folder / "close.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 5\n2 1 5.000001\n");
   r = tssolve({folder / "close.mtx"});
-  CHECK(r.err.find("is 5 but entry (1, 0) is 5.0000000001 (counted from 0); --general") != std::string::npos);
+  CHECK(r.err.find("is 5 but entry (1, 0) is 5.000001 (counted from 0); --general") != std::string::npos);
   write_text(folder / "eye.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 2 1\n");
   r = tssolve({folder / "eye.mtx", "--mass", folder / "close.mtx"});
   CHECK(r.code == 4);
@@ -28,6 +28,35 @@ TEST_CASE("input that cannot be used is exit status 4 with the first entry") {
   write_text(folder / "wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1.0\n");
   CHECK(tssolve({folder / "wide.mtx"}).code == 4);
   CHECK(tssolve({folder / "missing.mtx"}).code != 0);
+}
+
+TEST_CASE("a matrix that is Hermitian to rounding, or by name, is solved as its Hermitian part") {
+  const test::TemporaryFolder folder;
+  const auto write = [&folder](const char* name, const char* entries) {
+    write_text(folder / name, std::string("%%MatrixMarket matrix coordinate real general\n2 2 4\n") + entries);
+    return folder / name;
+  };
+  // (2 1; 1 2) has 3 and 1.
+  const std::string near = write("near.mtx", "1 1 2\n1 2 1.00000000001\n2 1 0.99999999999\n2 2 2\n"),
+                    far = write("far.mtx", "1 1 2\n1 2 1.5\n2 1 0.5\n2 2 2\n");
+  const auto expect = [](const nlohmann::json& found, double asymmetry, double least, double most) {
+    CHECK(std::abs(found["eigenvalues"][0].get<double>() - 3) < allowed::many_steps);
+    CHECK(std::abs(found["asymmetry"].get<double>() - asymmetry) < allowed::many_steps);
+    CHECK(found["symmetrised"] == true);
+    const double bound = found["error_bounds"][0];
+    CHECK((bound >= least && bound <= most));
+  };
+  expect(solve_json({near}), 1e-11, 1e-11, 2e-11);
+  CHECK(tssolve({near, "-q"}).out.find("error bounds count the difference") != std::string::npos);
+  CHECK(tssolve({far}).code == 4);
+  const auto by_name = solve_json({far, "--symmetrise"});
+  expect(by_name, 0.5, 0, allowed::short_sum);
+  CHECK(by_name["note"].get<std::string>().find("as --symmetrise asks") != std::string::npos);
+  CHECK(tssolve({far, "--symmetrise", "--general"}).code == 2);
+  // Both matrices of a pencil: A x = lambda A x.
+  const auto pencil = solve_json({far, "--mass", far, "--symmetrise"});
+  CHECK(std::abs(pencil["eigenvalues"][0].get<double>() - 1) < allowed::many_steps);
+  CHECK(solve_json({near, "--mass", near})["error_bounds"][0].get<double>() > 1e-11);
 }
 
 TEST_CASE("a dump that does not say its layout, unsorted and with duplicates, is read as it is told") {

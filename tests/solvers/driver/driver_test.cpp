@@ -342,3 +342,41 @@ TEST_CASE("what is factorised follows from what is sought and from the plan") {
   CHECK((search_of({.precision = Precision::float32}, lanczos).narrow && !search_of({}, lanczos).narrow));
   CHECK_FALSE(search_of({.precision = Precision::float32}, dense).narrow);
 }
+
+TEST_CASE("a matrix that is Hermitian to rounding is solved as its Hermitian part, and errors count the rest") {
+  auto a = line<double>(400);
+  for (const std::size_t e : {11u, 37u}) a.values[e] *= 1 + 1e-10;
+  const auto found = eigsh(Context{}, a, 3, smallest());
+  expect_smallest_of_line(found, allowed::fine_run, 400);
+  CHECK(found.asymmetry > 1e-11);
+  CHECK(found.error_bounds[0] > 1e-11);
+  CHECK(found.note.find("(A + A^H) / 2 is solved") != std::string::npos);
+  a.values[11] = 4;
+  CHECK(test::message_of([&] { (void)eigsh(Context{}, a, 3, smallest()); }).find("is not symmetric") !=
+        std::string::npos);
+  auto options = smallest();
+  options.symmetrise = true;
+  const auto by_name = eigsh(Context{}, a, 3, options);
+  CHECK(by_name.verified);
+  CHECK(by_name.error_bounds[0] < allowed::default_run);
+  // Of entries that were computed in float32 half of the digits are fewer, also of a mass matrix.
+  auto mass = line<double>(400);
+  for (double& x : mass.values) x = x > 0 ? 3 : 1;
+  mass.values[1] *= 1 + 1e-6;
+  options = smallest();
+  options.mass = mass.view();
+  const auto b = line<double>(400);
+  CHECK(test::message_of([&] { (void)eigsh(Context{}, b, 3, options); }).find("`mass` of eigsh() is not symmetric") ==
+        0);
+  options.from_float32 = true;
+  CHECK(eigsh(Context{}, b, 3, options).error_bounds[0] > 0);
+}
+
+TEST_CASE("NaN is named before anything is made of a matrix") {
+  auto a = dense_line<double>(5);
+  a(1, 2) = a(2, 1) = std::nan("");
+  const std::string where = " has NaN at row 1, column 2 (counted from 0)";
+  CHECK(test::message_of([&] { (void)eigsh(Context{}, a, 1); }) == "the matrix given to eigsh()" + where);
+  CHECK(test::message_of([&] { (void)eigs(Context{}, a, 1); }) == "the matrix given to eigs()" + where);
+  CHECK(test::message_of([&] { (void)svds(Context{}, a, 1); }) == "the matrix given to svds()" + where);
+}
