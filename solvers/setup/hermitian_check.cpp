@@ -148,7 +148,8 @@ SkewPart measured(const Context& ctx, const std::string& where, DType type, cons
       const double d = std::abs(x - conjugate(image));
       if (d == 0) return;
       const index_t row = first + i;
-      if (!rules.take_any && d > magnitudes.of_mean(allowance.of_rows, row, j) &&
+      const bool near = d <= allowance.of_rows * std::min(std::abs(x), std::abs(image));  // rows allow no less
+      if (!rules.take_any && !near && d > magnitudes.of_mean(allowance.of_rows, row, j) &&
           d > (dense ? allowance.of_long * largest : magnitudes.of_longer(allowance.of_long, row, j)))
         refuse(where, row, j, x, image, rules.of_entries);
       const bool for_both = row != j && (dense || other == nullptr);

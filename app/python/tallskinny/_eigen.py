@@ -110,7 +110,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         Rising.
     v : array, shape (n, k)
         The tuple of both is a `Result`, which tells whether it is complete, and by `asymmetry` how far A was from
-        Hermitian: the largest difference of an entry and its mirror image, as a share of the largest entry.
+        Hermitian.
 
     Raises
     ------

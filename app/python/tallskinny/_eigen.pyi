@@ -7,13 +7,15 @@ from ._types import Callback, Seed
 @overload
 def eigsh(A: Any, k: int = ..., M: Any = ..., sigma: float | None = ..., which: str = ..., v0: Any = ...,
           ncv: int | None = ..., maxiter: int | None = ..., tol: float = ..., return_eigenvectors: Literal[True] = ...,
-          Minv: Any = ..., OPinv: Any = ..., mode: str = ..., rng: Seed = ..., *, method: str = ..., verify: bool = ...,
-          verbose: int = ..., callback: Callback | None = ..., context: Context | None = ...) -> Result: ...
+          Minv: Any = ..., OPinv: Any = ..., mode: str = ..., rng: Seed = ..., *, symmetrise: bool = ...,
+          method: str = ..., verify: bool = ..., verbose: int = ..., callback: Callback | None = ...,
+          context: Context | None = ...) -> Result: ...
 @overload
 def eigsh(A: Any, k: int = ..., M: Any = ..., sigma: float | None = ..., which: str = ..., v0: Any = ...,
           ncv: int | None = ..., maxiter: int | None = ..., tol: float = ..., return_eigenvectors: bool = ...,
-          Minv: Any = ..., OPinv: Any = ..., mode: str = ..., rng: Seed = ..., *, method: str = ..., verify: bool = ...,
-          verbose: int = ..., callback: Callback | None = ..., context: Context | None = ...) -> Any: ...
+          Minv: Any = ..., OPinv: Any = ..., mode: str = ..., rng: Seed = ..., *, symmetrise: bool = ...,
+          method: str = ..., verify: bool = ..., verbose: int = ..., callback: Callback | None = ...,
+          context: Context | None = ...) -> Any: ...
 @overload
 def eigs(A: Any, k: int = ..., M: Any = ..., sigma: complex | None = ..., which: str = ..., v0: Any = ...,
          ncv: int | None = ..., maxiter: int | None = ..., tol: float = ..., return_eigenvectors: Literal[True] = ...,

@@ -36,6 +36,8 @@ class Result(tuple):
     vector_errors : numpy.ndarray
         The angle of each vector to its eigenvector is no larger (its sine); NaN where that is not known.
     iterations, operator_applications : int
+    asymmetry : float
+        Of `eigsh`: the largest |A_ij - conj(A_ji)| as a share of the largest entry.
     """
 
     def __new__(cls, items, told=None):

@@ -16,6 +16,7 @@ class Result(Tuple[Any, ...]):
     iterations: int
     operator_applications: int
     note: str
+    asymmetry: float
     def __new__(cls, items: Any, told: dict[str, Any] | None = None) -> Result: ...
 
 def told(found: dict[str, Any], order: Any) -> dict[str, Any]: ...
