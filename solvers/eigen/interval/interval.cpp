@@ -74,6 +74,7 @@ void Slicer<T>::compute_all() {
   options.nev = std::max<index_t>(n_, 1), options.method = Method::dense;
   result_ = solve_eigen<T>(ctx_, problem_, options);
   accept_.norm = result_.norm;
+  accept_.least = static_cast<double>(n_) * unit_roundoff;  // of residuals that a decomposition reaches
 }
 
 template <class T>
