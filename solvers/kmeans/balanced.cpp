@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/solvers/kmeans/means_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
@@ -110,7 +111,6 @@ std::vector<std::int32_t> assigned(HostView<const double> cost, double largest) 
 LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const FirstCenters& first,
                   const LloydControl& control) {
   const index_t n = p.rows(), k = p.k;
-  const FixedPoint unit = unit_of(p);
   LloydRun run;
   run.centers = first(p);
   Matrix<double> cost(n, k), centers = Matrix<double>::copy_of(run.centers.cview());
@@ -127,12 +127,7 @@ LloydRun balanced(const KMeansProblem& p, const KMeansOptions& options, const Fi
         largest = std::max(largest, cost(i, m));
       }
     std::vector<std::int32_t> labels = assigned(cost.cview(), largest);
-    ClusterSums sums(k, p.cols());
-    p.for_each_block([&](index_t row, const Rows& block) {
-      add_rows(p.ctx, block, p.moments, KMeansProblem::part(std::span(labels), row, block.rows()),
-               p.weights_of(row, block.rows()), unit, sums);
-    });
-    move_to_means(p.ctx, unit, sums, p.moments.shift, centers.view(), adjust_means(control.spherical));
+    move_to_means(p, labels, centers.view(), adjust_means(control.spherical));
     const double inertia = inertia_of(p, centers.cview(), labels);
     if (inertia >= least) {
       run.stop = KMeansStop::labels_unchanged;

@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/kmeans/axes.hpp"
+#include "tallskinny/solvers/kmeans/means_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
@@ -207,7 +208,8 @@ bool Lloyd::stop_after(index_t changed) {
 KMeansProgress Lloyd::progress(index_t changed) {
   if (second_moment_ < 0) set_second_moment();
   // Large numbers are subtracted: sums of squares about the shift and what the sums make of them.
-  const double inertia = (clusters_.inertia_terms() + second_moment_).hi;
+  const double inertia = fixed_point_serves() ? (clusters_.inertia_terms() + second_moment_).hi
+                                              : inertia_of(p_, clusters_.centroids().cview(), labels_.to_host());
   KMeansProgress now = control_.progress(p_.k, run_.n_iter);
   now.changed = changed, now.squared_shift = squared_shift_;
   now.inertia = std::isnan(inertia) ? inf : std::max(0.0, inertia);
@@ -254,36 +256,50 @@ index_t Lloyd::changed_labels() {
   return stats_.changed - sum_of_ranks(p_.ctx, reset_labels(p_.ctx, labels_.view(), directionless_.view()));
 }
 
+bool Lloyd::fixed_point_serves() const {
+  return !p_.wide_rows && (!p_.wide_weights || !too_coarse(p_, clusters_.unit(), clusters_.sums()));
+}
+
 /// True if a centre is not the mean of the rows with its label.
 bool Lloyd::update_centers() {
   clusters_.collect();
-  const Clusters::Moved moved = clusters_.move_to_means(adjust_means(control_.spherical));
-  squared_shift_ = moved.squared_shift;
-  if (!moved.weightless.empty()) relocate_to_means(moved.weightless);
-  return !moved.weightless.empty();
+  std::vector<index_t> empty;
+  if (fixed_point_serves()) {
+    Clusters::Moved moved = clusters_.move_to_means(adjust_means(control_.spherical));
+    squared_shift_ = moved.squared_shift, empty = std::move(moved.weightless);
+  } else {
+    Matrix<double> centers = clusters_.centroids();
+    const MovedCenters moved = move_to_means(p_, clusters_.unit(), clusters_.sums(), labels_.to_host(), centers.view(),
+                                             adjust_means(control_.spherical));
+    squared_shift_ = moved.squared_shift;
+    for (index_t m = 0; m < p_.k; ++m)
+      if (moved.weights[at(m)] == 0) empty.push_back(m);
+    if (empty.empty()) clusters_.place(std::move(centers));
+  }
+  if (!empty.empty()) relocate_to_means(empty);
+  return !empty.empty();
 }
 
 void Lloyd::relocate_to_means(const std::vector<index_t>& empty) {
   Matrix<double> centers = clusters_.centroids();
-  ClusterSums relocated = clusters_.sums();
-  run_.relocated += relocate(relocated, empty, centers.cview());
-  const FixedPoint& unit = clusters_.unit();
-  squared_shift_ =
-      move_to_means(p_.ctx, unit, relocated, p_.moments.shift, centers.view(), adjust_means(control_.spherical));
+  ClusterSums sums = clusters_.sums();
+  std::vector<std::int32_t> labels = labels_.to_host();
+  relocate(sums, labels, empty, centers.cview());
+  const auto [squared_shift, weights] =
+      move_to_means(p_, clusters_.unit(), sums, labels, centers.view(), adjust_means(control_.spherical));
+  squared_shift_ = squared_shift;
   // A cluster for which there is no row stands where the heaviest one does, not where it was.
-  index_t heaviest = 0;
-  for (index_t m = 1; m < p_.k; ++m)
-    if (relocated.weight(unit, m) > relocated.weight(unit, heaviest)) heaviest = m;
+  const index_t heaviest = std::max_element(weights.begin(), weights.end()) - weights.begin();
   for (index_t m = 0; m < p_.k; ++m)
-    if (relocated.weightless(m))
+    if (weights[at(m)] == 0)
       std::copy_n(centers.data() + heaviest * p_.cols(), p_.cols(), centers.data() + m * p_.cols());
   clusters_.place(std::move(centers));
 }
 
-/// Gives each empty cluster the row farthest from its own centre. Returns how many found one.
-index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty, HostView<const double> centers) const {
+/// Gives each empty cluster the row farthest from its own centre.
+void Lloyd::relocate(ClusterSums& sums, std::vector<std::int32_t>& labels, const std::vector<index_t>& empty,
+                     HostView<const double> centers) {
   const index_t n = p_.all_rows(), d = p_.cols();
-  const std::vector<std::int32_t> labels = labels_.to_host();
   const std::vector<double> far = own_distances(p_, centers, labels);
   std::vector<double> row(at(d));
   std::vector<FarRow> order;
@@ -302,9 +318,11 @@ index_t Lloyd::relocate(ClusterSums& sums, const std::vector<index_t>& empty, Ho
     for (std::size_t j = 0; j < row.size(); ++j) row[j] -= p_.moments.shift[j];
     sums.add(clusters_.unit(), donor, row.data(), weight, true);
     sums.add(clusters_.unit(), empty[at(found)], row.data(), weight);
+    if (const index_t here = i - p_.first_row(); here >= 0 && here < p_.rows())
+      labels[at(here)] = static_cast<std::int32_t>(empty[at(found)]);
     ++found;
   }
-  return found;
+  run_.relocated += found;
 }
 
 void run_together(const KMeansProblem& problem, std::span<Lloyd> runs) {

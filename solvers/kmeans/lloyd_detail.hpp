@@ -127,9 +127,12 @@ class Lloyd {
   void begin_pruning(index_t changed);
   void judge_pruning();
   void prune_no_more() { pruning_.reset(), pairs_.reset(), can_prune_ = false; }
+  /// Whether sums in fixed point serve all clusters as they are.
+  [[nodiscard]] bool fixed_point_serves() const;
   bool update_centers();
   void relocate_to_means(const std::vector<index_t>& empty);
-  index_t relocate(ClusterSums& sums, const std::vector<index_t>& empty, HostView<const double> centers) const;
+  void relocate(ClusterSums& sums, std::vector<std::int32_t>& labels, const std::vector<index_t>& empty,
+                HostView<const double> centers);
   void set_second_moment();
 
   const KMeansProblem& p_;

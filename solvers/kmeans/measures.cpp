@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
+#include "tallskinny/solvers/kmeans/means_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
 namespace ts::inline v0::solvers {
@@ -77,21 +79,13 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   p.weighted_elsewhere = weighted || normal.all_zero_rows > 0;
   p.find_moments();
 
-  const FixedPoint unit = unit_of(p);
-  ClusterSums sums(k, d);
-  p.for_each_block([&](index_t first, const Rows& block) {
-    add_rows(ctx, block, p.moments, KMeansProblem::part(labels, first, block.rows()), p.weights_of(first, block.rows()),
-             unit, sums);
-  });
-  sums = sums_of_ranks(ctx, sums);
-  std::vector<index_t> clusters;  // with rows
-  double total = 0;
-  for (index_t m = 0; m < k; ++m)
-    if (!sums.weightless(m)) clusters.push_back(m), total += sums.weight(unit, m);
-  if (clusters.size() < 2) return {undefined, undefined, undefined};
-
   auto means = Matrix<double>::copy_of(usable.cview());
-  move_to_means(ctx, unit, sums, p.moments.shift, means.view());
+  const std::vector<double> weights = move_to_means(p, labels, means.view()).weights;
+  std::vector<index_t> clusters;  // with rows
+  for (index_t m = 0; m < k; ++m)
+    if (weights[at(m)] != 0) clusters.push_back(m);
+  if (clusters.size() < 2) return {undefined, undefined, undefined};
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   const std::vector<double> from_mean = own_distances(p, means.cview(), labels);
   std::vector<double> spread(at(k + 1));  // of each cluster, and the squares of all
   in_turn(ctx, spread, [&] {
@@ -105,10 +99,10 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
   double between = 0;
   std::vector<double> center(at(d));
   for (const index_t m : clusters)
-    for (index_t j = 0; j < d; ++j) center[at(j)] += sums.weight(unit, m) / total * means(m, j);
+    for (index_t j = 0; j < d; ++j) center[at(j)] += weights[at(m)] / total * means(m, j);
   for (const index_t m : clusters) {
-    spread[at(m)] /= sums.weight(unit, m);
-    between += sums.weight(unit, m) * std::pow(distance(means.data() + m * d, center.data(), d), 2);
+    spread[at(m)] /= weights[at(m)];
+    between += weights[at(m)] * std::pow(distance(means.data() + m * d, center.data(), d), 2);
   }
 
   KMeansMeasures found;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/solvers/kmeans/means_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
@@ -65,18 +66,17 @@ class MiniBatch {
     assign(p_.ctx,
            {batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(), &unit_, &sums});
     assign_seconds_ += watch.seconds();
-    double weight = 0;
-    for (index_t m = 0; m < p_.k; ++m) weight += sums.weight(unit_, m);
+    auto means = Matrix<double>::copy_of(run_.centers.cview());
+    const std::vector<double> weights = weigh_and_move(batch, sums, labels, means.view());
+    const double weight = std::accumulate(weights.begin(), weights.end(), 0.0);
     const double inertia = ts::inertia(p_.ctx, batch.rows(), run_.centers.cview(), labels, batch.weights());
     if (weight > 0) smooth(inertia / weight);
     squared_shift_ = 0;
-    auto means = Matrix<double>::copy_of(run_.centers.cview());
-    move_to_means(p_.ctx, unit_, sums, p_.moments.shift, means.view());
     for (index_t m = 0; m < p_.k; ++m) {
-      if (sums.weightless(m)) continue;
+      if (weights[at(m)] == 0) continue;
       double& all = weight_[at(m)];
-      all += sums.weight(unit_, m);
-      const double share = sums.weight(unit_, m) / all;
+      all += weights[at(m)];
+      const double share = weights[at(m)] / all;
       Matrix<double> center(1, p_.cols());
       for (index_t j = 0; j < p_.cols(); ++j)
         center(0, j) = run_.centers(m, j) + share * (means(m, j) - run_.centers(m, j));
@@ -89,6 +89,17 @@ class MiniBatch {
     const auto often = static_cast<std::uint64_t>(std::max<index_t>(1, 10 * p_.k / batch_));
     if ((step + 1) % often == 0) reassign(batch, step);
     ++run_.n_iter;
+  }
+
+  /// What clusters of a batch weigh; centres become the means of its rows.
+  [[nodiscard]] std::vector<double> weigh_and_move(const Gathered& batch, const ClusterSums& sums,
+                                                   std::span<const std::int32_t> labels,
+                                                   HostView<double> centers) const {
+    const RowsInMemory rows{batch.rows()};
+    const Context here = alone(p_.ctx);
+    KMeansProblem of_batch{here, rows, {}, batch.weights(), p_.k};
+    of_batch.moments = p_.moments, of_batch.wide_rows = p_.wide_rows, of_batch.wide_weights = p_.wide_weights;
+    return move_to_means(of_batch, unit_, sums, labels, centers).weights;
   }
 
   /// That a step has of the smoothed inertia.

@@ -9,6 +9,7 @@
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/solvers/kmeans/means_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
@@ -49,6 +50,14 @@ bool all_equal(const KMeansProblem& p) {
 double heaviest_of(const KMeansProblem& p) {
   const double here = p.weights.empty() ? 0 : *std::max_element(p.weights.begin(), p.weights.end());
   return max_of_ranks(p.ctx, here);
+}
+
+/// Of those that weigh something.
+double lightest_of(const KMeansProblem& p) {
+  double lightest = inf;
+  for (const double weight : p.weights)
+    if (weight > 0) lightest = std::min(lightest, weight);
+  return min_of_ranks(p.ctx, lightest);
 }
 
 [[noreturn]] void refuse_spread() {
@@ -178,13 +187,19 @@ void KMeansProblem::find_moments() {
   const auto again = [this](const auto& use) { for_each_block_here([&](index_t, const Rows& block) { use(block); }); };
   for_each_block([&](index_t, const Rows& block) { found.first_round(ctx, block); });
   found.end_round(ctx, again);
-  for_each_block([&](index_t, const Rows& block) { found.second_round(ctx, block); });
+  RowScales scales(*this);
+  for_each_block([&](index_t first, const Rows& block) {
+    found.second_round(ctx, block);
+    scales.look(first, block);
+  });
   found.end_round(ctx, again);
   moments = std::move(found).finish();
   check_coordinates(moments);
   const double spread = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
   if (spread > 0 && spread < smallest_spread && !all_equal(*this)) refuse_spread();
   check_weight_range(*this);
+  wide_rows = scales.differ_widely(moments);
+  wide_weights = weighted() && lightest_of(*this) < heaviest_of(*this) * 0x1p-10;
 }
 
 AssignStats assign_all(const KMeansProblem& p, HostView<const double> centers, Scores scores,

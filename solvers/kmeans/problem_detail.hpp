@@ -26,6 +26,7 @@ struct KMeansProblem {
   ColumnMoments moments = {};
   std::shared_ptr<const PerRowArray<double>> weights_there = {};  ///< where the rows are, if that is a device
   bool weighted_elsewhere = false;                                ///< rows have weights, of which none may be here
+  bool wide_rows = false, wide_weights = false;  ///< of so many orders that sums in one unit may lose digits
 
   [[nodiscard]] index_t rows() const { return source.rows(); }
   [[nodiscard]] index_t cols() const { return source.cols(); }

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
-#include "tallskinny/solvers/kmeans/problem_detail.hpp"
+#include "tallskinny/solvers/kmeans/means_detail.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -53,21 +53,14 @@ NearRows nearest_rows(const KMeansProblem& p, HostView<const double> centers, st
 /// The means of the rows that clusters have, as deviations from the mean of all.
 Matrix<double> deviations_of(const KMeansProblem& p, Matrix<double> centers, std::span<const std::int32_t> labels) {
   const index_t d = p.cols();
-  const FixedPoint unit = unit_of(p);
-  ClusterSums sums(p.k, d);
-  p.for_each_block([&](index_t first, const Rows& block) {
-    add_rows(p.ctx, block, p.moments, KMeansProblem::part(labels, first, block.rows()),
-             p.weights_of(first, block.rows()), unit, sums);
-  });
-  sums = sums_of_ranks(p.ctx, sums);
-  move_to_means(p.ctx, unit, sums, p.moments.shift, centers.view());
+  const MovedCenters moved = move_to_means(p, labels, centers.view());
   for (index_t j = 0; j < d; ++j) {
     const double mean = p.moments.mean[at(j)], spread = std::sqrt(p.moments.variance[at(j)]);
     const bool varies = spread > smallest_spread * std::abs(mean);
     for (index_t m = 0; m < p.k; ++m) centers(m, j) = varies ? (centers(m, j) - mean) / spread : 0;
   }
   for (index_t m = 0; m < p.k; ++m)
-    if (sums.weightless(m)) std::fill_n(&centers(m, 0), d, std::numeric_limits<double>::quiet_NaN());
+    if (moved.weights[at(m)] == 0) std::fill_n(&centers(m, 0), d, std::numeric_limits<double>::quiet_NaN());
   return centers;
 }
 

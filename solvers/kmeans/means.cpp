@@ -1,0 +1,199 @@
+#include "tallskinny/solvers/kmeans/means_detail.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <numeric>
+
+#include "tallskinny/gemm/assign/seeding/potential.hpp"
+#include "tallskinny/gemm/assign/sums/add_rows.hpp"
+#include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+
+namespace ts::inline v0::solvers::kmeans_detail {
+
+namespace {
+
+constexpr index_t most_rows_looked_at = 512, most_numbers_looked_at = index_t{1} << 22;
+constexpr double small_share = 0x1p-14;  ///< of the farthest row, of which sums keep 2^-61
+/// Sums keep 60 bits below the largest weight: with 10 less a mean is still as good as rounded to float64.
+constexpr double least_mean_weight = 0x1p-10;
+
+double largest_in(std::span<const double> row) {
+  double largest = 0;
+  for (const double x : row) largest = std::max(largest, std::abs(x));
+  return largest;
+}
+
+std::vector<double> medians(std::span<const double> rows, std::size_t d) {
+  std::vector<double> found(d), column(rows.size() / d);
+  const auto middle = column.begin() + std::ssize(column) / 2;
+  for (std::size_t j = 0; j < d; ++j) {
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] = rows[i * d + j];
+    std::nth_element(column.begin(), middle, column.end());
+    found[j] = *middle;
+  }
+  return found;
+}
+
+/// Sums of all rows in their order, so that they have the same bits for any threads, ranks and devices.
+class SumsInOrder {
+ public:
+  explicit SumsInOrder(const KMeansProblem& p)
+      : p_(p), line_(p.cols() + 1), sums_(at(2 * p.k * line_)), to_units_(unit_of(p).weight_to_units * 0x1p400) {}
+
+  /// all.
+  void add_all(std::span<const std::int32_t> labels) {
+    std::exception_ptr failed;
+    in_turn(p_.ctx, sums_, [&] {
+      try {
+        p_.for_each_block_here([&](index_t first, const Rows& block) { add(first, block, labels); });
+      } catch (...) {
+        failed = std::current_exception();
+      }
+    });
+    agreed(p_.ctx, [&] {
+      if (failed) std::rethrow_exception(failed);
+    });
+  }
+  [[nodiscard]] double weight(index_t m) const { return sum(m, p_.cols()).hi / to_units_; }
+  [[nodiscard]] double mean(index_t m, index_t j) const { return (sum(m, j) / sum(m, p_.cols())).hi; }
+
+ private:
+  [[nodiscard]] Twofold sum(index_t m, index_t j) const {
+    const double* const at_sum = sums_.data() + 2 * (m * line_ + j);
+    return {at_sum[0], at_sum[1]};
+  }
+  void add(index_t first, const Rows& block, std::span<const std::int32_t> labels) {
+    if (!block.on_device()) return add_host(first, block, labels);
+    constexpr index_t at_once = 1 << 16;
+    for (index_t i = 0; i < block.rows(); i += at_once) {
+      std::vector<index_t> numbers(at(std::min(at_once, block.rows() - i)));
+      std::iota(numbers.begin(), numbers.end(), i);
+      Matrix<double> fetched(std::ssize(numbers), block.cols());
+      gather_rows(p_.ctx, block, numbers, fetched.view());
+      add_host(first + i, Rows(fetched.cview()), labels);
+    }
+  }
+  /// Each thread takes some clusters.
+  void add_host(index_t first, const Rows& block, std::span<const std::int32_t> labels) {
+    parallel_ranges(static_cast<int>(std::min<index_t>(p_.ctx.thread_count(), p_.k)), p_.k,
+                    [&](index_t begin, index_t end) {
+                      std::vector<double> row;
+                      for (index_t i = 0; i < block.rows(); ++i) {
+                        const std::int32_t m = labels[at(first + i)];
+                        const double weight = p_.weight(first + i) * to_units_;
+                        if (m >= begin && m < end && weight > 0) add_row(block, i, m, weight, row);
+                      }
+                    });
+  }
+  void add_row(const Rows& block, index_t i, index_t m, double weight, std::vector<double>& row) {
+    const auto add_one = [&](index_t j, double x) {
+      double* const to = sums_.data() + 2 * (m * line_ + j);
+      const Twofold next = Twofold{to[0], to[1]} + weight * x;
+      to[0] = next.hi, to[1] = next.lo;
+    };
+    row.resize(at(block.entries(i)));
+    block.load_entries(i, row.data());
+    for (index_t q = 0; q < std::ssize(row); ++q)
+      add_one(block.sparse() ? block.indices()[block.pointers()[i] + q] : q, row[at(q)]);
+    add_one(p_.cols(), 1);
+  }
+
+  const KMeansProblem& p_;
+  index_t line_;              ///< columns and the weight
+  std::vector<double> sums_;  ///< k x line x 2
+  double to_units_;           ///< of weights, whose products with small coordinates then stay normal numbers
+};
+
+MovedCenters move_in_order(const KMeansProblem& p, std::span<const std::int32_t> labels, HostView<double> centers,
+                           const AdjustMean& adjust) {
+  SumsInOrder sums(p);
+  sums.add_all(labels);
+  MovedCenters moved{0, std::vector<double>(at(p.k))};
+  std::vector<double> mean(at(p.cols()));
+  for (index_t m = 0; m < p.k; ++m) {
+    moved.weights[at(m)] = sums.weight(m);
+    if (moved.weights[at(m)] == 0) continue;
+    for (index_t j = 0; j < p.cols(); ++j) mean[at(j)] = sums.mean(m, j);
+    if (adjust && !adjust(mean)) continue;
+    for (index_t j = 0; j < p.cols(); ++j) moved.squared_shift += std::pow(mean[at(j)] - centers(m, j), 2);
+    std::copy(mean.begin(), mean.end(), centers.data() + m * centers.ld());
+  }
+  return moved;
+}
+
+}  // namespace
+
+RowScales::RowScales(const KMeansProblem& problem) : p_(problem) {
+  const index_t d = std::max<index_t>(1, p_.cols()), n = p_.all_rows(), begin = p_.first_row();
+  const index_t count = std::min({n, most_rows_looked_at, std::max<index_t>(64, most_numbers_looked_at / d)});
+  for (index_t q = 0; q < count; ++q)
+    if (const index_t i = q * n / count - begin; i >= 0 && i < p_.rows()) numbers_.push_back(i);
+}
+
+void RowScales::look(index_t first, const Rows& block) {
+  const auto from = std::lower_bound(numbers_.begin(), numbers_.end(), first);
+  std::vector<index_t> local(from, std::lower_bound(from, numbers_.end(), first + block.rows()));
+  for (index_t& i : local) i -= first;
+  if (local.empty()) return;
+  if (block.sparse()) {
+    std::vector<double> row;
+    for (const index_t i : local) {
+      row.resize(at(block.entries(i)));
+      block.load_entries(i, row.data());
+      largest_.push_back(largest_in(row));
+    }
+    return;
+  }
+  Matrix<double> found(std::ssize(local), block.cols());
+  gather_rows(p_.ctx, block, local, found.view());
+  dense_.insert(dense_.end(), found.data(), found.data() + found.rows() * found.cols());
+}
+
+bool RowScales::differ_widely(const ColumnMoments& moments) const {
+  const std::vector<double> rows = gather_lists<double>(p_.ctx, dense_);
+  std::vector<double> largest = gather_lists<double>(p_.ctx, largest_);
+  const double limit = largest_in(moments.reach) * small_share;
+  const auto small = [limit](double size) { return size > 0 && size < limit; };
+  index_t found = std::count_if(largest.begin(), largest.end(), small);
+  const std::size_t d = at(p_.cols());
+  const std::vector<double> middle = rows.empty() ? rows : medians(rows, d);
+  std::vector<double> centred(d);
+  for (std::size_t i = 0; i < rows.size(); i += d) {
+    const std::span<const double> row(rows.data() + i, d);
+    for (std::size_t j = 0; j < d; ++j) centred[j] = row[j] - middle[j];
+    if (small(largest_in(row)) || small(largest_in(centred))) ++found;
+  }
+  return found >= (p_.all_rows() <= most_rows_looked_at ? 1 : 2);  // one may be small by chance
+}
+
+bool too_coarse(const KMeansProblem& p, const FixedPoint& unit, const ClusterSums& sums) {
+  if (p.wide_rows || !p.wide_weights) return p.wide_rows;
+  for (index_t m = 0; m < p.k; ++m)
+    if (sums.weight(unit, m) * unit.weight_to_units < least_mean_weight * static_cast<double>(sums.count(m)))
+      return true;
+  return false;
+}
+
+MovedCenters move_to_means(const KMeansProblem& p, const FixedPoint& unit, const ClusterSums& sums,
+                           std::span<const std::int32_t> labels, HostView<double> centers, const AdjustMean& adjust) {
+  if (too_coarse(p, unit, sums)) return move_in_order(p, labels, centers, adjust);
+  MovedCenters moved{ts::move_to_means(p.ctx, unit, sums, p.moments.shift, centers, adjust), {}};
+  for (index_t m = 0; m < p.k; ++m) moved.weights.push_back(sums.weight(unit, m));
+  return moved;
+}
+
+MovedCenters move_to_means(const KMeansProblem& p, std::span<const std::int32_t> labels, HostView<double> centers,
+                           const AdjustMean& adjust) {
+  const FixedPoint unit = unit_of(p);
+  ClusterSums here(p.k, p.cols());
+  const auto there = p.beside_rows(std::vector<std::int32_t>(labels.begin(), labels.end()));
+  p.for_each_block([&](index_t first, const Rows& block) {
+    add_rows(p.ctx, block, p.moments, there.view().part(first, block.rows()), p.weights_of(first, block.rows()), unit,
+             here);
+  });
+  return move_to_means(p, unit, sums_of_ranks(p.ctx, here), labels, centers, adjust);
+}
+
+}  // namespace ts::inline v0::solvers::kmeans_detail

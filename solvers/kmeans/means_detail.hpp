@@ -1,0 +1,45 @@
+// Means of the rows of clusters, whatever the orders of magnitude that rows and weights span. Internal to the room.
+#pragma once
+
+#include <vector>
+
+#include "tallskinny/solvers/kmeans/problem_detail.hpp"
+
+namespace ts::inline v0::solvers::kmeans_detail {
+
+/// Rows evenly spread over all, which tell whether fixed-point sums in units of the farthest row serve the others.
+class RowScales {
+ public:
+  explicit RowScales(const KMeansProblem& problem);
+  /// Blocks of one pass, in order.
+  void look(index_t first, const Rows& block);
+  /// all: some are nonzero, but smaller in every column than 2^-14 of the farthest, from 0 or from medians.
+  [[nodiscard]] bool differ_widely(const ColumnMoments& moments) const;
+
+ private:
+  const KMeansProblem& p_;
+  std::vector<index_t> numbers_;  ///< of the rows looked at here
+  std::vector<double> dense_;     ///< these rows
+  std::vector<double> largest_;   ///< where they are sparse: the largest |x| of each
+};
+
+/// Whether a mean from such sums could have an error of more than 2^-50 of the farthest row: a cluster is far lighter
+/// than as many rows of the largest weight, or rows differ widely.
+[[nodiscard]] bool too_coarse(const KMeansProblem& problem, const FixedPoint& unit, const ClusterSums& sums);
+
+/// What became of centres, and what their clusters weigh: 0 if and only if no row of the cluster weighs anything.
+struct MovedCenters {
+  double squared_shift = 0;
+  std::vector<double> weights;
+};
+
+/// all: centres (k x d) move to the means of the rows with their labels, as ts::move_to_means(). `sums` are those of
+/// the rows. Where these are too coarse, the rows are added up once more in pairs of float64, in order.
+MovedCenters move_to_means(const KMeansProblem& problem, const FixedPoint& unit, const ClusterSums& sums,
+                           std::span<const std::int32_t> labels, HostView<double> centers,
+                           const AdjustMean& adjust = {});
+/// The same of rows that are still to be added up.
+MovedCenters move_to_means(const KMeansProblem& problem, std::span<const std::int32_t> labels, HostView<double> centers,
+                           const AdjustMean& adjust = {});
+
+}  // namespace ts::inline v0::solvers::kmeans_detail
