@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/solvers/kmeans/means_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
@@ -25,6 +26,11 @@ std::vector<Leaf> split(const KMeansProblem& p, const KMeansOptions& options, co
   o.algorithm = KMeansAlgorithm::lloyd;
   o.clusters = 2, o.n_init = 1, o.seed = seed, o.weights = part.weights();
   o.on_state = {}, o.resume = nullptr;
+  Matrix<double> first;
+  if (options.split_centers) {
+    first = options.split_centers(leaf.rows);
+    o.init = KMeansInit::given, o.centers = first.cview();
+  }
   const KMeansResult two = kmeans(p.ctx, part.rows(), o);
   if (two.stop == KMeansStop::interrupted) stop = two.stop;
   std::vector<Leaf> halves(2);
@@ -67,19 +73,17 @@ LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const L
     }
     return options.on_progress(now);
   };
-  if (p.k == 1) {
-    const FixedPoint unit = unit_of(p);
-    ClusterSums sums(1, p.cols());
-    run.labels.assign(at(p.rows()), -1);
-    assign_all(p, leaves[0].center.cview(), Scores::float32, run.labels, &unit, &sums);
-    move_to_means(p.ctx, unit, sums, p.moments.shift, leaves[0].center.view(), adjust_means(control.spherical));
-  }
+  if (p.k == 1)
+    move_to_means(p, std::vector<std::int32_t>(at(p.rows())), leaves[0].center.view(), adjust_means(control.spherical));
   std::uint64_t number = 0;
   while (std::ssize(leaves) < p.k && run.stop != KMeansStop::interrupted) {
-    const auto worst = std::max_element(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
-      return (a.rows.size() > 1 ? a.inertia : 0) < (b.rows.size() > 1 ? b.inertia : 0);
-    });
-    if (worst->rows.size() < 2 || worst->inertia == 0) break;
+    const auto score = [&options](const Leaf& leaf) {
+      if (leaf.rows.size() < 2 || leaf.inertia == 0) return 0.0;
+      return options.split_largest ? static_cast<double>(leaf.rows.size()) : leaf.inertia;
+    };
+    const auto worst = std::max_element(leaves.begin(), leaves.end(),
+                                        [&](const Leaf& a, const Leaf& b) { return score(a) < score(b); });
+    if (score(*worst) == 0) break;
     std::vector<Leaf> halves = split(p, o, *worst, seeds.bits(number++), run.stop);
     if (halves.size() < 2) {
       halves.front().inertia = 0;  // the rows are one point

@@ -132,6 +132,9 @@ struct KMeansState {
   KMeansStop best_stop = KMeansStop::max_iterations;
 };
 
+/// Rows of a chain: draws for some dozen chains are kept at a time.
+inline constexpr index_t most_in_chain = 1'000'000;
+
 /// What is asked of k-means.
 struct KMeansOptions {
   index_t clusters = 8;
@@ -142,6 +145,9 @@ struct KMeansOptions {
   /// labelled in the end. 0, or as many as there are: all. The sample lies where the rows are, on every rank, in
   /// float32 (float64 if the rows are, or sparse)
   index_t sample = 0;
+  bool split_largest = false;  ///< bisecting: the cluster of most rows is split next, not that of largest inertia
+  /// bisecting: the first two centres (2 x d) of a split of these rows, in place of `init`
+  std::function<Matrix<double>(std::span<const index_t> rows)> split_centers = {};
   KMeansInit init = KMeansInit::plus_plus;
   HostView<const double> centers;  ///< clusters x d, for KMeansInit::given
   int n_init = 1;                  ///< restarts; the one of least inertia is returned
@@ -150,7 +156,7 @@ struct KMeansOptions {
   KMeansTolerance tolerance = KMeansTolerance::relative;
   KMeansMetric metric = KMeansMetric::euclidean;
   KMeansPrecision precision = KMeansPrecision::exact;
-  index_t chain = 200;              ///< rows of a chain of KMeansInit::markov
+  index_t chain = 200;              ///< rows of a chain of KMeansInit::markov, at most most_in_chain
   std::span<const double> weights;  ///< one for each row, finite and not negative; none: all 1
   std::uint64_t seed = 0;
   bool bounds = true;  ///< leave rows alone whose label bounds prove (RowBounds); the labels are the same
@@ -235,7 +241,8 @@ struct KMeansPrediction {
   index_t headed = 0, met = 0;
 };
 
-/// The nearest of given centres for each row, as the last step of kmeans() finds them.
+/// The nearest of given centres for each row, as the last step of kmeans() finds them. The inertia is that of the
+/// centres as they are given: cosine divides rows by their norms, and for labels the centres, too.
 /// @throws as kmeans(), and KMeansRangeError for centres beyond 2^500.
 [[nodiscard]] KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                                        KMeansMetric metric = KMeansMetric::euclidean,

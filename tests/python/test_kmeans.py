@@ -238,6 +238,53 @@ def test_errors():
         ts.KMeans(2, init=np.ones((2, 3))).fit(X)
 
 
+def test_bisecting_splits_the_largest_cluster():
+    rng = np.random.default_rng(0)
+    wide, dense = rng.uniform(-50, 50, (20, 2)), rng.normal(300, 0.1, (400, 2))
+    X = np.concatenate([wide, dense])
+    sizes = {}
+    for strategy in ("biggest_inertia", "largest_cluster"):
+        model = ts.BisectingKMeans(4, bisecting_strategy=strategy, random_state=0).fit(X)
+        sizes[strategy] = sorted(np.bincount(model.labels_))
+    assert sizes["biggest_inertia"][-1] == 400
+    assert sizes["largest_cluster"][-1] < 400 and 20 in sizes["largest_cluster"]
+    with pytest.raises(ValueError, match="bisecting_strategy"):
+        ts.BisectingKMeans(4, bisecting_strategy="deepest").fit(X)
+
+
+def test_callable_chooses_first_centers():
+    X = np.random.default_rng(0).normal(size=(128, 1))
+    asked = []
+
+    def start(rows, k, random_state):
+        asked.append((len(rows), k))
+        return rows[random_state.permutation(len(rows))[:k]]
+
+    assert len(set(ts.BisectingKMeans(6, init=start, random_state=0).fit(X).labels_)) == 6
+    assert asked[0] == (128, 2) and [k for _, k in asked] == [2] * 5 and all(n < 128 for n, _ in asked[1:])
+    asked.clear()
+    best = ts.KMeans(6, init=start, n_init=7, random_state=0).fit(X)
+    assert asked == [(128, 6)] * 7
+    assert best.inertia_ <= ts.KMeans(6, init=start, n_init=1, random_state=0).fit(X).inertia_
+
+    def fails(rows, k, random_state):
+        raise RuntimeError("no centres today")
+
+    with pytest.raises(RuntimeError, match="no centres today"):
+        ts.BisectingKMeans(3, init=fails).fit(X)
+    with pytest.raises(ValueError, match="must be a word or a callable"):
+        ts.BisectingKMeans(3, init=X[:3]).fit(X)
+
+
+def test_partial_fit_by_cosine_counts_directions():
+    rng = np.random.default_rng(0)
+    X = np.array([[1.0, 0.1], [0.1, 1.0]])[rng.integers(0, 2, 300)] * rng.uniform(0.01, 100, (300, 1))
+    X[5] = 0
+    model = ts.MiniBatchKMeans(2, metric="cosine", init=np.eye(2)).partial_fit(X)
+    directions = np.array([[1.0, 0.1], [0.1, 1.0]]) / np.hypot(1, 0.1)
+    np.testing.assert_allclose(model.cluster_centers_, directions, rtol=1e-12)
+
+
 endless = """
 import signal, numpy as np, tallskinny as ts
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell in the background has switched off

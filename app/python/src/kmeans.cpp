@@ -93,13 +93,28 @@ constexpr std::pair<const char*, KMeansInit> inits[] = {{"k-means++", KMeansInit
 constexpr std::pair<const char*, KMeansMetric> metrics[] = {{"euclidean", KMeansMetric::euclidean},
                                                             {"cosine", KMeansMetric::cosine}};
 
+/// What `first`, a function of Python, says of the rows of a split, as an array of 2 x d.
+Matrix<double> split_centers_of(Watch& watch, const nb::object& first, std::span<const index_t> rows) {
+  const nb::gil_scoped_acquire lock;
+  try {
+    const nb::object found = first(array_of(std::vector<index_t>(rows.begin(), rows.end())));
+    return Matrix<double>::copy_of(centers_of(nb::cast<In>(found)));
+  } catch (nb::python_error& e) {
+    watch.keep(std::move(e));
+    throw Error(Errc::interrupted, "the function that chooses first centres failed");
+  }
+}
+
+/// @param split None, or chooses the first centres of the splits of `bisecting`.
 nb::dict kmeans_of(const Context& ctx_, nb::object x, KMeansOptions options, std::optional<In> weights,
-                   std::optional<In> centers, nb::object callback) {
+                   std::optional<In> centers, nb::object callback, nb::object split) {
   const Context ctx = context_for(ctx_, x);
   const Rows rows = rows_of(ctx, x);
   options.weights = numbers(weights, "sample_weight");
   if (centers) options.centers = centers_of(*centers);
   Watch watch(std::move(callback));
+  if (!split.is_none())
+    options.split_centers = [&](std::span<const index_t> of) { return split_centers_of(watch, split, of); };
   options.on_progress = [&watch](const KMeansProgress& p) {
     return watch.go_on([&p] {
       nb::dict told;
@@ -158,11 +173,13 @@ void add_kmeans(nb::module_& m) {
       .def_rw("seed", &KMeansOptions::seed)
       .def_rw("sample", &KMeansOptions::sample)
       .def_rw("refine", &KMeansOptions::refine)
+      .def_rw("split_largest", &KMeansOptions::split_largest)
       .def("set_algorithm",
            [](KMeansOptions& o, const std::string& word) { o.algorithm = named(word, "algorithm", algorithms); })
       .def("set_init", [](KMeansOptions& o, const std::string& word) { o.init = named(word, "init", inits); })
       .def("set_metric", [](KMeansOptions& o, const std::string& word) { o.metric = named(word, "metric", metrics); });
-  m.def("kmeans", kmeans_of, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none());
+  m.def("kmeans", kmeans_of, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
+        nb::arg().none());
   m.def("predict", predict_of, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("transform", transform_of);
 }

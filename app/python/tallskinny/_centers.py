@@ -29,6 +29,11 @@ def _seed(random_state):
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
+def _generator(random_state):
+    """What a function of the user draws from."""
+    return random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
+
+
 def weights_of(sample_weight, X):
     if sample_weight is None:
         return None
@@ -100,17 +105,23 @@ class Centers(Base):
         if n < self.n_clusters:
             raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
 
-    def _given_centers(self, X):
-        """First centres as an array, or None where a word says how they are chosen."""
-        init = self.init
-        if isinstance(init, str):
-            return None
-        if callable(init):
-            init = init(X, self.n_clusters, random_state=check_random_state(self.random_state))
+    def _starts(self, X):
+        """First centres of each restart as an array; one None where a word says how they are chosen."""
+        if isinstance(self.init, str):
+            yield None
+        elif callable(self.init):
+            random_state = _generator(self.random_state)
+            for _ in range(self._random_starts if self.n_init == "auto" else self.n_init):
+                yield self._first_centers(self.init(X, self.n_clusters, random_state=random_state), self.n_clusters, X)
+        else:
+            yield self._first_centers(self.init, self.n_clusters, X)
+
+    @staticmethod
+    def _first_centers(init, k, X):
         centers = np.array(on_host(adopted(init)) if hasattr(init, "dtype") else init, dtype=np.float64, order="C")
-        if centers.ndim != 2 or centers.shape[0] != self.n_clusters:
+        if centers.ndim != 2 or centers.shape[0] != k:
             raise ValueError(f"The shape of the initial centers {centers.shape} does not match the number of clusters "
-                             f"{self.n_clusters}.")
+                             f"{k}.")
         if centers.shape[1] != X.shape[1]:
             raise ValueError(f"The shape of the initial centers {centers.shape} does not match the number of features "
                              f"of the data {X.shape[1]}.")
@@ -124,12 +135,12 @@ class Centers(Base):
         options.seed = _seed(self.random_state)
         options.set_algorithm(self._algorithm)
         options.set_metric(getattr(self, "metric", "euclidean"))
-        options.set_init("given" if centers is not None else self.init)
+        options.set_init("given" if centers is not None else "random" if callable(self.init) else self.init)
         n_init = self.n_init
         if n_init == "auto":
             n_init = 1 if centers is not None or self.init != "random" else self._random_starts
         if centers is not None and n_init > 1:
-            if self.n_init != "auto":
+            if self.n_init != "auto" and not callable(self.init):
                 warnings.warn(
                     "Explicit initial center position passed: performing only one init in "
                     f"{type(self).__name__} instead of n_init={n_init}.", RuntimeWarning, stacklevel=4)
@@ -138,6 +149,10 @@ class Centers(Base):
         return options
 
     _random_starts = 10
+
+    def _split(self, X):
+        """A function from the numbers of rows to the first centres of their split in two, or None."""
+        return None
 
     def fit(self: _Model, X: Any, y: Any = None, sample_weight: Any = None) -> _Model:
         """Finds clusters.
@@ -158,11 +173,13 @@ class Centers(Base):
         source = X = adopted(X)
         X = self._validated(X, reset=True)
         self._check_rows(X.shape[0])
-        centers = self._given_centers(X)
         weights = weights_of(sample_weight, X)
-        options = self._options(centers)
+        found = None
         with progress_of(self.verbose, getattr(self, "callback", None), type(self).__name__) as callback:
-            found = _core.kmeans(self._context_core(), self._operand(X), options, weights, centers, callback)
+            for centers in self._starts(X):
+                one = _core.kmeans(self._context_core(), self._operand(X), self._options(centers), weights, centers,
+                                   callback, self._split(X))
+                found = one if found is None or one["inertia"] < found["inertia"] else found
         self._take(found, X, source)
         if found["distinct"] < self.n_clusters:
             warnings.warn(f"Number of distinct clusters ({found['distinct']}) found smaller than n_clusters "

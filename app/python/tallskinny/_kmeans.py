@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import back_to, is_on_device, is_sparse, on_host
-from ._centers import Centers, weights_of
+from ._centers import Centers, _generator, weights_of
 from ._context import Context
 from ._foreign import ForeignCsr, adopted
 from ._parameters import Word, check_parameters
@@ -166,12 +166,13 @@ class MiniBatchKMeans(Centers):
         weights = weights_of(sample_weight, X)
         if first:
             self._check_rows(X.shape[0])
-            centers = self._given_centers(X)
+            centers = next(self._starts(X))
             if centers is None:
                 options = self._options(None)
                 options.set_algorithm("lloyd")
                 options.max_iter = 1
-                centers = _core.kmeans(self._context_core(), self._operand(X), options, weights, None, None)["centers"]
+                centers = _core.kmeans(self._context_core(), self._operand(X), options, weights, None, None,
+                                       None)["centers"]
             self._centers = np.array(centers, dtype=np.float64)
             self.cluster_centers_ = self._centers
             self._counts = np.zeros(self.n_clusters)
@@ -180,13 +181,22 @@ class MiniBatchKMeans(Centers):
         centers = self._exact_centers()
         labels, inertia = _core.predict(self._context_core(), self._operand(X), centers, self.metric, weights)
         w = np.ones(X.shape[0]) if weights is None else weights
+        per_norm = np.ones(X.shape[0])
+        if self.metric == "cosine":  # rows count by their directions, and those of norm 0 not at all
+            wide = X.astype(np.float64)
+            norms = np.sqrt(np.asarray((wide.multiply(wide) if is_sparse(X) else wide * wide).sum(axis=1))).ravel()
+            w = np.where(norms > 0, w, 0)
+            per_norm = 1 / np.where(norms > 0, norms, 1)
         count = np.bincount(labels, w, self.n_clusters)
-        sums = _sums(X, labels, w, self.n_clusters)
+        sums = _sums(X, labels, w * per_norm, self.n_clusters)
         self._counts = self._counts + count
         moved = count > 0
         new = np.array(centers)
         step = sums[moved] - count[moved, None] * new[moved]
         new[moved] += step / self._counts[moved, None]
+        if self.metric == "cosine":
+            lengths = np.linalg.norm(new, axis=1, keepdims=True)
+            new = np.where(lengths > 0, new / np.where(lengths > 0, lengths, 1), centers)
         self._centers = new
         self.cluster_centers_ = back_to(source, new.astype(np.float32) if X.dtype == np.float32 else new)
         self.labels_, self.inertia_ = back_to(source, labels), float(inertia)
@@ -212,10 +222,11 @@ class BisectingKMeans(Centers):
     Parameters
     ----------
     n_clusters, init, n_init, random_state, max_iter, verbose, tol, copy_x, metric, callback, context
-        As for `KMeans`; `init` is a word, for the two centres of each split.
+        As for `KMeans`; `init` is a word or a callable, for the two centres of each split.
     algorithm : {'lloyd', 'elkan'}
         No meaning here.
-    bisecting_strategy : {'biggest_inertia'}
+    bisecting_strategy : {'biggest_inertia', 'largest_cluster'}
+        Which cluster is split next: that of largest inertia, or of most rows of positive weight.
 
     Attributes
     ----------
@@ -224,7 +235,8 @@ class BisectingKMeans(Centers):
     """
 
     _algorithm = "bisecting"
-    _takes = {"algorithm": [Word("lloyd", "elkan")]}
+    _takes = {"algorithm": [Word("lloyd", "elkan")],
+              "bisecting_strategy": [Word("biggest_inertia", "largest_cluster")]}
 
     def __init__(self, n_clusters: int = 8, *, init: Any = "random", n_init: int | str = 1,
                  random_state: Seed = None, max_iter: int = 300, verbose: int = 0, tol: float = 1e-4,
@@ -245,12 +257,21 @@ class BisectingKMeans(Centers):
         self.callback = callback
         self.context = context
 
-    def _given_centers(self, X):
-        if not isinstance(self.init, str):
-            raise ValueError("init of BisectingKMeans must be a word: first centres of each split cannot be given")
-        if self.bisecting_strategy != "biggest_inertia":
-            raise ValueError(f"bisecting_strategy={self.bisecting_strategy!r}: only 'biggest_inertia' is supported")
-        return None
+    def _starts(self, X):
+        if not isinstance(self.init, str) and not callable(self.init):
+            raise ValueError("init of BisectingKMeans must be a word or a callable: an array cannot serve every split")
+        yield None
+
+    def _options(self, centers):
+        options = super()._options(centers)
+        options.split_largest = self.bisecting_strategy == "largest_cluster"
+        return options
+
+    def _split(self, X):
+        if not callable(self.init):
+            return None
+        random_state = _generator(self.random_state)
+        return lambda rows: self._first_centers(self.init(X[rows], 2, random_state=random_state), 2, X)
 
 
 __all__ = ["KMeans", "MiniBatchKMeans", "BisectingKMeans"]
