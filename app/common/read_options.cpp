@@ -97,6 +97,10 @@ void add_table_options(Options& options, io::ReadOptions& target) {
               {{"point", false}, {"comma", true}});
 }
 
+std::string axes_text(const io::Description& d) {
+  return d.note.starts_with("rows are ") ? d.note.substr(0, d.note.find(':')) : "";
+}
+
 std::string missing_text(const io::Description& d) {
   if (d.rows_dropped > 0)
     return grouped(d.rows_dropped) + (d.rows_dropped == 1 ? " row that lacks" : " rows that lack") +

@@ -12,6 +12,8 @@ namespace ts::app {
 void add_read_options(Options& options, io::ReadOptions& target);
 /// --columns, --drop, --missing, --decimal: of tables
 void add_table_options(Options& options, io::ReadOptions& target);
+/// "rows are barcodes (cells), columns are features", where the file says such a thing, or nothing.
+[[nodiscard]] std::string axes_text(const io::Description& matrix);
 /// What was done about values that a table lacks, as a line, or nothing; and as members of a result, with --missing.
 [[nodiscard]] std::string missing_text(const io::Description& table);
 void add_missing(JsonObject& json, const io::ReadOptions& read, const io::Description& table);

@@ -125,7 +125,9 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   const solvers::KMeansResult& r = out.found;
   std::cout << out.points.where.text() << ": " << app::grouped(out.points.rows) << " points x "
             << app::grouped(out.points.cols) << " features (" << ts::name_of(out.points.type)
-            << (out.points.sparse ? ", sparse" : "") << ")\n";
+            << (out.points.sparse ? ", sparse" : "") << ")";
+  if (const std::string axes = app::axes_text(out.points); !axes.empty()) std::cout << ": " << axes;
+  std::cout << '\n';
   if (const std::string missing = app::missing_text(out.points); !missing.empty()) std::cout << missing << '\n';
   std::cout << std::ssize(r.sizes) << " clusters, inertia " << app::short_number(r.inertia, 10);
   if (!out.predicted) {

@@ -95,8 +95,9 @@ Loaded read(Run& run) {
   facts.block_size = run.plan.eigen.block_size, facts.max_basis = run.plan.eigen.max_basis;
   facts.quantity = "singular value", facts.vectors = "right_singular_vectors";
   if (const std::string missing = missing_text(facts.input); !missing.empty()) run.console.note(missing);
+  const std::string axes = axes_text(facts.input);
   run.console.note(facts.input.where.text() + ": " + grouped(facts.input.rows) + " x " + grouped(facts.input.cols) +
-                   "; singular values" + by_whom(run));
+                   (axes.empty() ? "" : " (" + axes + ")") + "; singular values" + by_whom(run));
   if (run.plan.block_bytes > 0) {
     run.console.note("the matrix does not fit into memory: its rows pass by in blocks for every product");
     facts.type = "float64";

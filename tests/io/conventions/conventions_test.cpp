@@ -134,12 +134,15 @@ TEST_CASE("PETSc: MATLAB's names for compressed rows") {
   CHECK(table_in("petsc.h5", columns) == matrix_a().transposed());
 }
 
-TEST_CASE("10x Genomics: features by barcodes") {
+TEST_CASE("10x Genomics: rows are barcodes, which the note says") {
   CHECK(described("ten_x.h5").convention == "10x Genomics");
-  CHECK(table_in("ten_x.h5") == matrix_k());
-  io::ReadOptions cells;
-  cells.transpose = true;
-  CHECK(table_in("ten_x.h5", cells) == matrix_k().transposed());
+  CHECK(described("ten_x.h5").note.starts_with("rows are barcodes (cells)"));
+  CHECK(described("ten_x.h5").rows == matrix_k().cols());
+  CHECK(table_in("ten_x.h5") == matrix_k().transposed());
+  io::ReadOptions features;
+  features.transpose = true;
+  CHECK(table_in("ten_x.h5", features) == matrix_k());
+  CHECK(described("ten_x.h5", features).note.starts_with("rows are features"));
 }
 
 TEST_CASE("SciPy: the shape decides between rows and columns, a square needs a word") {
