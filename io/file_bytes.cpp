@@ -15,6 +15,14 @@
 
 namespace ts::inline v0::io {
 
+namespace {
+
+std::int64_t time_of_change(const struct stat& status) {
+  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
 FileBytes::FileBytes(const std::filesystem::path& file)
     : file_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
   const auto refuse = [&](const std::string& cause) {
@@ -29,10 +37,16 @@ FileBytes::FileBytes(const std::filesystem::path& file)
   if (seen && S_ISDIR(status.st_mode)) refuse("is a folder, not a file");
   if (seen && !S_ISREG(status.st_mode)) refuse("is not a regular file");
   if (!seen || descriptor_ < 0) refuse("cannot be opened: " + std::generic_category().message(cause));
-  size_ = static_cast<std::uint64_t>(status.st_size);
+  size_ = static_cast<std::uint64_t>(status.st_size), changed_at_ = time_of_change(status);
 }
 
 FileBytes::~FileBytes() { ::close(descriptor_); }
+
+bool FileBytes::unchanged() const noexcept {
+  struct stat now {};
+  return ::fstat(descriptor_, &now) == 0 && static_cast<std::uint64_t>(now.st_size) == size_ &&
+         time_of_change(now) == changed_at_;
+}
 
 std::size_t FileBytes::read(std::uint64_t offset, std::span<std::byte> out) const {
   try {

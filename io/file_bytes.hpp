@@ -20,6 +20,8 @@ class FileBytes {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  /// Whether size and time of change are those it had when it was opened.
+  [[nodiscard]] bool unchanged() const noexcept;
   /// The bytes from `offset` on; how many there are, which is fewer only at the end of the file. Any number
   /// of threads at a time. @throws Error(bad_input) naming the file, for a disk that fails.
   [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<std::byte> out) const;
@@ -31,6 +33,7 @@ class FileBytes {
   std::filesystem::path file_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
+  std::int64_t changed_at_ = 0;  ///< nanoseconds
 };
 
 /// FileBytes::read for a descriptor. @throws std::system_error.

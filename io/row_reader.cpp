@@ -10,6 +10,7 @@
 namespace ts::inline v0::io {
 
 struct RowReader::State {
+  std::unique_ptr<const FileBytes> file;  ///< as it was when it was opened
   Description description;
   RowRange range;
   ReadRows read;
@@ -23,6 +24,7 @@ bool RowReader::reads(const Description& matrix, const ReadOptions& options) {
 }
 
 RowReader::RowReader(const Location& where, const ReadOptions& options) {
+  auto file = std::make_unique<const FileBytes>(where.file);
   Description d;
   ReadRows read;
   const auto expect_readable = [&] {
@@ -49,7 +51,7 @@ RowReader::RowReader(const Location& where, const ReadOptions& options) {
   }
   const RowRange range = row_range(d.rows, options);
   d.rows = range.count();
-  state_ = std::make_unique<State>(State{std::move(d), range, std::move(read), std::move(missing)});
+  state_ = std::make_unique<State>(State{std::move(file), std::move(d), range, std::move(read), std::move(missing)});
 }
 
 RowReader::~RowReader() = default;
@@ -59,11 +61,17 @@ const Description& RowReader::description() const noexcept { return state_->desc
 void RowReader::read(index_t first, index_t count, bool finite, void* out) const {
   const index_t begin = state_->range.begin + first;
   expects(first >= 0 && count >= 0 && begin + count <= state_->range.end, "rows outside of the matrix");
-  const auto& [d, range, read, missing] = *state_;
-  if (!missing) return read({begin, begin + count}, finite, out);
-  missing->read(
-      {begin, begin + count}, [&read = read](RowRange rows, void* to) { read(rows, false, to); }, out);
-  if (!finite) return;
+  const auto& [file, d, range, read, missing] = *state_;
+  if (missing)
+    missing->read(
+        {begin, begin + count}, [&read = read](RowRange rows, void* to) { read(rows, false, to); }, out);
+  else
+    read({begin, begin + count}, finite, out);
+  if (!file->unchanged())
+    throw Error(Errc::bad_input, d.where.text() +
+                                     " was changed while it was read, so that its rows are old and new "
+                                     "ones: run again once it stays as it is");
+  if (!missing || !finite) return;
   by_real_type(d.type, [&, &where = d.where, cols = d.cols]<class T>(std::type_identity<T>) {
     check_finite(HostView<const T>::unchecked(static_cast<const T*>(out), count, cols, cols), begin, where.text());
   });

@@ -20,7 +20,8 @@ class RowReader {
   [[nodiscard]] const Description& description() const noexcept;
   /// Rows first .. first + count - 1 of those, contiguous, as description().type; several threads read what
   /// HDF5 need not convert, and .npy. One call at a time.
-  /// @throws Error(bad_input) for what cannot be read and, with `finite`, for the first NaN or Inf.
+  /// @throws Error(bad_input) for what cannot be read, for a file that was changed in place since it was opened and,
+  /// with `finite`, for the first NaN or Inf.
   void read(index_t first, index_t count, bool finite, void* out) const;
 
  private:

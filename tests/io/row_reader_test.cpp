@@ -1,6 +1,8 @@
 #include "tallskinny/io/row_reader.hpp"
 
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/error.hpp"
@@ -170,4 +172,25 @@ TEST_CASE("what is not stored by rows is refused") {
   CHECK_FALSE(io::RowReader::reads(io::describe(where, turned), turned));
   CHECK_THROWS_AS(io::RowReader(where, turned), Error);
   CHECK_FALSE(io::RowReader::reads(io::describe(test::fixture("scipy.h5:/csr")), {}));
+}
+
+TEST_CASE("a file that is changed in place is refused; one that takes its name is not") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "x.npy";
+  const auto write = [](const std::string& name) {
+    io::NpyOutput<float> out(name, 10, 2);
+    out.add(std::vector<float>(20, 1.0F));
+    out.commit();
+  };
+  write(file);
+  std::vector<float> rows(20);
+  const io::RowReader reader(io::parse_location(file), {});
+  reader.read(0, 10, true, rows.data());
+  write(file);
+  reader.read(0, 10, true, rows.data());
+  const io::RowReader other(io::parse_location(file), {});
+  std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) + std::chrono::nanoseconds(1));
+  const auto refused = test::refusal_of([&] { other.read(0, 10, true, rows.data()); });
+  CHECK(refused.code == Errc::bad_input);
+  CHECK(refused.says(file + " was changed while it was read"));
 }
