@@ -203,6 +203,12 @@ std::vector<std::string> format_names() {
   return names;
 }
 
+std::optional<std::string> file_attribute(const std::filesystem::path& file, const std::string& name,
+                                          const ReadOptions& options) {
+  return guarded(Location{file, ""},
+                 [&] { return require_file(file) ? open_hdf5(file, options).text_attribute(name) : std::nullopt; });
+}
+
 Description describe(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
     const Format* format = check_format(where, options);

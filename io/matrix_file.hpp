@@ -114,6 +114,11 @@ struct MatrixFile {
   std::variant<SparseMatrix, DenseMatrix> matrix;
 };
 
+/// A text attribute of the root of an HDF5 file; nothing where it has none of this name, or is no HDF5 file.
+/// @throws Error(bad_input) for a file that cannot be read.
+[[nodiscard]] std::optional<std::string> file_attribute(const std::filesystem::path& file, const std::string& name,
+                                                        const ReadOptions& options = {});
+
 /// For ReadOptions::format: csv, mtx, npy, ...
 [[nodiscard]] std::vector<std::string> format_names();
 

@@ -25,6 +25,7 @@ MissingValues::MissingValues(const Description& all, Missing how, const Read& re
     : how_(how), type_(all.type), cols_(all.cols) {
   if (all.type == DType::complex128 || all.type == DType::complex64)
     throw Error(Errc::invalid_argument, "--missing is for real numbers, and " + all.where.text() + " is complex");
+  if (cols_ == 0) return;  // however many rows there are
   const index_t row_bytes = std::max<index_t>(1, cols_ * static_cast<index_t>(size_of(type_)));
   const index_t chunk = std::max<index_t>(1, all.chunk_rows);  // is unpacked once
   rows_of_piece_ = (piece_bytes / row_bytes + chunk) / chunk * chunk;

@@ -68,9 +68,13 @@ Options& Options::rest(std::string name, std::vector<std::string>& target, std::
 }
 
 bool Options::given(std::string_view long_name) const {
-  const auto at = std::find_if(entries_.begin(), entries_.end(),
-                               [long_name](const Entry& entry) { return entry.long_name == long_name; });
-  return at != entries_.end() && at->given;
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [long_name](const Entry& entry) { return entry.given && entry.long_name == long_name; });
+}
+
+bool Options::changed(std::string_view long_name) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [long_name](const Entry& entry) { return entry.changed && entry.long_name == long_name; });
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {

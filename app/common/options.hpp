@@ -138,6 +138,8 @@ class Options {
 
   /// Whether `long_name` got its value from the command line, the environment or the configuration file.
   [[nodiscard]] bool given(std::string_view long_name) const;
+  /// The same, but not by the name of its default.
+  [[nodiscard]] bool changed(std::string_view long_name) const;
 
   /// After parse(): the program and its arguments for a shell, and options that came from the environment or a
   /// configuration file as if they had been among them.
@@ -155,7 +157,7 @@ class Options {
     std::string value_name;  ///< empty: a flag
     std::string default_text, help, what, group;
     std::vector<std::string> words;  ///< of a choice
-    bool hidden = false, repeatable = false, given = false;
+    bool hidden = false, repeatable = false, given = false, changed = false;
     std::function<bool(std::string_view)> assign;
   };
   struct Positional {

@@ -164,7 +164,7 @@ void take(Options::Entry& entry, const Given& given) {
   if (given.texts.size() > 1 && !entry.repeatable) refuse(given.called + " is given more than once");
   for (const std::string& text : given.texts)
     if (!entry.assign(text)) refuse(given.called + " is '" + text + "': expected " + entry.what);
-  entry.given = true;
+  entry.given = true, entry.changed = given.texts.back() != entry.default_text;
 }
 
 /// What would have said so on the command line.

@@ -5,6 +5,7 @@
 #include "tallskinny/app/common/row_origin.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/io/text/labelled_table.hpp"
 #include "tallskinny/solvers/agreed.hpp"
@@ -69,10 +70,18 @@ std::vector<double> read_weights(const Context& ctx, const std::string& file, in
   return weights;
 }
 
-Outcome::Known compare_with_known(const Context& ctx, const io::Location& where, const io::ReadOptions& read,
+Outcome::Known compare_with_known(const Context& ctx, const io::Description& points,
+                                  const std::optional<io::Location>& beside, const io::ReadOptions& read,
                                   const solvers::KMeansResult& found) {
+  const io::Location& where = points.where;
   io::NumberedLabels known;
-  solvers::agreed(ctx, [&] { known = io::read_csv_labels(where, read); });
+  solvers::agreed(ctx, [&] {
+    known = beside ? io::read_labels_beside(*beside, points, read) : io::read_csv_labels(where, read);
+    if (known.numbers.size() != found.labels.size())
+      throw Error(Errc::bad_input, (beside ? *beside : where).text() + ": there are " +
+                                       std::to_string(known.numbers.size()) + " labels for " +
+                                       std::to_string(found.labels.size()) + " points");
+  });
   const index_t clusters = std::ssize(found.sizes), labels = std::ssize(known.names);
   constexpr index_t most = index_t{1} << 26;
   if (clusters * labels > most)
@@ -80,6 +89,21 @@ Outcome::Known compare_with_known(const Context& ctx, const io::Location& where,
                                      " different words in its column of labels, too many to compare with " +
                                      std::to_string(clusters) + " clusters: --drop leaves the column out");
   return {labels, solvers::adjusted_rand_index(ctx, found.labels, known.numbers, clusters, labels)};
+}
+
+void take_metric_of_model(ProgramOptions& o) {
+  if (o.predict.empty()) return;
+  const io::Location where = io::parse_location(o.predict);
+  const auto word = io::file_attribute(where.file, "metric", o.read.of_another_file());
+  if (!word) return;
+  const auto metric = metric_of(*word);
+  if (!metric)
+    throw Error(Errc::bad_input, where.text() + ": its centres were found by the metric '" + io::printable(*word) +
+                                     "', which this program does not know");
+  if (o.metric_given && o.kmeans.metric != *metric)
+    throw Error(Errc::invalid_argument, "--metric " + name_of(o.kmeans.metric) + ": the centres in " + where.text() +
+                                            " were found by --metric " + *word + ", which they need: leave it out");
+  o.kmeans.metric = *metric;
 }
 
 Matrix<double> read_centers(const std::string& file, index_t cols, const io::ReadOptions& read) {

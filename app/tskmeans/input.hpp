@@ -25,9 +25,15 @@ void expect_points(const io::Description& points);
 [[nodiscard]] std::vector<double> read_weights(const Context& ctx, const std::string& file, index_t rows,
                                                const io::ReadOptions& read);
 
-/// How the labels of all ranks agree with those that a column of the csv file holds. @param read of this rank
-[[nodiscard]] Outcome::Known compare_with_known(const Context& ctx, const io::Location& where,
-                                                const io::ReadOptions& read, const solvers::KMeansResult& found);
+/// How the labels of all ranks agree with those that the file holds, in a column of csv, or beside its matrix.
+/// @param read of this rank
+[[nodiscard]] Outcome::Known compare_with_known(const Context& ctx, const io::Description& points,
+                                                const std::optional<io::Location>& beside, const io::ReadOptions& read,
+                                                const solvers::KMeansResult& found);
+
+/// With --predict, the metric by which the centres of the file were found, where it says so.
+/// @throws Error(invalid_argument) if --metric says another, Error(bad_input) for one that is not known.
+void take_metric_of_model(ProgramOptions& options);
 
 /// Centres with `cols` coordinates: the object named, or `cluster_centers` of a result of this program, or
 /// the only matrix of the file. @throws Error(bad_input).

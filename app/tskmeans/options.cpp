@@ -1,6 +1,7 @@
 #include "tallskinny/app/tskmeans/options.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/options.hpp"
@@ -52,6 +53,12 @@ std::string word_of(const Words<E>& words, E value) {
   return std::find_if(words.begin(), words.end(), [value](const auto& word) { return word.second == value; })->first;
 }
 
+template <class E>
+std::optional<E> value_of(const Words<E>& words, const std::string& word) {
+  const auto found = std::find_if(words.begin(), words.end(), [&](const auto& known) { return known.first == word; });
+  return found == words.end() ? std::nullopt : std::optional(found->second);
+}
+
 const app::About about{
     .name = "tskmeans",
     .summary = "k-means of the points in a file: exact labels, the same result for any number of threads.",
@@ -74,7 +81,8 @@ const app::About about{
         "Exit status: 0 converged, 1 failure, 2 wrong usage, 3 not converged within --max-iter (the result is "
         "written), 4 unusable input, 5 no such device, 128+n stopped by signal n (the result so far is written)."};
 
-constexpr index_t most_counts = 1000;  ///< of clusters, in one run
+constexpr index_t most_counts = 1000;                                        ///< of clusters, in one run
+constexpr index_t most_clusters = std::numeric_limits<std::int32_t>::max();  ///< that labels can number
 
 /// "8", "8:64" or "8:64:8": both ends count.
 bool parse_counts(std::string_view text, std::vector<index_t>& out) {
@@ -88,7 +96,9 @@ bool parse_counts(std::string_view text, std::vector<index_t>& out) {
     if (parts == 3) return false;
   }
   if (parts == 1) part[1] = part[0];
-  if (part[0] < 1 || part[1] < part[0] || part[2] < 1 || (part[1] - part[0]) / part[2] >= most_counts) return false;
+  if (part[0] < 1 || part[1] < part[0] || part[2] < 1 || std::max(part[1], part[2]) > most_clusters ||
+      (part[1] - part[0]) / part[2] >= most_counts)
+    return false;
   out.clear();
   for (index_t k = part[0]; k <= part[1]; k += part[2]) out.push_back(k);
   return true;
@@ -97,7 +107,7 @@ bool parse_counts(std::string_view text, std::vector<index_t>& out) {
 void check(const ProgramOptions& o, const app::Options& options) {
   const auto refuse_given = [&](std::initializer_list<const char*> names, const std::string& why) {
     for (const char* name : names)
-      if (options.given(name)) throw Error(Errc::invalid_argument, std::string("--") + name + why);
+      if (options.changed(name)) throw Error(Errc::invalid_argument, std::string("--") + name + why);
   };
   if (!o.predict.empty())
     refuse_given({"n-clusters", "init", "n-init", "max-iter", "tol", "tol-mode", "seed", "algorithm", "batch-size",
@@ -151,7 +161,8 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
       .custom("n-clusters,k", "N|A:B|A:B:STEP", {},
               "number of clusters; default 8, or the rows of --init FILE. Several: A, A + STEP, ... up to B, of "
               "which --choose takes one",
-              "an integer of at least 1, or A:B or A:B:STEP with A not above B",
+              "an integer of at least 1 and at most 2147483647, or A:B or A:B:STEP with A not above B, 1000 numbers at "
+              "most",
               [&o](std::string_view text) { return parse_counts(text, o.clusters); })
       .choice("choose", o.choose, "the measure that decides between several numbers of clusters", choices)
       .choice("algorithm", o.kmeans.algorithm,
@@ -168,7 +179,8 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
               "first centres: greedy k-means++, k-means||, ends of Markov chains (AFK-MC2), distinct random "
               "points, or the rows of FILE[:/OBJECT]",
               "k-means++, k-means||, afk-mc2, random or a file", file(o.init))
-      .value("chain-length", "N", o.kmeans.chain, "points in a chain of afk-mc2", app::at_least<index_t>(1))
+      .value("chain-length", "N", o.kmeans.chain, "points in a chain of afk-mc2",
+             app::between<index_t>(1, solvers::most_in_chain))
       .value("n-init", "N", o.kmeans.n_init, "starts; the one of least inertia is kept", app::at_least(1))
       .value("max-iter", "N", o.kmeans.max_iter, "iterations of each start at most", app::at_least(1))
       .value("tol", "X", o.kmeans.tol, "converged when the centres move less; 0: only when nothing changes",
@@ -218,8 +230,9 @@ void add_files_and_machine(app::Options& options, ProgramOptions& o) {
   app::add_table_options(options.group("Tables"), o.read);
   options.custom(
       "labels-column", "NAME", {},
-      "a column, named as in --columns, that holds labels known beforehand: it is no feature. Of a csv file the "
-      "result tells how well the clusters agree with them (adjusted Rand index)",
+      "a column, named as in --columns, that holds labels known beforehand: it is no feature. Of arff an attribute, of "
+      ".h5ad /obs/NAME. Of these and of csv the result tells how well the clusters agree with them (adjusted Rand "
+      "index)",
       "a column", [&o](std::string_view text) { return app::parse_value(text, o.read.table.labels) && !text.empty(); });
   app::add_output_options(options.group("Output"), o.common,
                           "write labels, cluster_centers, inertia, n_iter and cluster_sizes");
@@ -262,10 +275,8 @@ bool ProgramOptions::parse(app::Arguments arguments) {
 
 bool ProgramOptions::prints_table() const { return app::takes_standard_output({centers_out, labels_out}, common.json); }
 
-std::optional<KMeansInit> init_of(const std::string& word) {
-  const auto found = std::find_if(inits.begin(), inits.end(), [&](const auto& known) { return known.first == word; });
-  return found == inits.end() ? std::nullopt : std::optional(found->second);
-}
+std::optional<KMeansInit> init_of(const std::string& word) { return value_of(inits, word); }
+std::optional<KMeansMetric> metric_of(const std::string& word) { return value_of(metrics, word); }
 
 std::string name_of(KMeansMetric metric) { return word_of(metrics, metric); }
 std::string name_of(KMeansAlgorithm algorithm) { return word_of(algorithms, algorithm); }

@@ -46,6 +46,7 @@ struct ProgramOptions {
 
 /// The words of the options, as the help page and the results write them.
 [[nodiscard]] std::optional<solvers::KMeansInit> init_of(const std::string& word);
+[[nodiscard]] std::optional<solvers::KMeansMetric> metric_of(const std::string& word);
 [[nodiscard]] std::string name_of(solvers::KMeansMetric metric);
 [[nodiscard]] std::string name_of(solvers::KMeansAlgorithm algorithm);
 [[nodiscard]] std::string name_of(solvers::KMeansPrecision precision);

@@ -14,6 +14,7 @@
 #include "tallskinny/app/tskmeans/pictures.hpp"
 #include "tallskinny/app/tskmeans/plan.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/io/text/labelled_table.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 
 namespace ts::tskmeans {
@@ -158,7 +159,7 @@ int exit_status(const ProgramOptions& o, const Outcome& out, app::Console& conso
 
 }  // namespace
 
-int run(const ProgramOptions& o, const app::Ranks& ranks) {
+int run(ProgramOptions o, const app::Ranks& ranks) {
   const Stopwatch watch;
   app::Console console("tskmeans", o.common.quiet, ranks.first());
   Outcome out;
@@ -173,13 +174,17 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   std::optional<app::CheckpointFile> resume;
   std::optional<app::EndsOnSignal> reading(std::in_place);
   io::Description in_file;
-  solvers::agreed(ctx, [&] {  // before one of them writes a file
+  std::optional<io::Location> labels;  // beside the points
+  solvers::agreed(ctx, [&] {           // before one of them writes a file
     check_paths(o);
+    take_metric_of_model(o);
+    labels = io::labels_beside(where, o.read);
     if (!o.resume.empty() && o.resume != o.checkpoint.file)
       resume.emplace("tskmeans", 2, app::CheckpointOptions{.file = o.resume}, console);
     in_file = io::describe(where, o.read);
   });
   const io::Description described = as_read(in_file, o.read);
+  expect_points(described);
   if (o.ranks.asked()) {
     if (ranks.first()) print_prediction(o, described, start_of(o, described.cols).k);
     return app::exit_ok;
@@ -233,8 +238,8 @@ int run(const ProgramOptions& o, const app::Ranks& ranks) {
   reading.reset();
   describe_points(job, described, place.in_host, out);
   find(job, out);
-  if (!o.read.table.labels.empty() && described.convention == "CSV")
-    out.known = compare_with_known(ctx, where, read, out.found);
+  if (labels || (!o.read.table.labels.empty() && described.convention == "CSV"))
+    out.known = compare_with_known(ctx, out.points, labels, read, out.found);
   add_times(job, place.in_host, out);
   report(job, watch, out);
   return exit_status(o, out, console);

@@ -8,6 +8,6 @@
 namespace ts::tskmeans {
 
 /// Reads, clusters (or predicts), writes; returns the exit status.
-int run(const ProgramOptions& options, const app::Ranks& ranks);
+int run(ProgramOptions options, const app::Ranks& ranks);
 
 }  // namespace ts::tskmeans

@@ -1,6 +1,7 @@
-// A text table in which one column holds labels, numbers or words.
+// Labels known beforehand: a column of a text table, numbers or words, or a vector beside the matrix of a file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,14 @@ struct NumberedLabels {
 /// The column that options.table.labels names in a csv file, for rows as read_matrix reads them.
 /// @throws as read_csv_with_labels.
 [[nodiscard]] NumberedLabels read_csv_labels(const Location& where, const ReadOptions& options);
+
+/// The vector that options.table.labels names: an attribute of arff, or of HDF5 an object (/obs/NAME, or NAME of an
+/// h5ad file), of whose categories the codes are meant. Nothing where it names a column. Where that is no column of
+/// the matrix, options.table.labels becomes empty.
+/// @throws Error(bad_input) for an object that is not there or holds no labels.
+[[nodiscard]] std::optional<Location> labels_beside(const Location& where, ReadOptions& options);
+/// That vector, for rows as read_matrix reads them. @throws Error(bad_input), also where rows are left out.
+[[nodiscard]] NumberedLabels read_labels_beside(const Location& labels, const Description& matrix,
+                                                const ReadOptions& options);
 
 }  // namespace ts::inline v0::io

@@ -126,6 +126,14 @@ HostView<const double> centers_of(const ts_matrix& m) {
   throw Error(Errc::invalid_argument, "centres are a row-major float64 matrix");
 }
 
+solvers::KMeansMetric metric_of(const ts_kmeans_options& o) {
+  return o.cosine != 0 ? solvers::KMeansMetric::cosine : solvers::KMeansMetric::euclidean;
+}
+std::span<const double> weights_of(const ts_kmeans_options& o, const Rows& rows) {
+  if (o.weights == nullptr) return {};
+  return {o.weights, at(rows.rows())};
+}
+
 }  // namespace
 
 void ts_solve_options_init(ts_solve_options* o) {
@@ -206,9 +214,8 @@ ts_status ts_kmeans(ts_context* ctx, const ts_matrix* rows, int64_t k, const ts_
     const Rows points = rows_of(*rows);
     solvers::KMeansOptions kmeans;
     kmeans.tol = o.tol, kmeans.seed = o.seed, kmeans.max_iter = o.max_iter, kmeans.n_init = o.n_init;
-    if (o.cosine != 0) kmeans.metric = solvers::KMeansMetric::cosine;
+    kmeans.metric = metric_of(o), kmeans.weights = weights_of(o, points);
     if (o.centers != nullptr) kmeans.init = solvers::KMeansInit::given, kmeans.centers = centers_of(*o.centers);
-    if (o.weights != nullptr) kmeans.weights = {o.weights, at(points.rows())};
     if (o.progress != nullptr)
       kmeans.on_progress = [o](const solvers::KMeansProgress& p) {
         return o.progress(o.user, static_cast<double>(p.iteration) / o.max_iter, p.iteration, o.max_iter) == 0;
@@ -223,10 +230,17 @@ ts_status ts_kmeans(ts_context* ctx, const ts_matrix* rows, int64_t k, const ts_
 }
 
 ts_status ts_predict(ts_context* ctx, const ts_matrix* rows, const ts_matrix* centers, ts_result** out) {
+  return ts_predict_by(ctx, rows, centers, nullptr, out);
+}
+
+ts_status ts_predict_by(ts_context* ctx, const ts_matrix* rows, const ts_matrix* centers,
+                        const ts_kmeans_options* options, ts_result** out) {
   return capi::guarded([&] {
     expect_handles(ctx, rows, out);
     expects(centers != nullptr, "the centres are null");
-    *out = handle_of(solvers::predict(ctx->ctx, rows_of(*rows), centers_of(*centers)),
+    const auto o = taken(options, ts_kmeans_options_init);
+    const Rows points = rows_of(*rows);
+    *out = handle_of(solvers::predict(ctx->ctx, points, centers_of(*centers), metric_of(o), weights_of(o, points)),
                      [](ts_result& r, const solvers::KMeansPrediction& found) {
                        r.converged = r.complete = true;
                        r.numbers = {{TS_INERTIA, found.inertia}};

@@ -109,8 +109,11 @@ TS_API void ts_kmeans_options_init(ts_kmeans_options *options);
 /* k clusters of real rows, dense or sparse. */
 TS_API ts_status ts_kmeans(ts_context *ctx, const ts_matrix *rows, int64_t k, const ts_kmeans_options *options,
                            ts_result **out);
-/* The nearest of float64 centers for each row: TS_LABELS and TS_INERTIA. */
+/* The nearest of float64 centers for each row, by distance: TS_LABELS and TS_INERTIA. */
 TS_API ts_status ts_predict(ts_context *ctx, const ts_matrix *rows, const ts_matrix *centers, ts_result **out);
+/* As the options of the run that found the centers say: cosine and weights count. They may be null. */
+TS_API ts_status ts_predict_by(ts_context *ctx, const ts_matrix *rows, const ts_matrix *centers,
+                               const ts_kmeans_options *options, ts_result **out);
 
 /* Results. */
 TS_API int ts_result_converged(const ts_result *result);

@@ -47,9 +47,12 @@ void label_rows(const KMeansProblem& p, HostView<const double> centers, Scores s
 /// its own reach, which changes the rows that they leave open, but no label.
 class OnePass {
  public:
-  /// @param problem without scales and directionless rows, which this finds. @param centers usable ones
-  OnePass(KMeansProblem& problem, HostView<const double> centers, KMeansMetric metric, Scores scores)
+  /// @param problem without scales and directionless rows, which this finds. @param given centres, to which distances
+  /// are taken. @param centers usable ones
+  OnePass(KMeansProblem& problem, HostView<const double> given, HostView<const double> centers, KMeansMetric metric,
+          Scores scores)
       : p_(problem),
+        given_(given),
         centers_(centers),
         cosine_(metric == KMeansMetric::cosine),
         scores_(scores),
@@ -112,7 +115,7 @@ class OnePass {
     differ_.look(block);
     stats_ += block.on_device() ? assign(p_.ctx, {block, moments, centers_, scores_, labels})
                                 : pass_.label(block, moments, labels);
-    const std::vector<double> more = chunk_inertias(p_.ctx, block, centers_, labels, weights);
+    const std::vector<double> more = chunk_inertias(p_.ctx, block, given_, labels, weights);
     inertias_.insert(inertias_.end(), more.begin(), more.end());
     ColumnMoments& all = p_.moments;
     for (std::size_t j = 0; j < mean_.size(); ++j) all.reach[j] = std::max(all.reach[j], moments.reach[j]);
@@ -120,7 +123,7 @@ class OnePass {
   }
 
   KMeansProblem& p_;
-  HostView<const double> centers_;
+  HostView<const double> given_, centers_;
   bool cosine_;
   Scores scores_;
   std::vector<double> mean_;
@@ -145,7 +148,7 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
   if (any_rank(ctx, !rows.in_memory())) {
     KMeansProblem problem{ctx, rows, {}, weights, centers.rows()};
     problem.weighted_elsewhere = weighted;
-    OnePass pass(problem, usable.cview(), metric, scores_of(precision));
+    OnePass pass(problem, centers, usable.cview(), metric, scores_of(precision));
     problem.for_each_block([&pass](index_t first, const Rows& block) { pass.take(first, block); });
     return std::move(pass).finish();
   }
@@ -158,7 +161,7 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
   KMeansPrediction result;
   result.zero_rows = normal.all_zero_rows;
   label_rows(problem, usable.cview(), scores_of(precision), result);
-  result.inertia = inertia_of(problem, usable.cview(), result.labels);
+  result.inertia = inertia_of(problem, centers, result.labels);
   result.sizes = sizes_of(ctx, result.labels, centers.rows());
   return result;
 }

@@ -30,6 +30,10 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   expect({points, "--weights", file + ":/negative"}, 4, "point 3");
   expect({points, "--tol", "-1"}, 2, "--tol");
   expect({points, "-k", "4:2"}, 2, "A:B:STEP");
+  expect({points, "-k", "9223372036854775807"}, 2, "at most 2147483647");
+  expect({points, "-k", "9223372036854775800:9223372036854775807"}, 2, "at most 2147483647");
+  expect({points, "-k", "1:2:9223372036854775807"}, 2, "at most 2147483647");
+  expect({points, "--init", "afk-mc2", "--chain-length", "9223372036854775807"}, 2, "from 1 to 1000000");
   expect({points, "-k", "2:8:0"}, 2, "A:B:STEP");
   expect({points, "-k", "2:8:2:1"}, 2, "A:B:STEP");
   expect({points, "--choose", "simplified-silhouette"}, 2, "several numbers of clusters");
@@ -135,4 +139,25 @@ TEST_CASE("a csv file with an index is refused, or read as it is told", "[tskmea
   CHECK(dropped["inertia"] == 1.0);
   CHECK(json_of(tskmeans({file, "-k", "2", "--keep-index", "--json"}))["cols"] == 3);
   CHECK(tskmeans({file, "-k", "2", "--keep-index", "--drop-index"}).code == 2);
+}
+
+TEST_CASE("defaults may be given by name where other values have no meaning", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string points = blobs_file(folder) + ":/features";
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {points, "-k", "3", "-q"});
+    return tskmeans(more).code;
+  };
+  CHECK(run({"--algorithm", "bisecting", "--bounds", "auto", "--sample", "0", "--refine", "2"}) == 0);
+  CHECK(run({"--algorithm", "bisecting", "--bounds", "off"}) == 2);
+  CHECK(run({"--algorithm", "mini-batch", "--tol-mode", "relative", "--chain-length", "200"}) == 0);
+}
+
+TEST_CASE("rows without columns are refused at once, however many there are", "[tskmeans]") {
+  const std::string file = std::string(TS_DATA) + "/../tests/io/fixtures/many_empty_rows.mat";
+  for (const char* missing : {"refuse", "mean", "drop"}) {
+    const ProcessResult r = tskmeans({file, "-k", "2", "--missing", missing});
+    CHECK(r.code == 4);
+    CHECK(mentions(r.err, "the points have no features"));
+  }
 }

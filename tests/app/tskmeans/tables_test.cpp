@@ -116,3 +116,34 @@ TEST_CASE("points of HDF5 and npy that lack values are left out or filled in, as
   CHECK(
       mentions(tskmeans({file + ":/holes", "-k", "4", "--missing", "drop"}).out, "2 rows that lack a value left out"));
 }
+
+TEST_CASE("labels beside the points: attributes of arff, objects of HDF5", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string arff = folder / "iris.arff", h5 = folder / "cells.h5ad";
+  std::ofstream out(arff);
+  out << "@relation r\n@attribute x numeric\n@attribute y numeric\n@attribute class {big, small}\n@data\n";
+  Matrix<double> x(30, 2);
+  std::vector<std::int32_t> codes;
+  for (index_t i = 0; i < 30; ++i) {
+    x(i, 0) = static_cast<double>(i % 2) * 50 + static_cast<double>(i % 7), x(i, 1) = static_cast<double>(i % 5);
+    codes.push_back(static_cast<std::int32_t>(i % 2));
+    out << x(i, 0) << ',' << x(i, 1) << ',' << (i % 2 == 0 ? "small" : "big") << '\n';
+  }
+  out.close();
+  io::OutputFile cells(h5);
+  cells.write("X", x);
+  cells.write("obs/kind/codes", std::span<const std::int32_t>(codes));
+  cells.write("obs/kind/categories", std::span<const std::int32_t>(codes).first(2));
+  cells.write("obs/group", std::span<const std::int32_t>(codes));
+  cells.commit();
+  const auto agrees = [](const std::string& points, const std::string& column, int labels) {
+    const auto json = json_of(tskmeans({points, "-k", "2", "--labels-column", column, "--rows", "3:28", "--json"}));
+    CHECK(json["adjusted_rand_index"] == 1);
+    CHECK(json["known_labels"] == labels);
+    CHECK(json["cols"] == 2);
+  };
+  agrees(arff, "class", 2);
+  for (const char* column : {"/obs/kind", "kind", "/obs/group", "obs/group"}) agrees(h5 + ":/X", column, 2);
+  CHECK(mentions(tskmeans({h5 + ":/X", "-k", "2", "--labels-column", "/obs/type"}).err, "has no object '/obs/type'"));
+  CHECK(mentions(tskmeans({h5 + ":/X", "-k", "2", "--labels-column", "/obs"}).err, "holds no labels"));
+}

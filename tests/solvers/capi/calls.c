@@ -132,6 +132,11 @@ static void clusters(void) {
   EXPECT(ts_result_number(r, TS_INERTIA, &inertia) == TS_OK && inertia == 0);
   EXPECT(ts_result_array(r, TS_CENTERS, &t) == TS_INVALID_ARGUMENT);
   ts_result_destroy(r);
+  for (i = 0; i < 2 * N; ++i) points[i] = i % 2 ? 3 : 4; /* (4, 3) / 5: nearer to (1, 0) than to (0, 1) */
+  centers[0] = 0, centers[1] = 1, centers[2] = 1, centers[3] = 0, o.cosine = 1;
+  EXPECT(ts_predict_by(ctx, rows, given, &o, &r) == TS_OK);
+  EXPECT(ts_result_number(r, TS_INERTIA, &inertia) == TS_OK && inertia > 0.399 * N && inertia < 0.401 * N);
+  ts_result_destroy(r);
   EXPECT(ts_kmeans(ctx, rows, N + 1, NULL, &r) == TS_INVALID_ARGUMENT);
   ts_matrix_destroy(rows), ts_matrix_destroy(given);
   EXPECT(released == 1);
