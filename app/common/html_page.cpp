@@ -13,10 +13,11 @@ constexpr std::string_view style = R"(
 :root { color-scheme: light dark; --ink: #222; --faint: #ddd; --line: #888; --back: #fff; --mark: var(--ink); }
 @media (prefers-color-scheme: dark) { :root { --ink: #ddd; --faint: #3a3a3a; --back: #181818; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back);
-       max-width: 1100px; margin: 2em auto; padding: 0 1em; overflow-wrap: anywhere; }
+       max-width: 1100px; margin: 2em auto; padding: 0 1em; overflow-wrap: break-word; }
 h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin: 2em 0 .3em; }
 table { border-collapse: collapse; margin: .5em 0; }
 td, th { padding: .1em 1em .1em 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--faint); }
+.facts td + td { overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; overflow-wrap: normal; } .scroll svg { min-width: 560px; }
 .scroll:focus-visible { outline: 2px solid #4a90d9; outline-offset: 2px; }
 .numbers td { white-space: nowrap; }
@@ -68,7 +69,7 @@ HtmlPage& HtmlPage::paragraph(std::string_view text) {
 }
 
 HtmlPage& HtmlPage::facts(const std::vector<std::pair<std::string, std::string>>& rows) {
-  body_ += "<table>\n";
+  body_ += "<table class=\"facts\">\n";
   for (const auto& [name, value] : rows) body_ += row("td", {name, value});
   body_ += "</table>\n";
   return *this;

@@ -113,27 +113,36 @@ std::vector<app::Point> in_plane(const Plane& plane, HostView<const double> poin
   return found;
 }
 
+/// Each number of clusters has a chart: their inertias differ by more than what iterations change.
 void add_inertia(app::HtmlPage& page, const Outcome& out) {
-  struct Curve {
-    std::string name;
-    std::vector<app::Point> points;
-  };
-  std::map<std::pair<index_t, int>, Curve> curves;
+  using Starts = std::map<int, std::vector<app::Point>>;
+  std::map<index_t, Starts> of_counts;
+  std::size_t starts = 0;
   for (const solvers::KMeansProgress& p : out.iterations) {
-    Curve& curve = curves[{p.clusters, p.run}];
-    curve.name = app::grouped(p.clusters) + " clusters" + (p.runs > 1 ? ", start " + std::to_string(p.run + 1) : "");
-    curve.points.push_back({static_cast<double>(p.iteration), p.inertia});
+    of_counts[p.clusters][p.run].push_back({static_cast<double>(p.iteration), p.inertia});
+    starts = std::max(starts, of_counts[p.clusters].size());
   }
-  if (curves.empty()) return;
-  app::Chart chart("", app::counts("iteration"), {"inertia"});
-  std::vector<std::pair<std::string, std::string>> legend;
-  for (const auto& [key, curve] : curves) {
-    legend.emplace_back(app::series_style(legend.size()), curve.name);
-    chart.line(curve.points, legend.back().first).dots(curve.points, legend.back().first);
+  if (of_counts.empty()) return;
+  const bool several = of_counts.size() > 1;
+  std::vector<app::Chart> charts;
+  for (const auto& [clusters, curves] : of_counts) {
+    charts.emplace_back(several ? app::grouped(clusters) + " clusters" : "", app::counts("iteration"),
+                        app::Axis{"inertia"}, several ? app::Chart::panel : app::Chart::wide);
+    std::size_t which = 0;
+    for (const auto& [run, points] : curves) {
+      const std::string style = app::series_style(which++);
+      charts.back().line(points, style).dots(points, style);
+    }
   }
   page.heading("Inertia by iteration");
+  std::vector<std::pair<std::string, std::string>> legend;
+  for (std::size_t run = 0; run < starts; ++run)
+    legend.emplace_back(app::series_style(run), "start " + std::to_string(run + 1));
   if (legend.size() > 1 && legend.size() <= app::series_styles) page.legend(legend);
-  page.chart(chart);
+  if (several)
+    page.panels(charts);
+  else
+    page.chart(charts.front());
 }
 
 void add_sizes(app::HtmlPage& page, const std::vector<std::int64_t>& sizes) {
@@ -179,8 +188,8 @@ void add_components(app::HtmlPage& page, const Sample& sample, const solvers::KM
   page.chart(chart);
 }
 
-/// The features that tell a cluster from all points, the most telling first.
-std::string features_text(const Matrix<double>& deviations, index_t cluster) {
+/// The features that tell a cluster from all points, the most telling first. `names`: of all features, or none.
+std::string features_text(const Matrix<double>& deviations, index_t cluster, const std::vector<std::string>& names) {
   std::vector<index_t> features(static_cast<std::size_t>(deviations.cols()));
   std::iota(features.begin(), features.end(), index_t{0});
   const auto shown = features.begin() + std::min(most_telling, std::ssize(features));
@@ -189,12 +198,16 @@ std::string features_text(const Matrix<double>& deviations, index_t cluster) {
   });
   std::string text;
   for (auto j = features.begin(); j != shown && std::abs(deviations(cluster, *j)) >= least_telling; ++j)
-    text += (text.empty() ? "" : ", ") + std::to_string(*j) + ": " + format("%+.2f", deviations(cluster, *j));
+    text += (text.empty() ? "" : ", ") + (names.empty() ? std::to_string(*j) : names[static_cast<std::size_t>(*j)]) +
+            ": " + format("%+.2f", deviations(cluster, *j));
   return text.empty() ? "none" : text;
 }
 
-void add_traits(app::HtmlPage& page, const ProgramOptions& o, const solvers::KMeansResult& r,
+void add_traits(app::HtmlPage& page, const ProgramOptions& o, const Outcome& out,
                 const solvers::ClusterTraits& traits) {
+  const solvers::KMeansResult& r = out.found;
+  const bool named = std::ssize(out.points.column_names) == out.points.cols;
+  const std::vector<std::string> names = named ? out.points.column_names : std::vector<std::string>();
   std::vector<std::size_t> clusters(r.sizes.size());
   std::iota(clusters.begin(), clusters.end(), std::size_t{0});
   const bool all = clusters.size() <= most_described;
@@ -213,13 +226,13 @@ void add_traits(app::HtmlPage& page, const ProgramOptions& o, const solvers::KMe
       nearest += (nearest.empty() ? "" : ", ") + std::to_string(o.read.row_begin + row);
     rows.push_back({std::to_string(m), app::grouped(r.sizes[m]),
                     app::short_number(100 * static_cast<double>(r.sizes[m]) / points, 3) + " %",
-                    r.sizes[m] == 0 ? "" : features_text(traits.deviations, static_cast<index_t>(m)), nearest});
+                    r.sizes[m] == 0 ? "" : features_text(traits.deviations, static_cast<index_t>(m), names), nearest});
   }
   page.heading("What the clusters are like");
   page.paragraph((all ? "" : "The " + std::to_string(most_described) + " largest clusters. ") +
                  std::string("Features are those whose mean differs most from that of all points, in units of the "
-                             "standard deviation of all points. Rows are the members nearest to the centre. Both are "
-                             "counted from 0 as in the file.") +
+                             "standard deviation of all points. Rows are the members nearest to the centre") +
+                 (named ? ", counted from 0 as in the file." : ". Both are counted from 0 as in the file.") +
                  (o.kmeans.metric == solvers::KMeansMetric::cosine ? " Points count by their directions." : ""));
   page.table({"cluster", "points", "share", "features", "rows"}, rows, app::HtmlPage::Cells::words);
 }
@@ -270,7 +283,7 @@ void write_pictures(const ProgramOptions& o, const Outcome& out, const Context& 
   if (!out.choices.empty()) add_choices(page, o, out);
   add_inertia(page, out);
   add_sizes(page, r.sizes);
-  add_traits(page, o, r, traits);
+  add_traits(page, o, out, traits);
   if (shows_points) add_components(page, sample, r, o.kmeans.metric);
   page.origin(o.common.command_line, app::version_text("tskmeans")).write(o.report);
 }

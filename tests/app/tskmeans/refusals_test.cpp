@@ -36,7 +36,7 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   expect({points, "--init", "afk-mc2", "--chain-length", "9223372036854775807"}, 2, "from 1 to 1000000");
   expect({points, "-k", "2:8:0"}, 2, "A:B:STEP");
   expect({points, "-k", "2:8:2:1"}, 2, "A:B:STEP");
-  expect({points, "--choose", "simplified-silhouette"}, 2, "several numbers of clusters");
+  expect({points, "--choose", "davies-bouldin"}, 2, "several numbers of clusters");
   expect({points, "-k", "2:4", "--checkpoint", folder / "c.h5"}, 2, "not a range");
   expect({points, "-k", "2:4", "--init", file + ":/weights"}, 4, "features");
   expect({points, "--algorithm", "bisecting", "--checkpoint", folder / "c.h5"}, 2, "lloyd only");

@@ -187,6 +187,24 @@ TEST_CASE("a page tells what each cluster is like, with the rows of the file", "
   CHECK(tags_are_balanced(read.str()));
 }
 
+TEST_CASE("a page names columns, and has an axis for each number of clusters", "[tskmeans]") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "people.csv", page = folder / "page.html";
+  std::ofstream out(file);
+  out << "age,height\n";
+  for (int i = 0; i < 60; ++i) out << i % 7 + 50 * (i % 3) << ',' << i % 5 + 20 * (i % 2) << '\n';
+  out.close();
+  CHECK(tskmeans({file, "-k", "2:4", "-q", "--report", page}).code == 0);
+  std::ostringstream read;
+  read << std::ifstream(page).rdbuf();
+  const std::string text = read.str(), inertia = text.substr(text.find("Inertia by iteration"));
+  CHECK((mentions(text, "<td>age: ") || mentions(text, "<td>height: ")));
+  CHECK(mentions(text, "nearest to the centre, counted from 0 as in the file."));
+  for (const char* part : {"2 clusters", "3 clusters", "4 clusters"})
+    CHECK(mentions(inertia.substr(0, inertia.find("Sizes of the clusters")), part));
+  CHECK(tags_are_balanced(text));
+}
+
 TEST_CASE("distances of all points to all centres", "[tskmeans]") {
   const TemporaryFolder folder;
   const std::string file = blobs_file(folder), result = folder / "r.h5";

@@ -137,7 +137,7 @@ TEST_CASE("PETSc: MATLAB's names for compressed rows") {
 TEST_CASE("10x Genomics: rows are barcodes, which the note says") {
   CHECK(described("ten_x.h5").convention == "10x Genomics");
   CHECK(described("ten_x.h5").note.starts_with("rows are barcodes (cells)"));
-  CHECK(described("ten_x.h5").rows == matrix_k().cols());
+  CHECK(described("ten_x.h5").rows == matrix_k().cols);
   CHECK(table_in("ten_x.h5") == matrix_k().transposed());
   io::ReadOptions features;
   features.transpose = true;
