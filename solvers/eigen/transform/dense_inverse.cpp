@@ -26,7 +26,7 @@ Dense<T> dense_of(HostView<const T> a) {
 
 /// The largest absolute row sum.
 template <class T>
-double row_sum_norm(const Dense<T>& a) {
+double largest_row_sum(const Dense<T>& a) {
   return a.rows() > 0 ? a.cwiseAbs().rowwise().sum().maxCoeff() : 0;
 }
 
@@ -72,7 +72,7 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
   body->n = a.rows();
   const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm<T>(one_thread(), mass);
   detail::settle_shift<T, double>(
-      one_thread(), *body, sigma, row_sum_norm(plain) + std::abs(sigma) * mass_norm, mass_norm, [&] {
+      one_thread(), *body, sigma, largest_row_sum(plain) + std::abs(sigma) * mass_norm, mass_norm, [&] {
         auto shifted = plain;
         if (mass.rows == 0) shifted.diagonal().array() -= body->sigma;
         for_each_entry(mass, [&](index_t i, index_t j, const T& m) { shifted(i, j) -= body->sigma * m; });
@@ -89,7 +89,7 @@ GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
   auto body = std::make_shared<DenseFactor<T, T>>();
   body->n = a.rows(), body->hermitian = false;
   const auto plain = dense_of(a);
-  const double norm = row_sum_norm(plain);
+  const double norm = largest_row_sum(plain);
   detail::settle_shift<T, T>(one_thread(), *body, sigma, norm + std::abs(sigma), 1, [&] {
     auto shifted = plain;
     shifted.diagonal().array() -= body->sigma;
