@@ -160,8 +160,8 @@ class Centers(Base):
         Parameters
         ----------
         X : array or sparse matrix, shape (n_samples, n_features)
-            Float64, float32 and float16 are read where they lie, on a GPU too, where labels and centres then are. Sparse
-            rows stay sparse; those on a GPU are copied to host memory.
+            Float64, float32 and float16 are read where they lie, on a GPU too, where labels and centres then are.
+            Sparse rows stay sparse; those on a GPU are copied to host memory.
         y : ignored
         sample_weight : array, shape (n_samples,), optional
 
