@@ -25,19 +25,23 @@ void add_machine_options(Options& options, CommonOptions& target) {
 }
 
 void add_threads_option(Options& options) {
-  options.custom("threads", "COUNT", "0",
-                 "processor threads to use, for reading, too; 0: what OMP_NUM_THREADS says, or as many as the "
-                 "process may keep busy by its affinity and quota",
-                 "an integer from 0 to 4096", [](std::string_view text) {
-                   int threads = 0;
-                   if (!parse_value(text, threads) || threads < 0 || threads > 4096) return false;
-                   set_default_threads(threads);
-                   return true;
-                 });
+  options
+      .custom("threads", "COUNT", "0",
+              "processor threads to use, for reading, too; 0: what OMP_NUM_THREADS says, or as many as the "
+              "process may keep busy by its affinity and quota",
+              "an integer from 0 to 4096",
+              [](std::string_view text) {
+                int threads = 0;
+                if (!parse_value(text, threads) || threads < 0 || threads > 4096) return false;
+                set_default_threads(threads);
+                return true;
+              })
+      .known_as({"j", "t", "n-jobs", "num-threads", "nthreads"});
 }
 
 void add_seed_option(Options& options, CommonOptions& target) {
-  options.value("seed", "NUMBER", target.seed, "what the random numbers start from");
+  options.value("seed", "NUMBER", target.seed, "what the random numbers start from")
+      .known_as({"random-state", "rng", "random-seed"});
 }
 
 void add_output_options(Options& options, CommonOptions& target, std::string what_it_holds) {

@@ -52,6 +52,11 @@ Options& Options::custom(std::string_view names, std::string value_name, std::st
              std::move(assign));
 }
 
+Options& Options::known_as(std::vector<std::string> names) {
+  entries_.back().elsewhere = std::move(names);
+  return *this;
+}
+
 Options& Options::add_positional(std::string name, std::string help, bool required, std::string what,
                                  std::function<bool(std::string_view)> assign) {
   positionals_.push_back({std::move(name), std::move(help), std::move(what), required, false, std::move(assign)});
@@ -78,6 +83,7 @@ bool Options::changed(std::string_view long_name) const {
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
+  if (word.size() < 2) return {};
   const auto distance = [](std::string_view a, std::string_view b) {  // Levenshtein, one row at a time
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});

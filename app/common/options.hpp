@@ -122,6 +122,10 @@ class Options {
   Options& custom(std::string_view names, std::string value_name, std::string default_text, std::string help,
                   std::string what, std::function<bool(std::string_view)> assign);
 
+  /// Names that other programs have for the last option: whoever gives one of them is told ours. In lower case, with
+  /// dashes, and without the prefixes of SLEPc (eps_, svd_, st_).
+  Options& known_as(std::vector<std::string> names);
+
   /// The next argument without a dash.
   template <class T>
   Options& positional(const std::string& name, T& target, const std::string& help, bool required = true) {
@@ -156,7 +160,8 @@ class Options {
     char short_name = 0;
     std::string value_name;  ///< empty: a flag
     std::string default_text, help, what, group;
-    std::vector<std::string> words;  ///< of a choice
+    std::vector<std::string> words;      ///< of a choice
+    std::vector<std::string> elsewhere;  ///< names that other programs have for it
     bool hidden = false, repeatable = false, given = false, changed = false;
     std::function<bool(std::string_view)> assign;
   };

@@ -42,8 +42,27 @@ std::vector<std::string> names_of(const std::vector<Options::Entry>& entries) {
   return names;
 }
 
+/// An option's name as ours are written: "-eps_max_it" becomes "max-it".
+std::string as_ours(std::string_view word) {
+  word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
+  std::string name(word);
+  for (char& c : name) c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char* prefix : {"eps-", "svd-", "st-"})
+    if (name.starts_with(prefix)) return name.substr(std::string_view(prefix).size());
+  return name;
+}
+
+/// The option that `word` most likely meant; empty when nothing is near.
+std::string meant_by(const std::string& word, const std::vector<Options::Entry>& entries) {
+  for (const auto& entry : entries)
+    if (!entry.hidden && (entry.long_name == word ||
+                          std::find(entry.elsewhere.begin(), entry.elsewhere.end(), word) != entry.elsewhere.end()))
+      return entry.long_name;
+  return nearest_name(word, names_of(entries));
+}
+
 std::string suggestion(std::string_view word, const std::vector<Options::Entry>& entries, const char* dashes) {
-  const std::string near = nearest_name(word, names_of(entries));
+  const std::string near = meant_by(as_ours(word), entries);
   return near.empty() ? std::string{} : std::string("; did you mean ") + dashes + near + "?";
 }
 
@@ -75,10 +94,12 @@ Source from_command_line(const std::vector<std::string>& arguments, const po::op
         given.texts.insert(given.texts.end(), option.value.begin(), option.value.end());
     }
   } catch (const po::unknown_option& error) {
+    // Of "-ncv" the error names the first letter alone.
     std::string name = error.get_option_name();
-    name.erase(0, name.find_first_not_of('-'));
-    refuse("unknown option " + error.get_option_name() + suggestion(name, entries, "--") + " (see " + program +
-           " --help)");
+    for (const std::string& argument : arguments)
+      if (name.size() == 2 && argument.starts_with(name)) name = argument;
+    name.erase(std::min(name.find('='), name.size()));
+    refuse("unknown option " + name + suggestion(name, entries, "--") + " (see " + program + " --help)");
   } catch (const po::invalid_command_line_syntax& error) {
     const std::string name = error.get_option_name();
     switch (error.kind()) {

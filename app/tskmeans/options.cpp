@@ -164,6 +164,7 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
               "an integer of at least 1 and at most 2147483647, or A:B or A:B:STEP with A not above B, 1000 numbers at "
               "most",
               [&o](std::string_view text) { return parse_counts(text, o.clusters); })
+      .known_as({"n", "k", "clusters", "nclusters", "num-clusters", "ncentroids"})
       .choice("choose", o.choose, "the measure that decides between several numbers of clusters", choices)
       .choice("algorithm", o.kmeans.algorithm,
               "lloyd: all points in every iteration; mini-batch: a sample; bisecting: the worst cluster is split "
@@ -182,7 +183,9 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
       .value("chain-length", "N", o.kmeans.chain, "points in a chain of afk-mc2",
              app::between<index_t>(1, solvers::most_in_chain))
       .value("n-init", "N", o.kmeans.n_init, "starts; the one of least inertia is kept", app::at_least(1))
+      .known_as({"nredo", "nstart", "restarts", "replicates"})
       .value("max-iter", "N", o.kmeans.max_iter, "iterations of each start at most", app::at_least(1))
+      .known_as({"maxiter", "niter", "iterations", "max-iterations"})
       .value("tol", "X", o.kmeans.tol, "converged when the centres move less; 0: only when nothing changes",
              app::at_least(0.0))
       .choice("tol-mode", o.kmeans.tolerance,

@@ -48,7 +48,7 @@ Run::Run(Settings asked, const Device& on, const Ranks& all)
       location(io::parse_location(settings.matrix)),
       kept("tssolve", 3, with_checked_paths(settings), console) {
   ctx.determinism = settings.determinism.value_or(Determinism::run_to_run);
-  ctx.log = [this](std::string_view line) { console.note(line); };
+  ctx.log = [this](std::string_view line) { console.note(with_flags(std::string(line))); };
 }
 
 void take_device(Run& run, std::string_view on_processor, const solvers::RunWork& work,
@@ -165,7 +165,7 @@ int solve_described(Settings settings, const Ranks& ranks) {
   if (input.nonzeros == input.rows * input.cols)
     opening = std::async(std::launch::async, [] { (void)lapack_library(); });
   Loaded loaded = kind.read(run);
-  if (opening.valid()) opening.wait();
+  if (opening.valid()) opening.get();
   reading.reset();
   if (run.settings.profile) run.facts.profile = begin_profile(run.ctx);
   return kind.solve(run, loaded);

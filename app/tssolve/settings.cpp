@@ -58,6 +58,7 @@ auto file(std::string& target) {
 void add_which(Options& options, Settings& settings, Given& given) {
   options.group("What to find")
       .value("nev,k", "COUNT", settings.eigen.nev, "how many eigenvalues", at_least<index_t>(1))
+      .known_as({"k", "n", "nsv", "neigs", "num-eigenvalues", "n-components"})
       .custom("which", "LA|SA|LM|SM|BE", name_of(settings.eigen.which),
               "largest or smallest algebraic, largest or smallest magnitude, both ends. With --sigma: LM and "
               "SM the nearest to it, LA and SA the nearest above and below (where fewer lie there, all of "
@@ -69,7 +70,7 @@ void add_which(Options& options, Settings& settings, Given& given) {
   options
       .custom("sigma", "NUMBER", "",
               "look near this number, by factorising A - sigma I. With --general it may be complex, as in "
-              "0.5+2i: of a real matrix the values nearest to it or to its conjugate, pairs together",
+              "0.5+2i (or 0.5+2j): of a real matrix the values nearest to it or to its conjugate, pairs together",
               "a number; with --general a complex one such as 0.5+2i, 0.5-2i or 2i",
               [&settings](std::string_view text) {
                 std::complex<double> z;
@@ -77,6 +78,7 @@ void add_which(Options& options, Settings& settings, Given& given) {
                 settings.sigma = z.real(), settings.sigma_imaginary = z.imag();
                 return true;
               })
+      .known_as({"target", "shift"})
       .custom("interval", "A:B", "",
               "all eigenvalues from A to B, however many (--nev has no say); either may be left out. Where the "
               "matrix can be factorised (sparse, --method auto) their number is proved by the inertia of "
@@ -153,12 +155,16 @@ void add_method(Options& options, Settings& settings) {
                {"metis", solvers::Reordering::metis}})
       .value("block-size", "COUNT", settings.eigen.block_size, "vectors per block step; 0: chosen",
              at_least<index_t>(0))
-      .value("max-basis", "COUNT", settings.eigen.max_basis, "vectors kept before a restart; 0: chosen",
+      .value("max-basis", "COUNT", settings.eigen.max_basis,
+             "vectors kept before a restart, raised to nev and six blocks where it is less; 0: chosen",
              at_least<index_t>(0))
+      .known_as({"ncv", "mpd"})
       .value("max-iter", "COUNT", settings.eigen.max_iterations, "block steps before giving up; 0: chosen",
              at_least<index_t>(0))
+      .known_as({"max-it", "maxit", "maxiter", "max-iterations", "iterations"})
       .custom("initial", "FILE[:/object]", "", "start from the columns of this dense matrix (n x any number)",
-              "a file name", file(settings.initial));
+              "a file name", file(settings.initial))
+      .known_as({"v0", "x0", "initial-space"});
   add_seed_option(options, settings.common);
 }
 

@@ -57,7 +57,7 @@ bool parse_interval(std::string_view text, std::optional<solvers::Interval>& int
 
 bool parse_complex(std::string_view text, std::complex<double>& z) {
   double real = 0, imaginary = 0;
-  if (text.empty() || text.back() != 'i') {
+  if (!text.ends_with('i') && !text.ends_with('j')) {
     if (!parse_value(text, real)) return false;
   } else {
     text.remove_suffix(1);

@@ -5,6 +5,7 @@
 
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
+#include "tallskinny/solvers/eigen/values/raised_basis.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::inline v0::solvers {
@@ -17,8 +18,7 @@ constexpr double purified = 1e-4;
 index_t most_columns(const EigenOptions& options, index_t n, index_t nev, index_t width) {
   const index_t chosen = std::max(2 * nev + 8 * width, nev + 20 * width), least = nev + 1 + 4 * width;
   const index_t asked = options.max_basis;
-  if (asked > 0) expects(asked >= std::min(least, n), "`max_basis` must be at least nev + 1 + 4 blocks (`block_size`)");
-  return std::min(n, asked > 0 ? asked : chosen);
+  return std::min(n, asked > 0 ? std::max(asked, least) : chosen);
 }
 
 }  // namespace
@@ -51,6 +51,7 @@ KrylovSchur<T>::KrylovSchur(const Context& context, const GeneralProblem<T>& to_
       steps_allowed(options.common.max_iterations > 0 ? options.common.max_iterations : 20000),
       krylov(ctx, problem.inverse ? *problem.inverse : problem.a, most + width, options.common.seed, false) {
   accept.convergence = options.common.convergence, accept.rows = n;
+  tell_raised_basis(ctx, options.common.max_basis, most);
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "tallskinny/solvers/eigen/hermitian/reason.hpp"
 #include "tallskinny/solvers/eigen/hermitian/sides.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
+#include "tallskinny/solvers/eigen/values/raised_basis.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 
 namespace ts::inline v0::solvers {
@@ -152,6 +153,7 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   expect_distributable(context, problem, options, plan, n);
   expect_solvable(problem, options, plan, checkpointing);
   const bool iterates = plan.method != Method::dense;
+  if (iterates && plan.method != Method::lobpcg) tell_raised_basis(context, options.max_basis, plan.max_basis);
   Context ctx = context;
   if (here < threaded_rows && iterates) ctx.threads = 1;
 

@@ -57,9 +57,7 @@ void plan_lobpcg(index_t n, std::size_t element_bytes, const EigenOptions& optio
 void plan_davidson(index_t n, std::size_t element_bytes, const EigenOptions& options, index_t start, EigenPlan& plan) {
   const index_t kept = std::max(with_guards(plan.nev), start);
   const index_t least = 2 * kept + plan.block_size;
-  plan.max_basis = options.max_basis > 0 ? options.max_basis : 2 * kept + 8 * plan.block_size;
-  expects(plan.max_basis >= least,
-          "`max_basis` must be at least twice nev and its guards (a fifth of it, at least 2) and one block");
+  plan.max_basis = options.max_basis > 0 ? std::max(options.max_basis, least) : 2 * kept + 8 * plan.block_size;
   plan.bytes = bytes_of(n, element_bytes, 2 * plan.max_basis + 6 * plan.block_size + 8 * kept);
   if (2 * plan.max_basis > n) plan.method = Method::dense, plan.why = "a basis would hold more than half of the space";
 }
@@ -67,11 +65,7 @@ void plan_davidson(index_t n, std::size_t element_bytes, const EigenOptions& opt
 void plan_lanczos(index_t n, std::size_t element_bytes, const EigenOptions& options, EigenPlan& plan) {
   // Memory beyond n columns would never be used; a restart must leave place for block steps.
   plan.max_basis = std::min(plan.max_basis, n);
-  const index_t least = std::min(n, plan.nev + 6 * plan.block_size);
-  if (options.max_basis > 0 && plan.max_basis < least)
-    throw Error(Errc::invalid_argument, "`max_basis` must be at least " + std::to_string(least) +
-                                            ": `nev` plus six blocks of " + std::to_string(plan.block_size));
-  plan.max_basis = std::max(plan.max_basis, least);
+  plan.max_basis = std::max(plan.max_basis, std::min(n, plan.nev + 6 * plan.block_size));
   const auto bytes = [&](index_t columns) { return bytes_of(n, element_bytes, columns); };
   plan.bytes = bytes(plan.max_basis + 6 * plan.block_size + 4 * plan.nev);
   if (options.precision == Precision::float64) return;

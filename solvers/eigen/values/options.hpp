@@ -75,7 +75,7 @@ struct EigenOptions {
   Method method = Method::automatic;
   Precision precision = Precision::float64;
   index_t block_size = 0;      ///< columns per block step; 0: chosen
-  index_t max_basis = 0;       ///< columns of the basis; 0: chosen
+  index_t max_basis = 0;       ///< columns of the basis, raised to the least that serves; 0: chosen
   index_t max_iterations = 0;  ///< block steps; 0: chosen
   std::uint64_t seed = 0;
   /// False: nothing is done to find out whether a copy or a value is missing, and no set is called verified.

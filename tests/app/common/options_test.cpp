@@ -36,6 +36,7 @@ Options declare(Settings& s) {
       .value("tol", "REAL", s.tol, "tolerance", at_least(0.0))
       .value("sigma", "REAL", s.sigma, "shift")
       .value("threads", "COUNT", s.threads, "threads", between(0, 64))
+      .known_as({"j", "n-jobs", "ncv"})
       .value("seed", "NUMBER", s.seed, "seed")
       .choice("which", s.which, "end of the spectrum", {{"LA", Which::largest}, {"SA", Which::smallest}})
       .flag("quiet,q", s.quiet, "say less")
@@ -119,6 +120,14 @@ TEST_CASE("misspelt, incomplete and superfluous arguments are refused with a hin
   CHECK(refusal({"a", "--thread", "3"}).starts_with("unknown option --thread; did you mean --threads?"));
   CHECK(refusal({"a", "--zzzzzzzz"}) == "unknown option --zzzzzzzz (see tsprobe --help)");
   CHECK(refusal({"a", "-z"}).starts_with("unknown option -z"));
+  // As other programs call it, which is not what is nearest in letters.
+  for (const char* name : {"-j", "--n_jobs", "--N-Jobs", "--ncv", "-ncv", "--eps_ncv", "-eps_ncv"}) {
+    CAPTURE(name);
+    CHECK(refusal({"a", name, "3"}) ==
+          std::string("unknown option ") + name + "; did you mean --threads? (see tsprobe --help)");
+  }
+  CHECK(refusal({"a", "-eps_nev", "3"}).starts_with("unknown option -eps_nev; did you mean --nev?"));
+  CHECK(refusal({"a", "--eps_nev=3"}).starts_with("unknown option --eps_nev; did you mean --nev?"));
   CHECK(refusal({"a", "--nev"}) == "option --nev needs a value (see tsprobe --help)");
   CHECK(refusal({"a", "--nev="}) == "option --nev needs a value (see tsprobe --help)");
   CHECK(refusal({"a", "--nev", "--quiet"}) == "option --nev needs a value (see tsprobe --help)");

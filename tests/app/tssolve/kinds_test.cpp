@@ -105,6 +105,9 @@ TEST_CASE("matrices that are not Hermitian") {
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(std::abs(distance({near["eigenvalues_real"][i].get<double>(), near["eigenvalues_imag"][i].get<double>()}) -
                    distance(exact[i])) < allowed::run_of_norm_10);
+  const auto of_python = solve_json({matrix, "--general", "-k", "4", "--sigma", "0.4+0.9j"});
+  CHECK(of_python["eigenvalues_real"] == near["eigenvalues_real"]);
+  CHECK(of_python["eigenvalues_imag"] == near["eigenvalues_imag"]);
   CHECK(solve_json({matrix, "--general", "-k", "2", "--which", "SM"})["sigma_real"] == 0.0);
   CHECK(tssolve({matrix, "--general", "--sigma", "1", "--which", "LR"}).code == 2);
   CHECK(tssolve({matrix, "--general", "--sigma", "1+i2"}).code == 2);
