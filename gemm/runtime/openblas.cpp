@@ -1,7 +1,14 @@
 #include "tallskinny/gemm/runtime/openblas.hpp"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <vector>
+
+#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/runtime/processors.hpp"
 
 namespace ts::inline v0 {
 
@@ -38,6 +45,39 @@ const char* core_type() {
   return nullptr;
 }
 
+/// OpenBLAS maps a buffer for each thread that is within it, and where it cannot, tries again for ever: there must be
+/// address space for as many as there will be. Its own pages beside them.
+constexpr std::size_t buffer_bytes = std::size_t{129} << 20, own_bytes = std::size_t{48} << 20;
+
+void expect_address_space(int threads) {
+  std::vector<std::pair<void*, std::size_t>> maps;
+  bool enough = true;
+  for (int i = -1; i < threads && enough; ++i) {
+    const std::size_t bytes = i < 0 ? own_bytes : buffer_bytes;
+    void* const place = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    enough = place != MAP_FAILED;
+    if (enough) maps.emplace_back(place, bytes);
+  }
+  for (const auto& [place, bytes] : maps) ::munmap(place, bytes);
+  if (!enough)
+    throw Error(Errc::out_of_memory,
+                "there is too little address space for OpenBLAS, which needs " +
+                    std::to_string((own_bytes + static_cast<std::size_t>(threads) * buffer_bytes) >> 20) + " MiB for " +
+                    std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+                    ": raise the limit (ulimit -v) or use fewer threads");
+}
+
+/// Has the buffers mapped at once, while there is place; OpenBLAS keeps what it has mapped.
+void map_buffers(const cuda::SharedLibrary& library, int threads) {
+  constexpr int least_table = 50;  // as many buffers every build of OpenBLAS knows
+  void* (*take)(int) = nullptr;
+  void (*give_back)(void*) = nullptr;
+  if (!library.bind(take, "blas_memory_alloc") || !library.bind(give_back, "blas_memory_free")) return;
+  std::vector<void*> buffers;
+  for (int i = 0; i < std::min(threads, least_table); ++i) buffers.push_back(take(0));
+  for (void* const buffer : buffers) give_back(buffer);
+}
+
 }  // namespace
 
 void prepare_openblas() {
@@ -49,7 +89,11 @@ void prepare_openblas() {
 const cuda::SharedLibrary& lapack_library() {
   static const cuda::SharedLibrary library = [] {
     constexpr const char* names[] = {"libopenblas.so.0", "liblapack.so.3"};
-    return cuda::SharedLibrary(names);
+    const int threads = default_threads();
+    expect_address_space(threads);
+    cuda::SharedLibrary opened(names);
+    map_buffers(opened, threads);
+    return opened;
   }();
   return library;
 }

@@ -18,7 +18,7 @@ namespace ts::inline v0 {
 void prepare_openblas();
 
 /// OpenBLAS, else another LAPACK; not loaded() where the machine has none. Opened once, and first of all libraries that
-/// need OpenBLAS. Leaves the environment as it is.
+/// need OpenBLAS. @throws Error(out_of_memory) without address space for its buffers: OpenBLAS would wait for ever.
 [[nodiscard]] const cuda::SharedLibrary& lapack_library();
 
 /// "LAPACK (OpenBLAS 0.3.21)", or "LAPACK" where it is another; empty where there is none.

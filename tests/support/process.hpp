@@ -20,7 +20,6 @@ namespace ts::test {
 struct ProcessResult {
   int code = 0;  ///< exit status, or 128 + signal
   std::string out, err;
-  double processor_seconds = 0;  ///< of the program and those that it started
   std::uint64_t most_bytes = 0;  ///< that one of them had in memory
 };
 
@@ -53,11 +52,8 @@ inline ProcessResult run_process(const std::string& program, const std::vector<s
   int status = 0;
   rusage used{};
   wait4(pid, &status, 0, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content_of(out), content_of(err),
-          seconds(used.ru_utime) + seconds(used.ru_stime), static_cast<std::uint64_t>(used.ru_maxrss) * 1024};
+          static_cast<std::uint64_t>(used.ru_maxrss) * 1024};
 }
 
 }  // namespace ts::test
