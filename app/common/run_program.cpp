@@ -8,6 +8,7 @@
 
 #include "tallskinny/app/common/completion.hpp"
 #include "tallskinny/app/common/device.hpp"
+#include "tallskinny/app/common/last_words.hpp"
 #include "tallskinny/app/common/man.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
@@ -35,8 +36,12 @@ int exit_code_of(Errc code) noexcept {
 
 namespace {
 
-/// What `body` returns, or how it failed.
-Ending ending_of(const std::function<int()>& body) noexcept {
+constexpr int before_others = 101;  ///< the first priority that a program may use
+[[gnu::constructor(before_others)]] void begin() noexcept { install_last_words(); }
+
+/// What `body` returns, or how it failed. Allocates nothing for itself: it is called where nothing may throw.
+template <class Body>
+Ending ending_of(const Body& body) noexcept {
   try {
     return {body()};
   } catch (const Error& error) {
@@ -119,6 +124,7 @@ int run_on_ranks(const std::string& name, int argc, char** argv,
     install_stop_handlers(launch.ranks == 1 ? name : "");  // what ends several at once tells it
     ranks = std::make_unique<const Ranks>(launch);
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    const NoExit guard;
     const int code = body(arguments, *ranks);
     std::cout.flush();
     if (!std::cout) throw Error(Errc::io_failure, "writing to standard output failed");
