@@ -177,20 +177,17 @@ void cluster(const Job& job, Outcome& out) {
   });
   const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
   RunMeter meter(job, counts);
-  // With a checkpoint a run ends after an iteration whose state is kept, not between the two.
-  bool kept_for_good = false;
+  bool ends = false;  // as on_progress has said it: a signal may come between the two
   options.on_progress = [&](const KMeansProgress& p) {
     log->add(p);
     meter.show(p);
-    const bool goes_on = !app::stop_requested();
-    return goes_on || (key && p.iteration > 0 && !kept_for_good);
+    ends = app::stop_requested();
+    return !ends;
   };
   if (key)
     options.on_state = [&](const auto& make) {
-      constexpr double is_due = 1, ends = 2;  // whichever rank asks for it
-      const double asked = max_of_ranks(job.ctx, app::stop_requested() ? ends : checkpoint.due() ? is_due : 0);
-      kept_for_good = asked == ends;
-      if (asked > 0) keep_state(checkpoint, job.ctx, *key, make());
+      const double asked = ends || checkpoint.due() ? 1 : 0;  // by whichever rank
+      if (max_of_ranks(job.ctx, asked) > 0) keep_state(checkpoint, job.ctx, *key, make());
     };
   std::vector<solvers::KMeansResult> found =
       solvers::kmeans_of_each(job.ctx, job.points->to_iterate(), options, counts);

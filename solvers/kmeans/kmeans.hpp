@@ -163,7 +163,7 @@ struct KMeansOptions {
   /// Called after every iteration and chosen centre; false asks to stop. While iterating, the result so far
   /// is returned; while the first centres are chosen there is none, and Error(interrupted) is thrown.
   std::function<bool(const KMeansProgress&)> on_progress;
-  /// Called after every iteration that is not the last with a function that makes the state to go on from.
+  /// Called after on_progress (also where that asks to stop) unless it was the last: makes the state to go on from.
   std::function<void(const std::function<KMeansState()>&)> on_state;
   /// Goes on from there: with the same rows and options, labels, centres, inertia and n_iter are those of a
   /// run that was never stopped.

@@ -200,8 +200,9 @@ bool Lloyd::stop_after(index_t changed) {
     run_.stop = KMeansStop::tolerance, goes_on = false;
   else if (run_.n_iter >= control_.max_iter)
     goes_on = false;
+  const bool ends = wanted && !(*control_.on_progress)(now) && goes_on;
   if (goes_on && control_.on_state != nullptr && *control_.on_state) (*control_.on_state)([this] { return state(); });
-  if (wanted && !(*control_.on_progress)(now) && goes_on) run_.stop = KMeansStop::interrupted, goes_on = false;
+  if (ends) run_.stop = KMeansStop::interrupted, goes_on = false;
   return !goes_on;
 }
 
