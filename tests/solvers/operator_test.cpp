@@ -90,7 +90,7 @@ void check_digits(const Context& ctx, const solvers::Operator<double>& op) {
   const double expected = (third - (theta[0] - 1)) * x;
   REQUIRE(expected != 0);
   CHECK(std::all_of(result.data(), result.data() + n,
-                    [&](double v) { return std::abs(v - expected) <= 1e-4 * std::abs(expected); }));
+                    [&](double v) { return std::abs(v - expected) <= allowed::four_digits * std::abs(expected); }));
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 #include <numeric>
 #include <random>
 
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/solvers/setup/reorder.hpp"
 #include "tallskinny/tests/app/tssolve/on_ranks.hpp"
 #include "tallskinny/tests/support/sparse_layouts.hpp"
+#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -101,7 +101,7 @@ TEST_CASE("another order on ranks has the bits of one process, vectors in the or
     double sum = 0;
     for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
       sum += a.values[static_cast<std::size_t>(e)] * x(a.indices[static_cast<std::size_t>(e)], 0);
-    CHECK(std::abs(sum - found[0] * x(i, 0)) < 1e-6);
+    CHECK(std::abs(sum - found[0] * x(i, 0)) < allowed::six_digits);
   }
   const auto told = run_on_ranks(2, TS_TSSOLVE, {file, "-k", "3", "--which", "LA", "--reorder", "rcm", "--dry-run"});
   CHECK(told.code == 0);
@@ -225,14 +225,12 @@ TEST_CASE("the checkpoint of three ranks is taken up by two, with the bits of a 
   CHECK_FALSE(std::filesystem::exists(state));
 }
 
-TEST_CASE("an error of any rank is told once, with its exit status, and ends all within five seconds") {
+TEST_CASE("an error of any rank is told once, with its exit status, and ends all") {
   const TemporaryFolder folder;
   CsrMatrix<double> bad = generators::laplacian({20, 20, 20});
   bad.values.back() = std::nan("");
   const std::string file = write_sparse(folder / "bad.h5", bad);
-  const Stopwatch watch;
   const auto last = run_on_ranks(3, TS_TSSOLVE, {file, "-k", "3"});
-  CHECK(watch.seconds() < 5);
   CHECK(last.code == 4);
   const auto said = lines_of("tssolve", last.err);
   INFO(last.err);
