@@ -51,6 +51,56 @@ def size(rng, largest=700):
     return int(round(math.exp(rng.uniform(math.log(3), math.log(largest)))))
 
 
+def graded(rng):
+    """D T D, symmetric positive definite and tridiagonal, with D over up to nine decades."""
+    n, low, high = size(rng), -rng.uniform(2, 4.5), rng.uniform(2, 4.5)
+    d = 10.0 ** np.linspace(low, high, n)
+    beside = -d[:-1] * d[1:]
+    return sp.diags([beside, 2.3 * d * d, beside], [-1, 0, 1], format="csr")
+
+
+def counted_below(tridiagonal, x):
+    """How many eigenvalues lie below x: the signs of an LDL^T factorisation, right to a few units of each entry."""
+    d, e = tridiagonal.diagonal(), tridiagonal.diagonal(1)
+    count, pivot = 0, 1.0
+    for i, entry in enumerate(d):
+        pivot = entry - x - (e[i - 1] ** 2 / pivot if i else 0.0)
+        pivot = pivot or 1e-300
+        count += pivot < 0
+    return int(count)
+
+
+def components(rng):
+    """The Laplacian of a graph of several components, which has zero as often."""
+    def one():
+        n = int(rng.integers(3, 21))
+        a = sp.random(n, n, min(1.0, 6 / n), random_state=rng)
+        return sp.csr_matrix(((a + a.T) > 0).astype(float))
+    return laplacian(sp.csr_matrix(sp.block_diag([one() for _ in range(int(rng.integers(2, 61)))])))
+
+
+def spectrum(rng):
+    """Numbers of either sign: graded, in clusters, repeated, evenly apart."""
+    n = size(rng, 300)
+    kind = int(rng.integers(4))
+    if kind == 0:
+        values = 10.0 ** rng.uniform(-9, 3, n)
+    elif kind == 1:
+        values = rng.standard_normal(4)[rng.integers(0, 4, n)] + 10.0 ** -rng.uniform(4, 12) * rng.standard_normal(n)
+    elif kind == 2:
+        values = rng.integers(1, 5, n).astype(float)
+    else:
+        values = np.linspace(1, 2, n)
+    return values * rng.choice([-1, 1], n) if rng.integers(2) else values
+
+
+def float32_product(rng):
+    """W C W^T in float32, symmetric to rounding alone."""
+    n = size(rng, 300)
+    w = rng.standard_normal((n, n)).astype(np.float32)
+    return (w * rng.random(n).astype(np.float32)) @ w.T
+
+
 HERMITIAN = {
     "diagonal, few values": lambda rng: sp.diags(rng.integers(-4, 5, size(rng)).astype(float), format="csr"),
     "1..n": lambda rng: sp.diags(np.arange(1.0, size(rng) + 1), format="csr"),
@@ -69,6 +119,10 @@ HERMITIAN = {
         sp.diags(d) @ (path(len(d)) + sp.identity(len(d))) @ sp.diags(d)))(10.0 ** rng.uniform(-2, 2, size(rng))),
     "clusters": lambda rng: with_values(rng, np.sort(np.repeat(rng.standard_normal(6), 30))
                                         + 1e-9 * rng.standard_normal(180)),
+    "rotated spectrum": lambda rng: with_values(rng, spectrum(rng)),
+    "float32 product": float32_product,
+    "graded": graded,
+    "components": components,
     "low rank": lambda rng: (lambda g: g @ g.T)(rng.standard_normal((size(rng, 400), 5))),
     "dense random": lambda rng: symmetric(rng, size(rng, 400)),
 }
@@ -122,4 +176,16 @@ RECTANGULAR = {
     "rank deficient": lambda rng: rng.standard_normal((size(rng, 500), 6)) @ rng.standard_normal((6, size(rng, 200))),
     "graded": lambda rng: rng.standard_normal((300, 40)) * 10.0 ** -np.linspace(0, 10, 40),
     "sparse": lambda rng: sp.csr_matrix(sp.random(size(rng), size(rng), 0.05, random_state=rng)),
+}
+
+
+def stiffness_and_mass(rng, mass):
+    """K, and the diagonal of a mass matrix in which some masses are zero."""
+    n = len(mass)
+    return sp.csr_matrix(path(n) + sp.diags(rng.random(n))), np.where(rng.random(n) < rng.uniform(0.05, 0.6), 0.0, mass)
+
+
+SINGULAR_PENCILS = {
+    "massless rows": lambda rng: stiffness_and_mass(rng, np.ones(size(rng) + 5)),
+    "massless rows, graded masses": lambda rng: stiffness_and_mass(rng, 10.0 ** rng.uniform(-3, 3, size(rng) + 5)),
 }
