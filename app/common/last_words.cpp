@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
 #include <initializer_list>
@@ -64,13 +65,18 @@ void on_exit() {
 
 void install_last_words() noexcept {
   own = ::getpid();
+  // HDF5 calls itself without end where some of its allocations fail: then the stack is used up.
+  alignas(16) static char stack[std::size_t{1} << 16];
+  stack_t now{}, other{};
+  other.ss_sp = stack, other.ss_size = sizeof stack;
+  if (::sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) ::sigaltstack(&other, nullptr);
   std::set_terminate(on_terminate);
   std::atexit(on_exit);
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) {
     struct sigaction there {
     }, ours{};
     ours.sa_handler = on_crash;
-    ours.sa_flags = SA_RESETHAND | SA_NODEFER;
+    ours.sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK;
     if (::sigaction(signal, nullptr, &there) == 0 && there.sa_handler == SIG_DFL) ::sigaction(signal, &ours, nullptr);
   }
 }
