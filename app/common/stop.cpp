@@ -63,23 +63,10 @@ void on_signal(int signal) {
   std::raise(signal);
 }
 
-/// A crash, such as that of a library where memory ran out: the signal does its work, and nothing unfinished is left.
-void on_crash(int signal) {
-  io::remove_unfinished_files();
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
 /// Whether who started the program wants it to live through the signal: nohup, or `&` in a script.
 bool ignored_by_parent(int signal) {
   struct sigaction now {};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
-}
-
-/// True where nobody answers the signal yet, as sanitizers do.
-bool unanswered(int signal) {
-  struct sigaction now {};
-  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL;
 }
 
 }  // namespace
@@ -91,8 +78,6 @@ void install_stop_handlers(std::string_view program) {
   for (const int signal : {SIGINT, SIGHUP})
     if (!ignored_by_parent(signal)) std::signal(signal, on_signal);
   for (const int signal : {SIGTERM, SIGUSR1, SIGXCPU}) std::signal(signal, on_signal);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
-    if (unanswered(signal)) std::signal(signal, on_crash);
   std::signal(SIGXFSZ, SIG_IGN);
 }
 

@@ -9,7 +9,6 @@ namespace ts::app {
 
 /// On a terminal the first signal is answered with a line on standard error. SIGINT and SIGHUP stay ignored
 /// where the parent ignored them (nohup); SIGXFSZ is ignored: a write that finds no room fails with an error.
-/// Signals of a crash do their work after unfinished files are removed.
 /// @param program for the sentence of EndsOnSignal; empty: another process tells it.
 void install_stop_handlers(std::string_view program);
 
