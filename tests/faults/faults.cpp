@@ -1,0 +1,205 @@
+// Preloaded into a program (LD_PRELOAD): the n-th call of one kind fails. $TS_FAULTS names a file of the layout below,
+// which walk.py writes and reads, and which the processes that the program starts share.
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" {
+void* __libc_malloc(std::size_t);                 // NOLINT(bugprone-reserved-identifier): the C library's own
+void* __libc_calloc(std::size_t, std::size_t);    // NOLINT(bugprone-reserved-identifier)
+void* __libc_realloc(void*, std::size_t);         // NOLINT(bugprone-reserved-identifier)
+void* __libc_memalign(std::size_t, std::size_t);  // NOLINT(bugprone-reserved-identifier)
+}
+
+namespace {
+
+enum Kind : std::uint32_t { on_open = 1, on_read, on_write, on_sync, on_rename, on_map, on_allocate };
+
+constexpr std::size_t most_paths = std::size_t{1} << 20;
+
+struct Shared {
+  std::uint32_t kind, error;         // what fails, and with which errno
+  std::uint64_t number;              // of the call that fails, from 1 on; 0: none, and paths are noted
+  std::atomic<std::uint64_t> count;  // calls of the kind so far
+  std::atomic<std::uint32_t> hit;
+  char call[28], file[4096];        // of the call that failed, and its file where it has one
+  std::uint64_t paths[most_paths];  // for each call, which functions led to it
+};
+
+Shared* map_shared() {
+  if (environ == nullptr) return nullptr;  // the C library is not ready
+  const char* const name = ::getenv("TS_FAULTS");
+  const long file = name == nullptr ? -1 : ::syscall(SYS_openat, AT_FDCWD, name, O_RDWR | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  const long place = ::syscall(SYS_mmap, nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0L);
+  ::syscall(SYS_close, file);
+  return place < 0 && place > -4096 ? nullptr : reinterpret_cast<Shared*>(place);  // NOLINT(performance-no-int-to-ptr)
+}
+
+Shared* shared() {
+  static Shared* place = nullptr;
+  if (place == nullptr) place = map_shared();
+  return place;
+}
+
+thread_local bool within [[gnu::tls_model("initial-exec")]] = false;
+
+/// Which functions lead here: where the nearest are in their libraries, which is equal in all runs.
+std::uint64_t path_here() {
+  constexpr int depth = 5;
+  void* frames[depth] = {};
+  within = true;
+  const int found = ::backtrace(frames, depth);
+  within = false;
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (int i = 0; i < found; ++i) {
+    dl_find_object in{};
+    const bool known = ::_dl_find_object(frames[i], &in) == 0;
+    const auto begin = reinterpret_cast<std::uintptr_t>(known ? in.dlfo_map_start : nullptr);
+    hash = (hash ^ (reinterpret_cast<std::uintptr_t>(frames[i]) - begin)) * 0x100000001b3U;
+  }
+  return hash;
+}
+
+/// Whether this call of the kind is the one that fails. `file` is a path, or nullptr where `descriptor` has one.
+bool fails(Kind kind, const char* call, const char* file, int descriptor = -1) {
+  if (within) return false;
+  Shared* const s = shared();
+  if (s == nullptr || s->kind != kind) return false;
+  const std::uint64_t mine = ++s->count;
+  if (s->number == 0 && mine <= most_paths) s->paths[mine - 1] = path_here();
+  if (mine != s->number) return false;
+  ::strncpy(s->call, call, sizeof s->call - 1);
+  if (file != nullptr) {
+    ::strncpy(s->file, file, sizeof s->file - 1);
+  } else if (descriptor >= 0) {
+    char link[64];
+    ::snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ::syscall(SYS_readlink, link, s->file, sizeof s->file - 1);
+  }
+  s->hit = 1;
+  errno = static_cast<int>(s->error);
+  return true;
+}
+
+template <class Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+
+int open(const char* file, int flags, ...) {  // NOLINT(cert-dcl50-cpp)
+  std::va_list more;
+  va_start(more, flags);
+  const unsigned mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0;
+  va_end(more);
+  return fails(on_open, "open", file) ? -1 : static_cast<int>(::syscall(SYS_openat, AT_FDCWD, file, flags, mode));
+}
+int open64(const char* file, int flags, ...) {  // NOLINT(cert-dcl50-cpp)
+  std::va_list more;
+  va_start(more, flags);
+  const unsigned mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0;
+  va_end(more);
+  return fails(on_open, "open64", file) ? -1 : static_cast<int>(::syscall(SYS_openat, AT_FDCWD, file, flags, mode));
+}
+int openat(int folder, const char* file, int flags, ...) {  // NOLINT(cert-dcl50-cpp)
+  std::va_list more;
+  va_start(more, flags);
+  const unsigned mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0;
+  va_end(more);
+  return fails(on_open, "openat", file) ? -1 : static_cast<int>(::syscall(SYS_openat, folder, file, flags, mode));
+}
+std::FILE* fopen(const char* file, const char* mode) {
+  static const auto real = next<std::FILE* (*)(const char*, const char*)>("fopen");
+  return fails(on_open, "fopen", file) ? nullptr : real(file, mode);
+}
+std::FILE* fopen64(const char* file, const char* mode) {
+  static const auto real = next<std::FILE* (*)(const char*, const char*)>("fopen64");
+  return fails(on_open, "fopen64", file) ? nullptr : real(file, mode);
+}
+
+ssize_t read(int file, void* to, std::size_t bytes) {
+  return fails(on_read, "read", nullptr, file) ? -1 : ::syscall(SYS_read, file, to, bytes);
+}
+ssize_t pread(int file, void* to, std::size_t bytes, off_t at) {
+  return fails(on_read, "pread", nullptr, file) ? -1 : ::syscall(SYS_pread64, file, to, bytes, at);
+}
+ssize_t pread64(int file, void* to, std::size_t bytes, off_t at) {
+  return fails(on_read, "pread64", nullptr, file) ? -1 : ::syscall(SYS_pread64, file, to, bytes, at);
+}
+ssize_t readv(int file, const iovec* to, int count) {
+  return fails(on_read, "readv", nullptr, file) ? -1 : ::syscall(SYS_readv, file, to, count);
+}
+
+ssize_t write(int file, const void* from, std::size_t bytes) {
+  return fails(on_write, "write", nullptr, file) ? -1 : ::syscall(SYS_write, file, from, bytes);
+}
+ssize_t pwrite(int file, const void* from, std::size_t bytes, off_t at) {
+  return fails(on_write, "pwrite", nullptr, file) ? -1 : ::syscall(SYS_pwrite64, file, from, bytes, at);
+}
+ssize_t pwrite64(int file, const void* from, std::size_t bytes, off_t at) {
+  return fails(on_write, "pwrite64", nullptr, file) ? -1 : ::syscall(SYS_pwrite64, file, from, bytes, at);
+}
+ssize_t writev(int file, const iovec* from, int count) {
+  return fails(on_write, "writev", nullptr, file) ? -1 : ::syscall(SYS_writev, file, from, count);
+}
+
+int fsync(int file) {
+  return fails(on_sync, "fsync", nullptr, file) ? -1 : static_cast<int>(::syscall(SYS_fsync, file));
+}
+int fdatasync(int file) {
+  return fails(on_sync, "fdatasync", nullptr, file) ? -1 : static_cast<int>(::syscall(SYS_fdatasync, file));
+}
+int rename(const char* from, const char* to) noexcept {
+  return fails(on_rename, "rename", to) ? -1
+                                        : static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+void* mmap(void* place, std::size_t bytes, int rights, int flags, int file, off_t at) noexcept {
+  if (fails(on_map, "mmap", nullptr, file)) return MAP_FAILED;
+  return reinterpret_cast<void*>(::syscall(SYS_mmap, place, bytes, rights, flags, file, at));  // NOLINT
+}
+void* mmap64(void* place, std::size_t bytes, int rights, int flags, int file, off_t at) noexcept {
+  if (fails(on_map, "mmap64", nullptr, file)) return MAP_FAILED;
+  return reinterpret_cast<void*>(::syscall(SYS_mmap, place, bytes, rights, flags, file, at));  // NOLINT
+}
+
+void* malloc(std::size_t bytes) noexcept {
+  return fails(on_allocate, "malloc", nullptr) ? nullptr : __libc_malloc(bytes);
+}
+void* calloc(std::size_t count, std::size_t bytes) noexcept {
+  return fails(on_allocate, "calloc", nullptr) ? nullptr : __libc_calloc(count, bytes);
+}
+void* realloc(void* old, std::size_t bytes) noexcept {
+  return fails(on_allocate, "realloc", nullptr) ? nullptr : __libc_realloc(old, bytes);
+}
+void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+  return fails(on_allocate, "memalign", nullptr) ? nullptr : __libc_memalign(alignment, bytes);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+  return fails(on_allocate, "aligned_alloc", nullptr) ? nullptr : __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) noexcept {
+  if (fails(on_allocate, "posix_memalign", nullptr)) return ENOMEM;
+  void* const place = __libc_memalign(alignment, bytes);
+  if (place == nullptr) return ENOMEM;
+  *to = place;
+  return 0;
+}
+
+}  // extern "C"
