@@ -27,7 +27,7 @@ Matrix<T> ritz_vectors(const KrylovSchur<T>& run, index_t k) {
 
 /// The wanted pairs, and their residuals, from A.
 template <class T>
-void finish(KrylovSchur<T>& run) {
+void finish_run(KrylovSchur<T>& run) {
   auto& out = run.out;
   const index_t k = std::min(run.wanted, run.schur.size());
   out.values.clear(), out.converged_pairs.assign(at(k), false);
@@ -80,7 +80,7 @@ void weigh(KrylovSchur<T>& run) {
 
 /// The nearest to a shift that was moved: are they the nearest to the target as well, but for the tolerance?
 template <class T>
-bool nearest_hold(const KrylovSchur<T>& run) {
+bool nearest_found(const KrylovSchur<T>& run) {
   const auto& problem = run.problem;
   if (!problem.inverse || !problem.target || run.out.verification == Verification::all_computed) return true;
   const double moved = std::abs(problem.shift - *problem.target);
@@ -109,7 +109,7 @@ void conclude(KrylovSchur<T>& run) {
   v.whole = out.verification == Verification::all_computed;
   if (run.companion) v.companion = run.companion->finding;
   if (run.adjoint) v.adjoint = run.adjoint->finding;
-  v.displaced = !nearest_hold(run), v.inside = run.is_inside();
+  v.displaced = !nearest_found(run), v.inside = run.is_inside();
   // No value is nearer to another than the keys of both.
   const auto key = [&run](Complex z) {
     return run.problem.inverse ? std::abs(z - Complex(run.problem.shift)) : key_of(run.options.part, z);
@@ -145,7 +145,7 @@ GeneralResult run(KrylovSchur<T>& run) {
   for (; run.attempt < 4; ++run.attempt) {
     run.accept.tol = run.options.common.tol * std::pow(0.1, run.attempt);
     iterate(run);
-    finish(run);
+    finish_run(run);
     if (out.stop != StopReason::converged || out.converged_count == run.wanted) break;
     out.stop = StopReason::rounding;  // estimates were met but the residuals from A are not
   }

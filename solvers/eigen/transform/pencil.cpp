@@ -74,7 +74,7 @@ std::vector<double> equilibration(CsrView<T> a) {
 
 /// D A D
 template <class T>
-CsrMatrix<T> scaled(CsrView<T> a, const std::vector<double>& d) {
+CsrMatrix<T> equilibrated(CsrView<T> a, const std::vector<double>& d) {
   CsrMatrix<T> s{a.rows, a.cols, {a.pointers, a.pointers + a.rows + 1}, {}, {}};
   for_each_entry(a, [&](index_t i, index_t j, const T& x) {
     s.indices.push_back(static_cast<std::int32_t>(j)), s.values.push_back(x * d[at(i)] * d[at(j)]);
@@ -194,7 +194,7 @@ std::shared_ptr<const FactoredPencil<T>> ShiftedPencil<T>::factorised(double sig
   factored->sigma = sigma, factored->solver = body.ready(shifted);
   CsrMatrix<T> own;
   if (body.ctx.communicator->size() == 1) factored->scale = equilibration(shifted);
-  if (!factored->scale.empty()) own = scaled(shifted, factored->scale);
+  if (!factored->scale.empty()) own = equilibrated(shifted, factored->scale);
   const CsrView<T> s = factored->scale.empty() ? shifted : own.view();
   constexpr double largest_backward_error = 1e-11;
   double backward;
