@@ -13,8 +13,6 @@ using solvers::Which;
 
 namespace {
 
-constexpr double inf = solvers::inf;
-
 template <class T>
 struct Pencil {
   CsrMatrix<T> a, m;
@@ -176,8 +174,8 @@ TEST_CASE("all of an interval of a semidefinite pencil") {
     CHECK(std::is_sorted(r.values.begin(), r.values.end()));
     check(held, solve(held, asked(1, Which::SA), in(i)), within(held, i.low, i.high));
   }
-  check(p, solve(p, asked(1, Which::SA), in({-inf, 0.03})), within(p, -inf, 0.03));
-  check(held, solve(held, asked(1, Which::SA), in({3.9, inf})), within(held, 3.9, inf));
+  check(p, solve(p, asked(1, Which::SA), in({-solvers::inf, 0.03})), within(p, -solvers::inf, 0.03));
+  check(held, solve(held, asked(1, Which::SA), in({3.9, solvers::inf})), within(held, 3.9, solvers::inf));
 }
 
 TEST_CASE("a mass matrix that is singular needs a target, one that is indefinite is refused") {
