@@ -37,7 +37,7 @@ class Result(tuple):
         The angle of each vector to its eigenvector is no larger (its sine); NaN where that is not known.
     iterations, operator_applications : int
     asymmetry : float
-        Of `eigsh`: the largest |A_ij - conj(A_ji)| as a share of the largest entry.
+        Of `eigsh`: the largest `abs(A_ij - conj(A_ji))` as a share of the largest entry.
     """
 
     def __new__(cls, items, told=None):
