@@ -172,7 +172,7 @@ TEST_CASE("a signal to ranks leaves one result and one checkpoint", "[tskmeans]"
 TEST_CASE("ranks predict what one predicts", "[tskmeans]") {
   const TemporaryFolder folder;
   const std::string file = points_file(folder), centers = folder / "centers.h5";
-  json_of(tskmeans({file + ":/features", "-k", "5", "--json", "-o", centers}));
+  json_of(tskmeans({file + ":/features", "-k", "5", "--metric", "cosine", "--json", "-o", centers}));
   const auto with = [&](const std::string& result) {
     return std::vector<std::string>{file + ":/features", "--predict", centers,  "--metric", "cosine",
                                     "--verify-sample",   "500",       "--json", "-o",       folder / result};
