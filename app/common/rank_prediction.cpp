@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/text.hpp"
@@ -96,7 +97,9 @@ void check_ranks_options(const RanksOptions& options, const CommonOptions& commo
 MachineModel read_machine(const std::string& file) {
   std::ifstream in(file);
   if (!in) throw Error(Errc::bad_input, file + " cannot be opened");
-  auto parsed = nlohmann::json::parse(in, nullptr, false);
+  std::ostringstream text;
+  if (!(text << in.rdbuf())) throw Error(Errc::bad_input, file + " cannot be read");
+  auto parsed = nlohmann::json::parse(text.str(), nullptr, false);
   if (parsed.is_discarded()) throw Error(Errc::bad_input, file + " is no JSON");
   Keys keys(file, std::move(parsed));
   const auto is_text = [](const nlohmann::json& v) { return v.is_string(); };

@@ -66,6 +66,8 @@ TEST_CASE("a wrong machine is told by its file and key") {
   mentions(said_of("\"gpu\": false", "\"gpu\": false, \"cores\": 2"), "\"cores\" is no key of a machine");
   mentions(said_of("{", ""), "is no JSON");
   mentions(test::message_of([] { (void)read_machine("absent.json"); }), "absent.json cannot be opened");
+  const test::TemporaryFolder folder;
+  mentions(test::message_of([&] { (void)read_machine(folder / ""); }), "cannot be read");
 }
 
 TEST_CASE("ranks are predicted in a dry run of a machine, or not at all") {
