@@ -185,7 +185,7 @@ def faults_of(case, right, ended, place):
         return
     silent = ended.call.startswith("write") and os.path.basename(ended.file) == "err"
     # Before main the loader and libraries speak for themselves.
-    before = "error while loading shared libraries: " in err or err.startswith("libgomp: Out of memory")
+    before = "error while loading shared libraries: " in err or err.lstrip().startswith("libgomp: Out of memory")
     if not silent and not before and not re.search(rf"^{program}: .", err, re.M):
         yield f"ends with {ended.code} and without a message"
     is_file = ended.file and ":[" not in ended.file  # and no pipe or socket
