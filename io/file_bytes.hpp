@@ -20,7 +20,7 @@ class FileBytes {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   /// Bytes of the file when it was opened.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// Whether size and time of change are those it had when it was opened.
+  /// True if size and time of change are those that the file had when it was opened.
   [[nodiscard]] bool unchanged() const noexcept;
   /// The bytes from `offset` on; how many there are, which is fewer only at the end of the file. Any number
   /// of threads at a time. @throws Error(bad_input) naming the file, for a disk that fails.

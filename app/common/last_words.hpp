@@ -1,4 +1,4 @@
-// What a program says when it ends in another way than by returning from main: no memory where nothing may throw, a
+// The sentence of a program that ends in another way than by returning from main: no memory where nothing may throw, a
 // crash, a library that calls exit (as HDF5 does when memory is short). A sentence, exit status 1, no unfinished file.
 #pragma once
 

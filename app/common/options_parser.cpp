@@ -94,7 +94,7 @@ Source from_command_line(const std::vector<std::string>& arguments, const po::op
         given.texts.insert(given.texts.end(), option.value.begin(), option.value.end());
     }
   } catch (const po::unknown_option& error) {
-    // Of "-ncv" the error names the first letter alone.
+    // For "-ncv" the error names only the first letter.
     std::string name = error.get_option_name();
     for (const std::string& argument : arguments)
       if (name.size() == 2 && argument.starts_with(name)) name = argument;

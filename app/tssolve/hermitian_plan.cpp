@@ -249,7 +249,7 @@ void show_hermitian(Run& run) {
 
 namespace {
 
-/// What of the matrices is not Hermitian, and is not solved.
+/// Describes the part of the matrices that is not Hermitian and is left out.
 void tell_dropped(Run& run, const Loaded& loaded) {
   RunFacts& facts = run.facts;
   facts.asymmetry = loaded.matrix.dropped.largest;

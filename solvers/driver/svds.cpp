@@ -88,7 +88,7 @@ std::optional<SvdsResult<double>> driver::svds_by_blocks(const Context& ctx, con
   const bool as_it_lies = a.type() == DType::float64 && a.col_stride() == 1 && !o.centre;
   if (as_it_lies || smallest || ctx.stream || a.cols() == 0 || a.cols() > most_columns || a.rows() < tall * a.cols())
     return std::nullopt;
-  // What narrower types hold needs no scaling in float64.
+  // Numbers of narrower types need no scaling in float64.
   if (a.type() == DType::float64 && extreme_exponent<double>(ctx, lines_of(a)) != 0) return std::nullopt;
   expects_one_rank(ctx, "svds()");
   constexpr std::uint64_t least_block = std::uint64_t{4} << 20, most_block = std::uint64_t{64} << 20, blocks = 128;

@@ -127,7 +127,7 @@ class Lloyd {
   void begin_pruning(index_t changed);
   void judge_pruning();
   void prune_no_more() { pruning_.reset(), pairs_.reset(), can_prune_ = false; }
-  /// Whether sums in fixed point serve all clusters as they are.
+  /// True if sums in fixed point serve all clusters as they are.
   [[nodiscard]] bool fixed_point_serves() const;
   bool update_centers();
   void relocate_to_means(const std::vector<index_t>& empty);

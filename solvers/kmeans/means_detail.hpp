@@ -23,11 +23,11 @@ class RowScales {
   std::vector<double> largest_;   ///< where they are sparse: the largest |x| of each
 };
 
-/// Whether a mean from such sums could have an error of more than 2^-50 of the farthest row: a cluster is far lighter
+/// True if a mean from such sums could have an error of more than 2^-50 of the farthest row: a cluster is far lighter
 /// than as many rows of the largest weight, or rows differ widely.
 [[nodiscard]] bool too_coarse(const KMeansProblem& problem, const FixedPoint& unit, const ClusterSums& sums);
 
-/// What became of centres, and what their clusters weigh: 0 if and only if no row of the cluster weighs anything.
+/// Shift of the centres, and weights of their clusters: 0 if and only if no row of the cluster weighs anything.
 struct MovedCenters {
   double squared_shift = 0;
   std::vector<double> weights;
@@ -38,7 +38,7 @@ struct MovedCenters {
 MovedCenters move_to_means(const KMeansProblem& problem, const FixedPoint& unit, const ClusterSums& sums,
                            std::span<const std::int32_t> labels, HostView<double> centers,
                            const AdjustMean& adjust = {});
-/// The same of rows that are still to be added up.
+/// Adds the rows up first, then moves the centres as above.
 MovedCenters move_to_means(const KMeansProblem& problem, std::span<const std::int32_t> labels, HostView<double> centers,
                            const AdjustMean& adjust = {});
 

@@ -91,7 +91,7 @@ class MiniBatch {
     ++run_.n_iter;
   }
 
-  /// What clusters of a batch weigh; centres become the means of its rows.
+  /// Moves centres to the means of a batch's rows; returns the weights of its clusters.
   [[nodiscard]] std::vector<double> weigh_and_move(const Gathered& batch, const ClusterSums& sums,
                                                    std::span<const std::int32_t> labels,
                                                    HostView<double> centers) const {

@@ -52,7 +52,7 @@ double heaviest_of(const KMeansProblem& p) {
   return max_of_ranks(p.ctx, here);
 }
 
-/// Of those that weigh something.
+/// The smallest positive weight on all ranks.
 double lightest_of(const KMeansProblem& p) {
   double lightest = inf;
   for (const double weight : p.weights)

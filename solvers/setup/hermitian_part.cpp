@@ -13,7 +13,7 @@ namespace ts::inline v0::solvers {
 
 namespace {
 
-/// Of an entry and its mirror image. Halves first: a sum may overflow.
+/// Mean of an entry and its mirror image. Halves first: a sum may overflow.
 template <class T>
 T mean(T here, T image) {
   const T other = conjugate(image);

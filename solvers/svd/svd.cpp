@@ -17,7 +17,7 @@ namespace ts::inline v0::solvers {
 
 namespace {
 
-/// Of orthogonality, of triplets that count as converged.
+/// Largest loss of orthogonality of triplets that count as converged.
 constexpr double largest_loss = 1e-8;
 
 }  // namespace

@@ -73,7 +73,7 @@ std::uint64_t path_here() {
   return hash;
 }
 
-/// Whether this call of the kind is the one that fails. `file` is a path, or nullptr where `descriptor` has one.
+/// True if this call of the kind is the one that fails. `file` is a path, or nullptr where `descriptor` has one.
 bool fails(Kind kind, const char* call, const char* file, int descriptor = -1) {
   if (within) return false;
   Shared* const s = shared();

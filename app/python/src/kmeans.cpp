@@ -93,7 +93,7 @@ constexpr std::pair<const char*, KMeansInit> inits[] = {{"k-means++", KMeansInit
 constexpr std::pair<const char*, KMeansMetric> metrics[] = {{"euclidean", KMeansMetric::euclidean},
                                                             {"cosine", KMeansMetric::cosine}};
 
-/// What `first`, a function of Python, says of the rows of a split, as an array of 2 x d.
+/// Calls the Python function `first` with the rows of a split; returns its array of 2 x d.
 Matrix<double> split_centers_of(Watch& watch, const nb::object& first, std::span<const index_t> rows) {
   const nb::gil_scoped_acquire lock;
   try {

@@ -83,16 +83,16 @@ class Slicer {
   [[nodiscard]] bool holds_by_norm() const;
   /// The residuals of all values together.
   [[nodiscard]] double off_together() const;
-  /// The same and rounding: no eigenvalue is farther from the value of its number where all were computed.
+  /// off_together() and rounding: no eigenvalue is farther from the value of its number where all were computed.
   [[nodiscard]] double off_by_norm() const;
-  /// Of the whole spectrum, computed by a dense solver, keeps what lies between two counts, with values from counts.
+  /// Keeps the part of a whole spectrum (from a dense solver) between two counts, with values from counts.
   bool pin_all(Counted low, Counted high);
   /// Values from counts, each within a bracket. @param x orthonormal, a column for each eigenvalue between the counts
   bool pin(Counted low, Counted high, const std::vector<double>& guesses, Matrix<T> x);
   /// Is the set complete and each value known as well as the interval asks for?
   [[nodiscard]] bool is_sharp() const;
 
-  /// What values of the interval may be off by: its ends need be known no better.
+  /// Largest error allowed of values in the interval; its ends need be known no better.
   [[nodiscard]] double slack() const { return accept_.bound(reach_); }
   /// Does the interval ask for values that the rounding of products with A does not tell apart?
   [[nodiscard]] bool is_fine() const { return reach_ > 0 && accept_.rounding() > fine_slack(); }

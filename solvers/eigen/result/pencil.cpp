@@ -15,7 +15,7 @@ namespace ts::inline v0::solvers {
 
 namespace {
 
-/// What the residuals from the two matrices make of the outcome in standard form.
+/// Judges the outcome in standard form by the residuals from the two matrices.
 /// @param at_rounding the residuals of that do not get smaller
 template <class T>
 void conclude_pencil(EigenResult<T>& result, bool at_rounding, index_t wanted) {

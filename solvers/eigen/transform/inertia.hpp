@@ -19,7 +19,7 @@ struct FoundSet {
   double next_high = nan;
 };
 
-/// What counts say of a set.
+/// Verdict of counts on a set.
 struct CountVerdict {
   bool complete = false;  ///< no eigenvalue beyond the ends of the set is missing
   bool apart = false;     ///< and none lies between its ends and the estimates of the first outside

@@ -166,7 +166,7 @@ FactorEstimate ShiftedPencil<T>::estimate() const {
 
 namespace {
 
-/// What the factors of S are worth, for S and for the matrix `a` that it scales.
+/// Measures how accurate the factors of S are, for S and for the matrix `a` that it scales.
 template <class T>
 void measure(const Context& ctx, CsrView<T> a, CsrView<T> s, FactoredPencil<T>& factored) {
   constexpr double far_below = 1.0 / 8;

@@ -82,7 +82,7 @@ struct EigenResult {
   /// So many of the values are copies of one eigenvalue at the end of the set that may have more of them:
   /// `nev` cuts them off. 0 where the next eigenvalue is clearly another one.
   index_t cut_off = 0;
-  /// Of that eigenvalue there are so many copies in all, by the inertia of factorisations; 0: not counted.
+  /// Copies of that eigenvalue in all, by the inertia of factorisations; 0: not counted.
   index_t copies_counted = 0;
   bool end_known = true;  ///< false: nothing is known of the eigenvalue that follows the set
   std::vector<bool> converged_pairs;

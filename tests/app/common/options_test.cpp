@@ -120,7 +120,7 @@ TEST_CASE("misspelt, incomplete and superfluous arguments are refused with a hin
   CHECK(refusal({"a", "--thread", "3"}).starts_with("unknown option --thread; did you mean --threads?"));
   CHECK(refusal({"a", "--zzzzzzzz"}) == "unknown option --zzzzzzzz (see tsprobe --help)");
   CHECK(refusal({"a", "-z"}).starts_with("unknown option -z"));
-  // As other programs call it, which is not what is nearest in letters.
+  // Another program's name for it, which is not the nearest in letters.
   for (const char* name : {"-j", "--n_jobs", "--N-Jobs", "--ncv", "-ncv", "--eps_ncv", "-eps_ncv"}) {
     CAPTURE(name);
     CHECK(refusal({"a", name, "3"}) ==

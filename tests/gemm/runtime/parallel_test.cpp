@@ -27,7 +27,7 @@ bool all_one(const Counts& counts) {
   return std::all_of(counts.begin(), counts.end(), [](const std::atomic<int>& c) { return c == 1; });
 }
 
-/// Whether a thread of this process sleeps, as the kernel tells it: "42 (name) S ...".
+/// True if a thread of this process sleeps, by the kernel's words: "42 (name) S ...".
 bool sleeps(const std::string& thread) {
   std::ifstream in("/proc/self/task/" + thread + "/stat");
   const std::string stat((std::istreambuf_iterator<char>(in)), {});

@@ -42,7 +42,7 @@ TEST_CASE("a matrix that is Hermitian to rounding is solved as its Hermitian par
   const auto by_name = eigsh(Context{}, a, 3, options);
   CHECK(by_name.verified);
   CHECK(by_name.error_bounds[0] < allowed::default_run);
-  // Of entries that were computed in float32 half of the digits are fewer, also of a mass matrix.
+  // Entries computed in float32 have fewer digits, so that half of them are fewer, also in a mass matrix.
   auto mass = generators::laplacian({400});
   for (double& x : mass.values) x = x > 0 ? 3 : 1;
   mass.values[1] *= 1 + 1e-6;
