@@ -80,7 +80,6 @@ RunKey key_of(const Context& ctx, const ProgramOptions& o, index_t k, HostView<c
   settings.add(o.kmeans.seed).add(o.kmeans.tol).add(name_of(o.kmeans.tolerance));
   settings.add(name_of(o.kmeans.metric)).add(name_of(o.kmeans.precision));
   settings.add(init_of(o.init) ? o.init : "file");
-  if (o.init == "afk-mc2") settings.add(static_cast<std::uint64_t>(o.kmeans.chain));
   for (index_t i = 0; i < centers.rows(); ++i)
     for (index_t j = 0; j < centers.cols(); ++j) settings.add(centers(i, j));
   return {settings.value(), hash_of(ctx, rows, weights)};
@@ -124,8 +123,8 @@ solvers::KMeansState read_own(const app::CheckpointFile& file, const Context& ct
     file.refuse("belongs to other points or weights");
   if (keys[0] != half(key.settings, 32) || keys[1] != half(key.settings, 0))
     file.refuse(
-        "was written with another --n-clusters, --init, --n-init, --seed, --tol, --tol-mode, --metric, "
-        "--precision or --chain-length");
+        "was written with another --n-clusters, --init (afk-mc2 is there no longer), --n-init, --seed, --tol, "
+        "--tol-mode, --metric or --precision");
   // Whole numbers from `low` to `high`.
   const auto count = [&](std::size_t q, double low, double high) {
     expect(counts[q] >= low && counts[q] <= high && counts[q] == std::floor(counts[q]));

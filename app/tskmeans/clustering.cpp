@@ -267,12 +267,12 @@ Start start_of(const ProgramOptions& o, index_t cols) {
   const io::Location where = io::parse_location(o.init);
   if (!std::filesystem::exists(where.file))
     throw Error(Errc::invalid_argument, "--init " + o.init +
-                                            ": expected k-means++, k-means||, afk-mc2, random or a file "
+                                            ": expected k-means++, k-means||, random or a file "
                                             "with centres, and there is no such file");
   if (o.kmeans.algorithm == solvers::KMeansAlgorithm::bisecting ||
       o.kmeans.algorithm == solvers::KMeansAlgorithm::two_level)
     throw Error(Errc::invalid_argument, "--init " + o.init + ": --algorithm " + name_of(o.kmeans.algorithm) +
-                                            " chooses its first centres itself; give k-means++, k-means||, afk-mc2 or "
+                                            " chooses its first centres itself; give k-means++, k-means|| or "
                                             "random, by which it does so");
   start.centers = read_centers(o.init, cols, o.read);
   if (o.clusters.size() > 1)

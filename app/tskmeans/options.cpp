@@ -38,10 +38,8 @@ const Words<KMeansTolerance> tolerances = {{"relative", KMeansTolerance::relativ
                                            {"changed", KMeansTolerance::changed}};
 const Words<KMeansMetric> metrics = {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}};
 const Words<KMeansPrecision> precisions = {{"exact", KMeansPrecision::exact}, {"fast", KMeansPrecision::fast}};
-const Words<KMeansInit> inits = {{"k-means++", KMeansInit::plus_plus},
-                                 {"k-means||", KMeansInit::parallel},
-                                 {"afk-mc2", KMeansInit::markov},
-                                 {"random", KMeansInit::random}};
+const Words<KMeansInit> inits = {
+    {"k-means++", KMeansInit::plus_plus}, {"k-means||", KMeansInit::parallel}, {"random", KMeansInit::random}};
 const Words<KMeansStop> stops = {{"labels unchanged", KMeansStop::labels_unchanged},
                                  {"tolerance reached", KMeansStop::tolerance},
                                  {"iteration limit", KMeansStop::max_iterations},
@@ -138,7 +136,6 @@ void check(const ProgramOptions& o, const app::Options& options) {
     refuse_given({"precision"},
                  " has no meaning with --algorithm balanced, by which a label need not be the nearest centre");
   }
-  if (o.init != "afk-mc2") refuse_given({"chain-length"}, " works with --init afk-mc2 only");
   if (o.verify && o.verify_sample > 0)
     refuse_given({"verify-sample"}, " has no meaning beside --verify, which compares all points");
   if (o.checkpoint.file.empty()) refuse_given({"every", "restart"}, " needs --checkpoint FILE");
@@ -176,12 +173,9 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
       .value("sample", "N", o.kmeans.sample,
              "iterate over N random points for each cluster, then label all; 0: over all points",
              app::at_least<index_t>(0))
-      .custom("init", "k-means++|k-means|||afk-mc2|random|FILE", o.init,
-              "first centres: greedy k-means++, k-means||, ends of Markov chains (AFK-MC2), distinct random "
-              "points, or the rows of FILE[:/OBJECT]",
-              "k-means++, k-means||, afk-mc2, random or a file", file(o.init))
-      .value("chain-length", "N", o.kmeans.chain, "points in a chain of afk-mc2",
-             app::between<index_t>(1, solvers::most_in_chain))
+      .custom("init", "k-means++|k-means|||random|FILE", o.init,
+              "first centres: greedy k-means++, k-means||, distinct random points, or the rows of FILE[:/OBJECT]",
+              "k-means++, k-means||, random or a file", file(o.init))
       .value("n-init", "N", o.kmeans.n_init, "starts; the one of least inertia is kept", app::at_least(1))
       .known_as({"nredo", "nstart", "restarts", "replicates"})
       .value("max-iter", "N", o.kmeans.max_iter, "iterations of each start at most", app::at_least(1))

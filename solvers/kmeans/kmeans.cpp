@@ -32,8 +32,6 @@ void check_sizes(const Context& ctx, const RowSource& rows, const KMeansOptions&
   throw_unless(o.n_init >= 1, "the number of restarts (n_init) must be at least 1");
   throw_unless(o.max_iter >= 1, "the number of iterations (max_iter) must be at least 1");
   throw_unless(o.tol >= 0, "the tolerance must not be negative");
-  throw_unless(o.chain >= 1 && o.chain <= most_in_chain,
-               "a chain (of afk-mc2) must have 1 to " + std::to_string(most_in_chain) + " points");
   throw_unless(o.batch >= 1, "a batch must have at least 1 point");
   throw_unless(o.refine >= 0, "the number of iterations that refine two levels must not be negative");
   throw_unless(o.sample >= 0, "the number of points of a sample must not be negative");
@@ -90,7 +88,6 @@ Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int
   switch (o.init) {
     case KMeansInit::plus_plus: centers = seed_plus_plus(p, o.seed, stream, {}, chosen); break;
     case KMeansInit::parallel: centers = seed_parallel(p, o.seed, stream, chosen); break;
-    case KMeansInit::markov: centers = seed_markov(p, o.seed, stream, o.chain, chosen); break;
     case KMeansInit::random: centers = seed_random(p, o.seed, stream); break;
     case KMeansInit::given: return usable_centers(p.cols(), o.centers, o.metric);
   }

@@ -33,12 +33,8 @@ enum class KMeansInit {
   plus_plus,  ///< greedy k-means++: the best of 2 + log k draws for each centre (Arthur, Vassilvitskii 2007)
   parallel,   ///< k-means||: five rounds of k / 2 draws, then k-means++ on what was drawn (Bahmani et al.
               ///< 2012)
-  /// AFK-MC2: each centre is the end of a Markov chain of KMeansOptions::chain rows, drawn once by distance
-  /// to the first centre and by weight (Bachem, Lucic, Hassani, Krause 2016). Reads all rows once, then those
-  /// drawn
-  markov,
-  random,  ///< distinct rows, drawn without replacement by weight
-  given    ///< KMeansOptions::centers
+  random,     ///< distinct rows, drawn without replacement by weight
+  given       ///< KMeansOptions::centers
 };
 
 /// Rows of the samples on which k-means++ chooses centres: 16 for each centre and 2^14 at least, but fewer, 2^14 at
@@ -132,9 +128,6 @@ struct KMeansState {
   KMeansStop best_stop = KMeansStop::max_iterations;
 };
 
-/// Rows of a chain: draws for some dozen chains are kept at a time.
-inline constexpr index_t most_in_chain = 1'000'000;
-
 /// What is asked of k-means.
 struct KMeansOptions {
   index_t clusters = 8;
@@ -156,7 +149,6 @@ struct KMeansOptions {
   KMeansTolerance tolerance = KMeansTolerance::relative;
   KMeansMetric metric = KMeansMetric::euclidean;
   KMeansPrecision precision = KMeansPrecision::exact;
-  index_t chain = 200;              ///< rows of a chain of KMeansInit::markov, at most most_in_chain
   std::span<const double> weights;  ///< one for each row, finite and not negative; none: all 1
   std::uint64_t seed = 0;
   bool bounds = true;  ///< leave rows alone whose label bounds prove (RowBounds); the labels are the same

@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "tallskinny/gemm/assign/exact/squared_distance.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
@@ -37,10 +36,6 @@ class Potential {
   [[nodiscard]] std::vector<index_t> draw(std::span<const double> uniforms) const;
   /// D^2 of these rows.
   [[nodiscard]] std::vector<S> squared(std::span<const index_t> numbers) const;
-  /// The squared distance of two rows of cols() numbers, in the same unit.
-  [[nodiscard]] double squared_distance(const double* a, const double* b) const {
-    return static_cast<double>(static_cast<S>(assign_detail::squared_distance<double>(a, b, problem_.cols(), scale_)));
-  }
   /// choose_rows(), if it serves rows that lie there in memory: none if not. Afterwards there are no draws.
   [[nodiscard]] std::optional<std::vector<index_t>> choose(const Choosing& how);
   /// The rows, in order, that keep_rows() keeps.
@@ -48,13 +43,12 @@ class Potential {
   /// Each with probability factor w.
   [[nodiscard]] std::vector<index_t> keep_evenly(double factor, const Philox& random) const;
 
-  /// The coordinates of distances.
-  [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }
-
  private:
   Potential(const KMeansProblem& problem, PerRowArray<S> squared);
   void lower(HostView<const double> centers, std::span<const index_t> rows, PerRow<std::int32_t> nearest,
              std::int32_t first_number);
+  /// The coordinates of distances.
+  [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }
   [[nodiscard]] std::vector<S> squared_here(std::span<const index_t> numbers) const;
   /// Of `width` values for each chunk of all rows those here are there: gets all of them.
   void gather_chunks(double* values, index_t width) const;

@@ -47,12 +47,6 @@ Matrix<double> seed_parallel(const KMeansProblem& problem, std::uint64_t seed, s
 /// 16 rows for each that is kept, 16384 at least; all rows where that would not be much less.
 [[nodiscard]] index_t rounds_sample(index_t rows, index_t cols, index_t clusters);
 
-/// AFK-MC2 (Bachem, Lucic, Hassani, Krause 2016, algorithm 1): the first centre is drawn by weight, each next
-/// one is the end of a chain of `length` proposals by half w D^2 to the first centre and half w, which goes
-/// on to the next with a probability by D^2 to all centres so far.
-Matrix<double> seed_markov(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream, index_t length,
-                           const Chosen& chosen);
-
 /// k distinct rows without replacement, by weight (Efraimidis, Spirakis 2006); copies of rows only when there
 /// are fewer than k distinct ones.
 Matrix<double> seed_random(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream);

@@ -49,7 +49,7 @@ def run(options, file, folder, k, init, starts, iterations):
 
 
 def main():
-    options = parse_options(__doc__, "", inits=("k-means++,k-means||,random,afk-mc2", "comma-separated"),
+    options = parse_options(__doc__, "", inits=("k-means++,k-means||,random", "comma-separated"),
                             device=("cuda", "cuda or cpu"), points=("", "blobs or embeddings"))
     on_gpu = options.device == "cuda"
     kind = options.points or ("blobs" if on_gpu else "embeddings")

@@ -87,7 +87,6 @@ constexpr std::pair<const char*, KMeansAlgorithm> algorithms[] = {{"lloyd", KMea
                                                                   {"two-level", KMeansAlgorithm::two_level}};
 constexpr std::pair<const char*, KMeansInit> inits[] = {{"k-means++", KMeansInit::plus_plus},
                                                         {"k-means||", KMeansInit::parallel},
-                                                        {"afk-mc2", KMeansInit::markov},
                                                         {"random", KMeansInit::random},
                                                         {"given", KMeansInit::given}};
 constexpr std::pair<const char*, KMeansMetric> metrics[] = {{"euclidean", KMeansMetric::euclidean},

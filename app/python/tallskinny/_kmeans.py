@@ -23,7 +23,7 @@ class KMeans(Centers):
     Parameters
     ----------
     n_clusters : int
-    init : {'k-means++', 'k-means||', 'afk-mc2', 'random'}, callable or array of shape (n_clusters, n_features)
+    init : {'k-means++', 'k-means||', 'random'}, callable or array of shape (n_clusters, n_features)
         First centres.
     n_init : 'auto' or int
         Restarts, of which the best is kept. 'auto': 10 for random centres, else 1.

@@ -74,7 +74,7 @@ _count, _nothing, _flag = _Number(Integral, 1), _Kind("None", type(None)), _Kind
 # What each parameter may be, wherever a model has one of this name.
 _TAKES: dict[str, list[Any]] = {
     "n_clusters": [_count],
-    "init": [Word("k-means++", "k-means||", "afk-mc2", "random"), _Callable(), _Array()],
+    "init": [Word("k-means++", "k-means||", "random"), _Callable(), _Array()],
     "n_init": [Word("auto"), _count],
     "max_iter": [_count],
     "batch_size": [_count],

@@ -228,34 +228,4 @@ struct SeedTurnsPolicy {
   friend bool operator==(const SeedTurnsPolicy&, const SeedTurnsPolicy&) = default;
 };
 
-struct SeedChainsArguments {
-  const void* rows;  ///< count x ld in the coordinates of the distances, filled up with zeros
-  int count, ld;
-  void* squared;           ///< of each row; lowered
-  const int* last;         ///< of each row, the last chain that has a link there
-  const int* row_of;       ///< of each link, chain by chain
-  const double* ratio;     ///< of each link: how likely it is proposed, times a number
-  const double* uniforms;  ///< of each link
-  int chains, length;
-  unsigned* arrivals;  ///< 0 at first
-  int* ends;           ///< of each chain, a link
-  int* found;          ///< chains that ended at a row that is no centre
-};
-
-/// seeding/kernels/seed_chains.cuh
-struct SeedChainsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedChainsPolicy";
-  using Arguments = SeedChainsArguments;
-
-  bool wide = false;  ///< distances are kept in float64, not float32
-
-  static constexpr DType type = DType::float64;
-  static constexpr int threads = 512;
-  static constexpr int shared_bytes = 16;  ///< static
-
-  static constexpr void members(auto& p, auto each) { each("wide", p.wide); }
-  friend bool operator==(const SeedChainsPolicy&, const SeedChainsPolicy&) = default;
-};
-
 }  // namespace ts::inline v0::cuda

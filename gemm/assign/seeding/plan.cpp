@@ -109,13 +109,4 @@ KernelPlan seed_pairs_plan(index_t padded) {
   return plan;
 }
 
-KernelPlan seed_chains_plan(bool wide, index_t rows, const DeviceInfo& device) {
-  constexpr index_t rows_at_once = SeedChainsPolicy::threads / 8;  // of a block
-  KernelPlan plan = threads_plan("seed_chains", SeedChainsPolicy{wide}, rows);
-  plan.grid = grid_of(ceil_div(rows, rows_at_once), device.multiprocessors);
-  plan.meets = true;
-  plan.budget = {128, SeedChainsPolicy::shared_bytes};
-  return plan;
-}
-
 }  // namespace ts::inline v0::cuda

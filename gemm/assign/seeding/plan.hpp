@@ -52,7 +52,5 @@ struct NearerPlans {
 [[nodiscard]] KernelPlan seed_candidates_plan(index_t padded);
 [[nodiscard]] KernelPlan seed_gains_plan(index_t candidates);
 [[nodiscard]] KernelPlan seed_pairs_plan(index_t padded);
-/// assign/seeding/kernels/seed_chains.cuh among so many rows
-[[nodiscard]] KernelPlan seed_chains_plan(bool wide, index_t rows, const DeviceInfo& device);
 
 }  // namespace ts::inline v0::cuda

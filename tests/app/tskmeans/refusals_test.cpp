@@ -33,7 +33,6 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   expect({points, "-k", "9223372036854775807"}, 2, "at most 2147483647");
   expect({points, "-k", "9223372036854775800:9223372036854775807"}, 2, "at most 2147483647");
   expect({points, "-k", "1:2:9223372036854775807"}, 2, "at most 2147483647");
-  expect({points, "--init", "afk-mc2", "--chain-length", "9223372036854775807"}, 2, "from 1 to 1000000");
   expect({points, "-k", "2:8:0"}, 2, "A:B:STEP");
   expect({points, "-k", "2:8:2:1"}, 2, "A:B:STEP");
   expect({points, "--choose", "davies-bouldin"}, 2, "several numbers of clusters");
@@ -46,7 +45,6 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   expect({points, "--algorithm", "balanced", "--verify"}, 2, "nothing to verify");
   expect({points, "--algorithm", "balanced", "--precision", "fast"}, 2, "--precision has no meaning");
   expect({points, "--verify", "--verify-sample", "5"}, 2, "--verify-sample");
-  expect({points, "--chain-length", "5"}, 2, "afk-mc2");
   expect({points, "--sample", "-1"}, 2, "--sample");
   expect({points, "--sample", "5", "--algorithm", "mini-batch"}, 2,
          "--sample works with --algorithm lloyd and two-level");
@@ -150,7 +148,7 @@ TEST_CASE("defaults may be given by name where other values have no meaning", "[
   };
   CHECK(run({"--algorithm", "bisecting", "--bounds", "auto", "--sample", "0", "--refine", "2"}) == 0);
   CHECK(run({"--algorithm", "bisecting", "--bounds", "off"}) == 2);
-  CHECK(run({"--algorithm", "mini-batch", "--tol-mode", "relative", "--chain-length", "200"}) == 0);
+  CHECK(run({"--algorithm", "mini-batch", "--tol-mode", "relative"}) == 0);
 }
 
 TEST_CASE("rows without columns are refused at once, however many there are", "[tskmeans]") {

@@ -81,7 +81,7 @@ SOLVE = ["lap2d.h5 --which " + which for which in ("LA", "SA", "LM", "SM", "BE")
 ]
 
 KMEANS = ["blobs.h5:/features -k 10 --algorithm " + a for a in ("lloyd", "mini-batch", "bisecting", "balanced")] + [
-    "blobs.h5:/features -k 12 --init " + i for i in ("k-means++", "k-means||", "afk-mc2", "random")] + [
+    "blobs.h5:/features -k 12 --init " + i for i in ("k-means++", "k-means||", "random")] + [
     "blobs64.h5:/features -k 7 --tol-mode " + t for t in ("relative", "absolute", "labels")] + [
     "blobs64.h5:/features -k 2:8:2 --choose " + c
     for c in ("simplified-silhouette", "davies-bouldin", "calinski-harabasz")] + [

@@ -27,10 +27,8 @@ constexpr std::pair<const char*, KMeansAlgorithm> algorithms[] = {{"lloyd", KMea
                                                                   {"mini-batch", KMeansAlgorithm::mini_batch},
                                                                   {"bisecting", KMeansAlgorithm::bisecting},
                                                                   {"balanced", KMeansAlgorithm::balanced}};
-constexpr std::pair<const char*, KMeansInit> inits[] = {{"plus_plus", KMeansInit::plus_plus},
-                                                        {"parallel", KMeansInit::parallel},
-                                                        {"markov", KMeansInit::markov},
-                                                        {"random", KMeansInit::random}};
+constexpr std::pair<const char*, KMeansInit> inits[] = {
+    {"plus_plus", KMeansInit::plus_plus}, {"parallel", KMeansInit::parallel}, {"random", KMeansInit::random}};
 
 void print_all(const std::string& set, const Rows& x) {
   for (const auto& [algorithm_name, algorithm] : algorithms)

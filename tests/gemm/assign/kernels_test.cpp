@@ -200,7 +200,6 @@ void add_once(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
 void add_seeding(std::vector<cuda::KernelPlan>& plans, const cuda::DeviceInfo& device) {
   for (const bool wide : {false, true}) {
     plans.push_back(cuda::seed_draw_plan(wide, 1000));
-    plans.push_back(cuda::seed_chains_plan(wide, 10000, device));
     plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{wide}, 1000));
     for (const index_t trials : {8, 16}) plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
   }

@@ -28,7 +28,7 @@ bool mentions(const std::string& text, const std::string& part) { return text.fi
 }  // namespace
 
 TEST_CASE("fewer distinct points than clusters", "[kmeans]") {
-  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov);
+  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random);
   const auto x = generators::duplicates<float>(60, 3, 3, 7);
   KMeansOptions o;
   o.clusters = 4, o.init = init;
@@ -60,7 +60,7 @@ TEST_CASE("all points equal", "[kmeans]") {
 
 TEST_CASE("one cluster, and as many as points", "[kmeans]") {
   const auto x = generators::uniform<float>(40, 3, 1);
-  for (const KMeansInit init : {KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov}) {
+  for (const KMeansInit init : {KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random}) {
     KMeansOptions o;
     o.init = init;
     o.clusters = 1;

@@ -59,43 +59,6 @@ TEST_CASE("seeding many rows finds far rows however few, nearer ones beside them
   CHECK(without.inertia < test::allowed::six_digits);
 }
 
-TEST_CASE("ends of Markov chains are rows about as far apart as k-means++ chooses them", "[kmeans]") {
-  const generators::Blobs set(20000, 4, 30, 0.01, 50, 0, 3);
-  const auto x = generators::blobs<float>(set);
-  Context ctx;
-  KMeansOptions o;
-  o.clusters = 30, o.max_iter = 20;
-  double chains = 0, random = 0, greedy = 0;
-  for (o.seed = 0; o.seed < 8; ++o.seed) {
-    o.init = KMeansInit::markov, chains += solvers::kmeans(ctx, Rows(x.cview()), o).inertia;
-    o.init = KMeansInit::random, random += solvers::kmeans(ctx, Rows(x.cview()), o).inertia;
-    o.init = KMeansInit::plus_plus, greedy += solvers::kmeans(ctx, Rows(x.cview()), o).inertia;
-  }
-  CHECK(chains < 0.3 * random);
-  CHECK(chains < 3 * greedy);
-  // A chain of one row is a row by weight and distance to the first centre; longer ones forget where they
-  // began.
-  double first = 0;
-  o.init = KMeansInit::markov, o.chain = 1;
-  for (o.seed = 0; o.seed < 8; ++o.seed) first += solvers::kmeans(ctx, Rows(x.cview()), o).inertia;
-  CHECK(first > 1.5 * chains);
-}
-
-TEST_CASE("ends of Markov chains weigh something", "[kmeans]") {
-  Matrix<double> x(1000, 2);
-  std::vector<double> weights(1000);
-  for (index_t i = 0; i < 1000; ++i) {
-    x(i, 0) = static_cast<double>(i), x(i, 1) = i % 3 == 0 ? 1e4 : 0;
-    weights[static_cast<std::size_t>(i)] = i % 3 == 0 ? 0 : static_cast<double>(1 + i % 2);
-  }
-  KMeansOptions o;
-  o.clusters = 20, o.init = KMeansInit::markov, o.weights = weights, o.max_iter = 1;
-  for (o.seed = 0; o.seed < 5; ++o.seed) {
-    const KMeansResult r = solvers::kmeans({}, Rows(x.cview()), o);
-    for (index_t m = 0; m < 20; ++m) CHECK(std::abs(r.centers(m, 1)) < test::allowed::six_digits);
-  }
-}
-
 TEST_CASE("seeding many rows of which few are distinct takes each", "[kmeans]") {
   Matrix<float> x(many, 1);
   for (index_t i = 0; i < many; ++i) x(i, 0) = static_cast<float>(i % 37);

@@ -198,7 +198,7 @@ TEST_CASE("balancing ends where all points coincide with centres that have too f
 }
 
 TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") {
-  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random, KMeansInit::markov);
+  const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random);
   const KMeansMetric metric = GENERATE(KMeansMetric::euclidean, KMeansMetric::cosine);
   const auto x = generators::uniform<float>(3 * chunk_rows + 77, 3, 2);
   std::vector<double> weights(static_cast<std::size_t>(x.rows()));

@@ -1,4 +1,4 @@
-// Seeding on a device: greedy k-means++ with many candidates at a time, and chains of AFK-MC2.
+// Seeding on a device: greedy k-means++ with many candidates at a time.
 #include "tallskinny/gemm/assign/seeding/nearer_launch.hpp"
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "tallskinny/gemm/assign/rows/per_row.hpp"
-#include "tallskinny/gemm/assign/seeding/chains.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
@@ -226,49 +225,4 @@ TEST_CASE("on a device, choices by batches are those of a processor", "[assign][
   }
   const std::vector<float> lowered = squared_there.to_host();
   CHECK(std::equal(lowered.begin(), lowered.end(), squared.begin(), squared.end()));
-}
-
-TEMPLATE_TEST_CASE("on a device, chains end where they do one link after the other", "[assign][gpu][seeding]", float,
-                   double) {
-  for (const index_t d : {3, 41, 300}) {
-    constexpr index_t n = 400, chains = 70, length = 45;
-    Matrix<float> x(n, d);
-    for (index_t i = 0; i < n; ++i)  // whole numbers, so that every order of addition gives the same sums
-      for (index_t j = 0; j < d; ++j)
-        x(i, j) = static_cast<float>(std::floor(9 * numbers_of_rows.uniform(static_cast<std::uint64_t>(i * d + j))));
-    std::vector<std::int32_t> row_of;
-    std::vector<double> ratio, uniforms;
-    for (std::uint64_t y = 0; y < chains * length; ++y) {
-      row_of.push_back(static_cast<std::int32_t>(Philox{1, 2}.uniform(y) * n));
-      ratio.push_back(1 + std::floor(3 * Philox{1, 3}.uniform(y)));
-      uniforms.push_back(Philox{1, 4}.uniform(y));
-    }
-    std::vector<TestType> squared;
-    for (index_t i = 0; i < n; ++i) squared.push_back(static_cast<TestType>(distance(x, i, 0)));
-    std::vector<double> least(squared.begin(), squared.end());
-    std::vector<std::int32_t> expected;
-    for (std::size_t c = 0; c < chains; ++c) {
-      std::size_t at = c * length;
-      const auto far = [&](std::size_t link) { return least[static_cast<std::size_t>(row_of[link])]; };
-      for (std::size_t y = at + 1; y < (c + 1) * length; ++y)
-        if (far(y) > uniforms[y] * far(at) * ratio[y] / ratio[at]) at = y;
-      if (!(far(at) > 0)) break;
-      expected.push_back(static_cast<std::int32_t>(at));
-      for (index_t i = 0; i < n; ++i)
-        least[static_cast<std::size_t>(i)] = std::min(least[static_cast<std::size_t>(i)], distance(x, i, row_of[at]));
-    }
-    Context ctx;
-    ctx.stream = test::device_stream();
-    const ColumnMoments moments = column_moments(ctx, Rows(x.cview()));
-    ColumnMoments unmoved = moments;
-    std::fill(unmoved.shift.begin(), unmoved.shift.end(), 0.0);
-    DeviceMatrix<float> there(ctx.stream, n, d);
-    copy(ctx.stream, there.view(), x.cview());
-    const Rows rows(ctx.stream, there.cview());
-    CHECK(follow_chains<TestType>(ctx, {rows, {unmoved, 1}, squared, row_of, ratio, uniforms, length}) == expected);
-    CHECK(expected.size() == chains);
-    // One that finds nothing but centres ends them all.
-    std::fill(row_of.begin() + 2 * length, row_of.begin() + 3 * length, 0);
-    CHECK(follow_chains<TestType>(ctx, {rows, {unmoved, 1}, squared, row_of, ratio, uniforms, length}).size() == 2);
-  }
 }
