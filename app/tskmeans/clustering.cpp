@@ -141,14 +141,6 @@ solvers::KMeansOptions options_of(const Job& job, const std::string& where) {
   return options;
 }
 
-/// A quick mode with the exact one.
-void compare(const Job& job, solvers::KMeansOptions options, Outcome& out) {
-  job.console.progress("comparing with the exact mode on a sample");
-  options.on_progress = [](const KMeansProgress&) { return !app::stop_requested(); };
-  const auto found = solvers::compare_with_exact(job.ctx, job.points->to_iterate(), options);
-  if (found.rows > 0) out.comparison = found;
-}
-
 void cluster(const Job& job, Outcome& out) {
   const ProgramOptions& o = job.o;
   const Start& start = job.start;
@@ -195,8 +187,6 @@ void cluster(const Job& job, Outcome& out) {
       found.begin(), found.end(), [](const solvers::KMeansResult& r) { return r.stop == KMeansStop::interrupted; });
   out.found = std::move(found[best_of(job, found, counts, out)]);
   if (interrupted) out.found.stop = KMeansStop::interrupted;
-  options.clusters = std::ssize(out.found.sizes);
-  if (!interrupted && is_quick(options, all_rows(job.ctx, rows.rows()))) compare(job, options, out);
   out.iterations = log->all();
 }
 

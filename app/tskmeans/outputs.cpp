@@ -52,11 +52,6 @@ std::string write_all(const ProgramOptions& o, const Outcome& out, const Context
     file.attribute("/", "davies_bouldin", out.measures->davies_bouldin);
     file.attribute("/", "calinski_harabasz", out.measures->calinski_harabasz);
   }
-  if (out.comparison) {
-    file.attribute("/", "inertia_beside_exact", out.comparison->ratio());
-    file.attribute("/", "points_compared", out.comparison->rows);
-    file.attribute("/", "clusters_compared", out.comparison->clusters);
-  }
   file.attribute("/", "metric", name_of(o.kmeans.metric));
   file.attribute("/", "source", out.points.where.text());
   file.commit();

@@ -71,13 +71,6 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   }
   json.add("precision", name_of(o.kmeans.precision));
   if (out.found.sampled > 0) json.add("points_sampled", r.sampled);
-  if (out.comparison) {
-    const solvers::KMeansComparison& c = *out.comparison;
-    app::JsonObject comparison;
-    comparison.add("points", c.rows).add("n_clusters", c.clusters).add("inertia", c.inertia);
-    comparison.add("exact_inertia", c.exact_inertia).add("ratio", c.ratio()).add("seconds", c.seconds);
-    json.add("beside_exact", comparison);
-  }
   if (out.measures) add_measures(json, *out.measures);
   if (!out.choices.empty()) {
     std::vector<app::JsonObject> choices;
@@ -138,13 +131,6 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   std::cout << ", " << app::human_seconds(out.elapsed_seconds) << '\n';
   if (r.sampled > 0)
     std::cout << "centres by a sample of " << app::grouped(r.sampled) << " points, labels of all points are exact\n";
-  if (out.comparison) {
-    const solvers::KMeansComparison& c = *out.comparison;
-    const double percent = 100 * (c.ratio() - 1);
-    std::cout << "inertia about " << app::short_number(std::abs(percent), 2) << (percent < 0 ? " % below" : " % above")
-              << " that of the exact mode, by a sample: both on " << app::grouped(c.rows) << " points in "
-              << app::grouped(c.clusters) << " clusters (" << app::human_seconds(c.seconds) << ")\n";
-  }
   if (out.headed > 0)
     std::cout << "pruned: in a few columns " << app::grouped(out.headed)
               << " pairs of a point and a centre met, in all " << app::grouped(out.met) << '\n';

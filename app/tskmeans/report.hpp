@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tallskinny/app/tskmeans/options.hpp"
-#include "tallskinny/solvers/kmeans/comparison.hpp"
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/measures.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
@@ -41,7 +41,6 @@ struct Outcome {
   };
   std::optional<Known> known;
   bool resumed = false;
-  std::optional<solvers::KMeansComparison> comparison;  ///< of a quick mode with the exact one
   std::vector<solvers::KMeansProgress> iterations;
   /// Points that passed by in blocks: no blocks if they lay where they were used.
   struct Stream {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "tallskinny/gemm/assign/assign.hpp"
-#include "tallskinny/solvers/kmeans/comparison.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -66,8 +65,6 @@ Uses copies(const Needs& s) {
                                                  static_cast<double>(s.iterated) /
                                                  std::sqrt(std::max(1.0, static_cast<double>(s.clusters))))) *
                         (s.copied + 12)});
-  const index_t compared = s.clustering ? compared_rows(s.o, s.points.rows) : 0;
-  if (compared > 0) uses.push_back({"comparison", static_cast<std::uint64_t>(compared) * (s.copied + 24)});
   return uses;
 }
 

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Quick modes of tskmeans beside the exact mode: seconds, inertia, and the ratio of inertias that they report.
+"""Quick modes of tskmeans beside the exact mode: seconds, and inertia.
 
     tests/bench/kmeans_quick.py --tskmeans build/bin/tskmeans [--shapes 100000x768x1000,300000x256x4000]
         [--real FILE.npy --clusters 1000] [--folder FOLDER]
 
 Points are made like embeddings: 3000 groups on the sphere. --real adds points of a file, in a random order.
 
-"true" is the inertia of all points by the mode over that of the exact mode, "said" what the mode says of that by its
-sample. "seconds" are without reading the file and without the comparison, whose own follow. "balance" is k times the
-sum of the squared shares of clusters: 1 if all sizes are equal. Needs numpy, h5py.
+"ratio" is the inertia by the mode over that of the exact mode. "seconds" are without reading the file. "balance" is k
+times the sum of the squared shares of clusters: 1 if all sizes are equal. Needs numpy, h5py.
 """
 import argparse, datetime, json, os, subprocess
 import h5py, numpy as np
@@ -30,12 +29,11 @@ def compare(program, file, name, k):
     for mode, options in MODES.items():
         found = run(program, file, k, options)
         exact = exact or found["inertia"]
-        beside = found.get("beside_exact", {"ratio": 1, "seconds": 0})
-        seconds = found["elapsed_seconds"] - found["read_seconds"] - beside["seconds"]
+        seconds = found["elapsed_seconds"] - found["read_seconds"]
         sizes = np.array(found["cluster_sizes"], float)
         balance = len(sizes) * (sizes ** 2).sum() / sizes.sum() ** 2
-        print(f"{name:>20} {mode:<20} {seconds:8.1f} {beside['seconds']:8.1f} {found['n_iter']:5d}"
-              f" {found['inertia'] / exact:8.4f} {beside['ratio']:8.4f} {balance:8.2f}", flush=True)
+        print(f"{name:>20} {mode:<20} {seconds:8.1f} {found['n_iter']:5d} {found['inertia'] / exact:8.4f}"
+              f" {balance:8.2f}", flush=True)
 
 
 def main():
@@ -49,8 +47,7 @@ def main():
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     print(f"kmeans_quick.py, {datetime.date.today()}, commit {commit}, {os.cpu_count()} cores,"
           f" load at start {os.getloadavg()[0]:.1f}")
-    print(f"{'points':>20} {'mode':<20} {'seconds':>8} {'compared':>8} {'iter.':>5} {'true':>8} {'said':>8}"
-          f" {'balance':>8}")
+    print(f"{'points':>20} {'mode':<20} {'seconds':>8} {'iter.':>5} {'ratio':>8} {'balance':>8}")
     file = f"{options.folder}/quick.h5"
     cases = [tuple(map(int, shape.split("x"))) for shape in options.shapes.split(",") if shape]
     try:

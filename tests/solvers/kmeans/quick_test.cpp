@@ -1,5 +1,4 @@
-// Quick modes: two levels, a sample, an end when few labels change; and what they say of their cost.
-#include "tallskinny/solvers/kmeans/comparison.hpp"
+// Quick modes: two levels, a sample, an end when few labels change.
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
 
 using namespace ts;
@@ -150,53 +149,4 @@ TEST_CASE("a run ends when few labels change", "[kmeans][quick]") {
   CHECK(whole.stop == KMeansStop::labels_unchanged);
   o.tolerance = KMeansTolerance::labels;
   CHECK(same_bits(whole, solvers::kmeans({}, Rows(x.view()), o)));
-}
-
-TEST_CASE("few rows are compared as they are", "[kmeans][quick]") {
-  const auto x = generators::uniform<float>(2000, 3, 5);
-  const RowsInMemory rows{Rows(x.view())};
-  KMeansOptions o = two_level(30), exact;
-  exact.clusters = 30;
-  const KMeansComparison c = compare_with_exact({}, rows, o);
-  CHECK(c.rows == 2000);
-  CHECK(c.clusters == 30);
-  CHECK(c.inertia == solvers::kmeans({}, rows, o).inertia);
-  CHECK(c.exact_inertia == solvers::kmeans({}, rows, exact).inertia);
-  CHECK(c.ratio() == c.inertia / c.exact_inertia);
-  o = exact, o.tolerance = KMeansTolerance::changed, o.tol = 0.05;
-  CHECK(compare_with_exact({}, rows, o).exact_inertia == c.exact_inertia);
-  CHECK_FALSE(is_quick(exact, 2000));
-  CHECK(compare_with_exact({}, rows, exact).rows == 0);
-  o.on_progress = [](const KMeansProgress&) { return false; };
-  CHECK(compare_with_exact({}, rows, o).rows == 0);  // interrupted
-}
-
-TEST_CASE("many rows are compared on a sample", "[kmeans][quick]") {
-  const generators::Blobs set(50000, 4, 200, 0.5, 10, 0, 3);
-  const auto x = generators::blobs<float>(set);
-  const RowsInMemory rows{Rows(x.view())};
-  KMeansOptions exact;
-  exact.clusters = 100, exact.init = KMeansInit::random;
-  const double best = solvers::kmeans({}, rows, exact).inertia;
-  const auto check = [&](const KMeansOptions& o, index_t compared_rows, index_t clusters) {
-    const KMeansComparison c = compare_with_exact({}, rows, o);
-    CHECK(c.rows == compared_rows);
-    CHECK(c.clusters == clusters);
-    CHECK(std::abs(c.ratio() - solvers::kmeans({}, rows, o).inertia / best) < 0.15);
-    CHECK(solvers::compared_rows(o, 50000) >= c.rows);
-    Context one;
-    one.threads = 1;
-    CHECK(compare_with_exact(one, rows, o).inertia == c.inertia);
-  };
-  KMeansOptions o = two_level(100);
-  check(o, 2048, 100);
-  o = exact, o.sample = 50;
-  check(o, 6250, 32);
-  o = exact, o.tolerance = KMeansTolerance::changed, o.tol = 0.01;
-  check(o, 6250, 32);
-  Matrix<double> centers(100, 4);
-  for (index_t m = 0; m < 100; ++m)
-    for (index_t j = 0; j < 4; ++j) centers(m, j) = x(m, j);
-  o.init = KMeansInit::given, o.centers = centers.view(), o.metric = KMeansMetric::cosine;
-  CHECK(compare_with_exact({}, rows, o).ratio() > 0.9);
 }

@@ -1,7 +1,6 @@
 // k-means on several ranks, which are threads here, has the bits of one.
 #include "tallskinny/tests/solvers/kmeans/ranks.hpp"
 
-#include "tallskinny/solvers/kmeans/comparison.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
@@ -185,15 +184,6 @@ TEST_CASE("k-means on ranks: two levels, and a sample", "[kmeans][ranks]") {
   const KMeansResult one = expect_same_on_ranks(Rows(dense.view()), o, weights);
   CHECK(one.sampled == (sample ? 4800 : 0));
   (void)expect_same_on_ranks(Rows(sparse.view()), o, weights, true);
-  const KMeansComparison compared = compare_with_exact({}, RowsInMemory(Rows(dense.view())), o);
-  on_ranks(3, n, [&](const Context& ctx) {
-    const RowsInMemory rows(here_of(ctx, Rows(dense.view())));
-    const KMeansComparison here = compare_with_exact(ctx, rows, o);
-    const std::lock_guard one_thread(catch_is_for_one_thread);
-    CHECK(here.rows == compared.rows);
-    CHECK(here.inertia == compared.inertia);
-    CHECK(here.exact_inertia == compared.exact_inertia);
-  });
 }
 
 TEST_CASE("k-means on ranks: rows in blocks, restarts of several numbers of clusters together", "[kmeans][ranks]") {
