@@ -68,6 +68,15 @@ TEST_CASE("seeding many rows of which few are distinct takes each", "[kmeans]") 
   }
 }
 
+TEST_CASE("fewer rows than samples have for a centre are prepared on a GPU", "[kmeans][cuda]") {
+  const Context ctx = test::rehearsing_context(cuda::typical_device("sm_90a"));
+  KMeansOptions o;
+  o.init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel);
+  for (const index_t rows : {3, 9, 16, 17})
+    for (const DType type : {DType::float32, DType::float64})
+      CHECK_NOTHROW(prepare_kmeans(ctx, type, rows, 1, 3, o, nullptr));
+}
+
 TEST_CASE("what first centres need on a GPU is compiled ahead, whatever lies where results come to", "[kmeans][cuda]") {
   const index_t d = 512, k = 1024;
   const Context ctx = test::rehearsing_context(cuda::typical_device("sm_90a"));
