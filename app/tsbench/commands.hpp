@@ -2,18 +2,13 @@
 #pragma once
 
 #include "tallskinny/app/common/options.hpp"
-#include "tallskinny/app/common/ranks.hpp"
 
 namespace ts::bench {
 
 /// tsbench plan OP TYPE n m k
 int plan_command(app::Arguments arguments);
-/// tsbench ranks kmeans|lap3d
-int ranks_command(app::Arguments arguments);
 /// tsbench scaling
 int scaling_command(app::Arguments arguments);
-/// tsbench machine
-int machine_command(app::Arguments arguments, const app::Ranks& ranks);
 /// tsbench engine
 int engine_command(app::Arguments arguments);
 /// tsbench ortho

@@ -1,11 +1,9 @@
-#include <string_view>
-
 #include "tallskinny/app/common/run_program.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 
 int main(int argc, char** argv) {
   using namespace ts;
-  const auto body = [](app::Arguments arguments, const app::Ranks& ranks) {
+  return app::run_program("tsbench", argc, argv, [](app::Arguments arguments) {
     const app::About about{
         "tsbench",
         "Measure the engine on this machine, or see what it plans to do.",
@@ -16,10 +14,7 @@ int main(int argc, char** argv) {
     return app::run_command(
         about,
         {{"plan", "what an operation would do, and why", bench::plan_command},
-         {"ranks", "what runs on many ranks would take", bench::ranks_command},
          {"scaling", "sums over rows on ranks, by threads or on GPUs", bench::scaling_command},
-         {"machine", "a machine file for --machine, measured here",
-          [&ranks](app::Arguments rest) { return bench::machine_command(rest, ranks); }},
          {"engine", "measure operations, types and widths", bench::engine_command},
          {"ortho", "block Gram-Schmidt: accuracy, synchronisations, speed", bench::ortho_command},
          {"gpu", "measure them on the GPU", bench::gpu_command},
@@ -30,8 +25,5 @@ int main(int argc, char** argv) {
          {"pack", "the GPU kernels of default runs, compiled into a file", bench::pack_command},
          {"kernel", "the GPU kernel of an operation and what it uses", bench::kernel_command}},
         arguments);
-  };
-  if (argc > 1 && std::string_view(argv[1]) == "machine") return app::run_on_ranks("tsbench", argc, argv, body);
-  return app::run_program("tsbench", argc, argv,
-                          [&body](app::Arguments arguments) { return body(arguments, app::Ranks()); });
+  });
 }

@@ -248,7 +248,6 @@ void add_files_and_machine(app::Options& options, ProgramOptions& o) {
       "that do not fit are read from their HDF5 or .npy file, or sent to the GPU, block by block, with the same "
       "result",
       "a number of bytes like 500M or 4G", [&o](std::string_view text) { return app::parse_bytes(text, o.memory); });
-  app::add_ranks_options(options, o.ranks);
 }
 
 }  // namespace
@@ -266,7 +265,6 @@ bool ProgramOptions::parse(app::Arguments arguments) {
   read.memory_limit = memory;
   if (checkpoint.file.empty()) checkpoint.file = resume;
   check(*this, options);
-  app::check_ranks_options(ranks, common);
   return true;
 }
 

@@ -7,7 +7,6 @@
 
 #include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/common/common_options.hpp"
-#include "tallskinny/app/common/rank_prediction.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 
@@ -33,7 +32,6 @@ struct ProgramOptions {
   solvers::KMeansOptions kmeans;  ///< without what comes from files
   io::ReadOptions read;
   app::CommonOptions common;
-  app::RanksOptions ranks;
 
   /// False when --help or the like has been answered. @throws Error(invalid_argument).
   [[nodiscard]] bool parse(app::Arguments arguments);

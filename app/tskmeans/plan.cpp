@@ -53,29 +53,6 @@ app::RanksPlan who_works(const ProgramOptions& o, const io::Description& points,
   return {};
 }
 
-void print_prediction(const ProgramOptions& o, const io::Description& points, index_t k) {
-  expects(o.predict.empty() && o.kmeans.algorithm == solvers::KMeansAlgorithm::lloyd && o.clusters.size() < 2 &&
-              o.kmeans.sample == 0,
-          "--ranks predicts --algorithm lloyd with one number of clusters, without --sample");
-  expects(!points.sparse, "--ranks predicts k-means of dense points");
-  if (const auto who = who_works(o, points, static_cast<int>(o.ranks.ranks)); !who.together && o.ranks.ranks > 1)
-    throw Error(Errc::invalid_argument, "--ranks has nothing to predict: rank 0 works alone, since " + who.why_alone);
-  const solvers::MachineModel machine = app::read_machine(o.ranks.machine);
-  const solvers::RankPrediction prediction =
-      solvers::predict_kmeans(machine, options_for(o, k), shape_of(o, points), o.ranks.ranks);
-  if (o.common.json) {
-    app::JsonObject json = app::JsonObject::of_schema("tskmeans");
-    json.add("input", points.where.text()).add("dry_run", true);
-    json.add("rows", points.rows).add("cols", points.cols).add("n_clusters", k);
-    app::add_prediction(json, machine, prediction);
-    std::cout << json.text() << '\n';
-    return;
-  }
-  std::cout << points.where.text() << ": " << app::grouped(points.rows) << " points x " << app::grouped(points.cols)
-            << " features, " << app::grouped(k) << " clusters\n";
-  app::print_prediction(std::cout, machine, prediction);
-}
-
 solvers::Placement place_points(const ProgramOptions& o, const io::Description& points, index_t k,
                                 const solvers::MachineMemory& machine) {
   expects(!points.sparse || !machine.has_device, "sparse points are clustered on the processor only: use --device cpu");

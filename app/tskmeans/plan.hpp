@@ -20,8 +20,4 @@ namespace ts::tskmeans {
 void print_plan(const ProgramOptions& options, const io::Description& points, const io::Description& here, index_t k,
                 const solvers::MachineMemory& machine);
 
-/// --dry-run --ranks --machine: prints what a rank would take.
-/// @throws Error(invalid_argument) for what ranks do not share.
-void print_prediction(const ProgramOptions& options, const io::Description& points, index_t k);
-
 }  // namespace ts::tskmeans

@@ -185,10 +185,6 @@ int run(ProgramOptions o, const app::Ranks& ranks) {
   });
   const io::Description described = as_read(in_file, o.read);
   expect_points(described);
-  if (o.ranks.asked()) {
-    if (ranks.first()) print_prediction(o, described, start_of(o, described.cols).k);
-    return app::exit_ok;
-  }
   const app::RanksPlan who = who_works(o, described, ranks.size());
   if (!ranks.works(who)) return app::exit_ok;
   const io::ReadOptions read = distribute(ranks, who, o.read, in_file, ctx);

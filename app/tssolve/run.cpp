@@ -5,7 +5,6 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
-#include "tallskinny/app/tssolve/prediction.hpp"
 #include "tallskinny/app/tssolve/profile_report.hpp"
 #include "tallskinny/app/tssolve/solve_file.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
@@ -145,7 +144,6 @@ int solve_described(Settings settings, const Ranks& ranks) {
   Run run(std::move(settings), device, ranks);
   std::optional<EndsOnSignal> reading(std::in_place);
   run.facts.input = io::describe(run.location, run.settings.read);
-  if (run.settings.ranks.asked()) return ranks.first() ? predict(run.settings, run.facts.input) : exit_ok;
   run.who = who_works(run.settings, run.facts.input, device);
   if (!ranks.works(run.who)) return exit_ok;
   distribute(run);

@@ -208,7 +208,6 @@ void add_results(Options& options, Settings& settings) {
                  "through it. --dry-run shows what will be where",
                  "a number of bytes like 500M or 4G",
                  [&settings](std::string_view text) { return parse_bytes(text, settings.memory); });
-  add_ranks_options(options, settings.ranks);
 }
 
 }  // namespace
@@ -229,7 +228,6 @@ bool parse_settings(Arguments arguments, Settings& settings) {
   settings.eigen.seed = settings.common.seed;
   given.tol = options.given("tol");
   check_settings(settings, given);
-  check_ranks_options(settings.ranks, settings.common);
   return true;
 }
 

@@ -7,7 +7,6 @@
 
 #include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/common/common_options.hpp"
-#include "tallskinny/app/common/rank_prediction.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
@@ -39,7 +38,6 @@ struct Settings {
   bool bits_may_vary = false;              ///< not_guaranteed was asked for: not even equal runs need have equal bits
   solvers::EigenOptions eigen;
   CommonOptions common;
-  RanksOptions ranks;
 };
 
 /// False when --help or --version has been answered.

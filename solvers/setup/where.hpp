@@ -8,12 +8,6 @@
 
 namespace ts::inline v0::solvers {
 
-/// Block steps of a search for eigenvalues, and passes of k-means, where nothing better is known.
-inline constexpr double typical_steps = 60;
-inline constexpr index_t typical_passes = 30;
-/// Of half a basis in a block step: read to project, read and written to subtract, and again for the second time.
-inline constexpr double passes_of_a_step = 4;
-
 /// What a run moves and computes, roughly.
 struct RunWork {
   double bytes = 0;     ///< read and written where the work is done

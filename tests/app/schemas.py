@@ -22,7 +22,6 @@ for file in schemas.glob("*.json"):
     schema = json.loads(file.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     checks["tallskinny/" + file.stem] = jsonschema.Draft202012Validator(schema)
-machine = data / "machines" / "cpu-cluster.json"
 failed, seen = [], set()
 
 
@@ -73,8 +72,6 @@ def generate():
         ("flow.h5", "circulant", "--n", 700),
         ("tall.h5", "lauchli", "--n", 60),
         ("pencil.h5", "mikota", "--n", 120),
-        ("large.h5", "lap3d", "--n", 20),
-        ("many.h5", "uniform", "--n", 20000, "--cols", 4),
         ("points.h5", "blobs", "--n", 3000, "--cols", 6, "--groups", 5),
     ):
         expect(0, "tsdata", "gen", *words, "-o", name, "--json", "-q")
@@ -106,7 +103,6 @@ def eigenvalues():
     plans = (("-k", 4), ("--sigma", 1.5), ("--interval", "0.5:1.5"), ("--method", "dense"), ("--reorder", "rcm"))
     for words in plans:
         solve(0, "lap.h5", *words, "--dry-run")
-    solve(0, "large.h5", "-k", 4, "--dry-run", "--ranks", 4, "--machine", machine)
 
 
 def clusters():
@@ -127,7 +123,6 @@ def clusters():
     cluster(0, "table.csv", "-k", 2, "--columns", "0-1", "--missing", "mean", "--centers-out", "centers.npy")
     cluster(0, "table.csv", "--drop", "kind", "--missing", "drop", "--predict", "centers.npy")
     cluster(0, points, "-k", 5, "--dry-run")
-    cluster(0, "many.h5:/features", "-k", 5, "--dry-run", "--ranks", 4, "--machine", machine)
 
 
 with tempfile.TemporaryDirectory() as folder:

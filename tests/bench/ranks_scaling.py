@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How runs scale on ranks with a GPU each, beside what --dry-run --ranks predicts.
+"""How runs scale on ranks with a GPU each, beside what docs/scaling.py predicts.
 
   kmeans  a pass of k-means, (2^25, 16, 64) and (2^22, 128, 1000): the median of all passes of a run, from --log
   lap3d   tssolve, a grid of 128^3 for each rank, 20 smallest eigenvalues: seconds by phase; and steps of block Lanczos
@@ -22,7 +22,8 @@ import tempfile
 import time
 
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-DATA = pathlib.Path(__file__).parents[2] / "data" / "machines"
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs"))
+import scaling  # noqa: E402
 
 
 def output_of(command, may_end=(0,)):
@@ -57,10 +58,9 @@ class Runs:
             print(f"  {ranks} ranks: {result['ranks_work']}", flush=True)
         return result, time.time() - begin
 
-    def predicted(self, ranks, command):
-        """Seconds of a step or pass by the model; None where it says nothing."""
-        told = json.loads(output_of(command + ["--dry-run", "--json", "--ranks", ranks, "--machine", self.o.machine]))
-        return told["prediction"]["step"]["seconds"]
+    def predicted(self, model, ranks, *sizes):
+        """Seconds of a step or pass."""
+        return model(scaling.MACHINES[self.o.machine], ranks, *sizes).step.seconds
 
     def sizes(self, base):
         """(strong or weak, ranks, rows): one rank first, which both ways begin with."""
@@ -99,7 +99,7 @@ def kmeans(runs):
                     if kept.setdefault(rows, same) != same:
                         sys.exit(f"{ranks} ranks have another result than one")
                     one = one or seconds
-                    model = runs.predicted(ranks, command + ["--device", "cpu"])
+                    model = runs.predicted(scaling.kmeans, ranks, rows, d, k, 4)
                     print(f"{rows:>14} x {d:<3} float32 {k:>5} {bounds:>6} {ranks:>5} {how:>6} {result['n_iter']:>6} "
                           f"{1e3 * seconds:>10.3f} {efficiency(how, ranks, one, seconds):>10.2f} {1e3 * model:>12.3f} "
                           f"{seconds / model:>20.2f}", flush=True)
@@ -171,7 +171,7 @@ def lap3d(runs):
                     sys.exit(f"\n{ranks} ranks have other eigenvalues than one")
                 one.setdefault(layers, (result["elapsed_seconds"], step))
                 if models:
-                    model = runs.predicted(ranks, command + ["--device", "cpu"])
+                    model = runs.predicted(scaling.lattice, ranks, *sides)
                     print(f" {1e3 * model:>12.3f} {step / model:>20.2f}", end="")
                 if ranks > 1:
                     first = one[layers if how == "strong" else side]
@@ -189,7 +189,7 @@ def large(runs):
     timed("made", [runs.tool("large_points"), "make", points, n, d, k, "float16"])
     command = [runs.tool("tskmeans"), f"{points}:/features", "-k", k, "--init", "random", "--max-iter", 25,
                "--bounds", "off"]
-    model = runs.predicted(ranks, command + ["--device", "cpu"])
+    model = runs.predicted(scaling.kmeans, ranks, n, d, k, 2)
     result, whole = runs.json_of(ranks, command + ["--trust-input", "--log", log, "-o", found])
     seconds = [json.loads(line)["seconds"] for line in log.read_text().splitlines()]
     if sum(result["cluster_sizes"]) != n:
@@ -220,7 +220,7 @@ def main():
     parser.add_argument("--device", default="cuda", help="cuda or cpu")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--mpirun", default="mpirun -n {ranks} --bind-to none")
-    parser.add_argument("--machine", default=DATA / "h100-pair.json", help="what predictions go by")
+    parser.add_argument("--machine", choices=scaling.MACHINES, default="h100-pair", help="what predictions go by")
     parser.add_argument("--folder", help="for files; large takes 128 GB there")
     parser.add_argument("--results", help="large: for labels, 16 GB; where --folder is unless given")
     parser.add_argument("--scale", type=float, default=1, help="of the number of rows")

@@ -44,7 +44,6 @@ def make_inputs(programs, folder):
     gen("lap2d", "--n", "20x16", "-o", "grid.h5")
     gen("lap2d", "--n", "9x8", "-o", "small.h5")
     gen("blobs", "--n", "300", "--cols", "4", "-o", "points.h5")
-    shutil.copy(os.path.join(os.path.dirname(__file__), "../../data/machines/laptop.json"), folder)
     rows = [f"{i % 7},{(i * i) % 11},{(3 * i) % 5}\n" for i in range(60)]
     with open(os.path.join(folder, "table.csv"), "w") as out:
         out.writelines(["a,b,c\n", *rows])
@@ -75,7 +74,6 @@ CASES = [
     Case("predict", "tskmeans table.csv.gz --predict model.h5 --labels-out l.csv", ["table.csv.gz", "model.h5"],
          ["l.csv"]),
     Case("plan", "tsbench plan tsmm float64 1000000 8 4", [], []),
-    Case("predict ranks", "tsbench ranks kmeans --machine laptop.json --most 16", ["laptop.json"], []),
 ]
 
 

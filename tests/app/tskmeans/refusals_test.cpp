@@ -15,11 +15,6 @@ TEST_CASE("each failure has its exit status and a sentence", "[tskmeans]") {
   };
   expect({}, 2, "FEATURES");
   expect({points, "--n-cluster", "3"}, 2, "--n-clusters");
-  expect({points, "--ranks", "4"}, 2, "--ranks P and --machine FILE.json go together");
-  expect({points, "--ranks", "4", "--machine", file}, 2, "need --dry-run");
-  expect({points, "--ranks", "0", "--dry-run"}, 2, "from 1 to 2^31 - 1");
-  expect({points, "--ranks", "1", "--machine", file, "--dry-run"}, 4, "is no JSON");
-  expect({points, "--ranks", "4", "--machine", file, "--dry-run"}, 2, "rank 0 works alone, since up to 12,288 points");
   expect({points, "-k", "0"}, 2, "at least 1");
   expect({points, "-k", "301"}, 2, "larger than the number of points (300) in " + points);
   expect({points, "--init", "kmeans++"}, 2, "no such file");

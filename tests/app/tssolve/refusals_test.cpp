@@ -86,12 +86,6 @@ TEST_CASE("wrong use is exit status 2, no device 5") {
   const auto twice = tssolve({matrix, "-o", folder / "x.h5", "--checkpoint", folder / "x.h5"});
   CHECK(twice.code == 2);
   CHECK(twice.err.find("also the file of --output") != std::string::npos);
-  CHECK(tssolve({matrix, "--ranks", "2"}).err.find("--ranks P and --machine FILE.json go together") !=
-        std::string::npos);
-  CHECK(tssolve({matrix, "--ranks", "2", "--machine", matrix}).err.find("need --dry-run") != std::string::npos);
-  const auto alone = tssolve({matrix, "--ranks", "2", "--machine", matrix, "--dry-run"});
-  CHECK(alone.code == 2);
-  CHECK(alone.err.find("rank 0 works alone, since matrices of up to 6,144 rows") != std::string::npos);
   CHECK(tssolve({matrix, "--device", "cuda:999"}).code == 5);
   CHECK(tssolve({"--help"}).code == 0);
   CHECK(tssolve({"--version"}).code == 0);
