@@ -3,7 +3,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
@@ -29,30 +28,30 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-std::string progress_line(std::string_view text, double elapsed_seconds, std::optional<double> seconds_left,
-                          std::size_t width) {
+std::string progress_line(std::string_view text, double elapsed_seconds, std::size_t width) {
   if (width == 0) return {};
-  std::string what = io::printable(text), times = "  " + human_seconds(elapsed_seconds), bar;
-  // Before a second has passed an estimate would only flicker.
-  if (seconds_left && elapsed_seconds >= 1) {
-    times += ", about " + human_seconds(*seconds_left) + " left";
-    constexpr std::size_t cells = 20, fewest = 5;
-    const std::size_t taken = what.size() + times.size() + 4;  // with brackets, a blank, and the last column
-    const std::size_t shown = std::clamp(width > taken ? width - taken : 0, fewest, cells);
-    const double fraction = elapsed_seconds / (elapsed_seconds + *seconds_left);
-    const auto full = static_cast<std::size_t>(fraction * static_cast<double>(shown));
-    bar = '[' + std::string(full, '#') + std::string(shown - full, '.') + "] ";
-  }
+  std::string what = io::printable(text);
+  const std::string time = "  " + human_seconds(elapsed_seconds);
   // The last column stays empty, or some terminals would begin another line. What is too long loses its end; bytes of a
   // character stay together.
-  const std::size_t columns = width - 1, others = bar.size() + times.size();
-  if (what.size() + others > columns) {
+  const std::size_t columns = width - 1;
+  if (what.size() + time.size() > columns) {
     constexpr std::string_view dots = "...";
-    std::size_t kept = columns > others + dots.size() ? columns - others - dots.size() : 0;
+    std::size_t kept = columns > time.size() + dots.size() ? columns - time.size() - dots.size() : 0;
     while (kept > 0 && (static_cast<unsigned char>(what[kept]) & 0xc0) == 0x80) --kept;
     what.resize(kept), what += dots;
   }
-  return (bar + what + times).substr(0, columns);
+  return (what + time).substr(0, columns);
+}
+
+std::string Pace::text(index_t iteration, index_t most) {
+  if (iteration <= last_ || first_ == 0) first_ = iteration, watch_ = {};
+  last_ = iteration;
+  std::string text = "iteration " + grouped(iteration);
+  if (most > 0) text += " of at most " + grouped(most);
+  if (iteration > first_)
+    text += ", " + human_seconds(watch_.seconds() / static_cast<double>(iteration - first_)) + " each";
+  return text;
 }
 
 Console::Console(std::string program, bool quiet, bool speaks)
@@ -86,18 +85,14 @@ void Console::error(std::string_view line) {
   std::cerr << program_ << ": " << io::printable(line) << '\n';
 }
 
-bool Console::draws() const {
-  return meter_ && (!drawn_ || Clock::now() - last_drawn_ >= std::chrono::milliseconds(100));
-}
-
-void Console::progress(std::string_view text, std::optional<double> seconds_left) {
-  if (!draws()) return;
-  std::cerr << "\r\033[K" << progress_line(text, seconds_taken(), seconds_left, terminal_width()) << std::flush;
+void Console::progress(std::string_view text) {
+  const Clock::time_point now = Clock::now();
+  if (!meter_ || (drawn_ && now - last_drawn_ < std::chrono::milliseconds(100))) return;
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  std::cerr << "\r\033[K" << progress_line(text, seconds, terminal_width()) << std::flush;
   drawn_ = true;
-  last_drawn_ = Clock::now();
+  last_drawn_ = now;
 }
-
-double Console::seconds_taken() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
 void Console::restart_progress() {
   clear_meter();

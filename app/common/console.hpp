@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <string_view>
+
+#include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::app {
 
@@ -24,14 +26,9 @@ class Console {
   /// A whole line that says why something was not done while other things were.
   void error(std::string_view line);
 
-  /// Redraws the one-line meter: a bar, `text`, the time taken and the time left, where that is known (time_left.hpp).
-  /// Does nothing unless standard error is a terminal that can (no --quiet, NO_COLOR or TERM=dumb), and at most ten
-  /// times a second.
-  void progress(std::string_view text, std::optional<double> seconds_left = {});
-  /// Whether progress() would draw: an estimate costs something.
-  [[nodiscard]] bool draws() const;
-  /// Since the meter's clock was started.
-  [[nodiscard]] double seconds_taken() const;
+  /// Redraws the one-line meter: `text` and the time taken. Does nothing unless standard error is a terminal that can
+  /// (no --quiet, NO_COLOR or TERM=dumb), and at most ten times a second.
+  void progress(std::string_view text);
   /// Starts the meter's clock again, for another stage of the work.
   void restart_progress();
 
@@ -45,8 +42,19 @@ class Console {
 };
 
 /// The line that Console::progress draws, without control characters and shorter than `width`, the terminal's: where
-/// that is too little the bar gets shorter, then the text. Pure.
-std::string progress_line(std::string_view text, double elapsed_seconds, std::optional<double> seconds_left,
-                          std::size_t width);
+/// that is too little the text loses its end. Pure.
+std::string progress_line(std::string_view text, double elapsed_seconds, std::size_t width);
+
+/// How fast the iterations of a run go.
+class Pace {
+ public:
+  /// "iteration 12 of at most 300, 85 ms each": on average since the first one that was told. A number that is not
+  /// larger than the last one begins another start. @param most 0: no bound is known.
+  [[nodiscard]] std::string text(index_t iteration, index_t most);
+
+ private:
+  index_t first_ = 0, last_ = 0;
+  Stopwatch watch_;
+};
 
 }  // namespace ts::app

@@ -8,7 +8,6 @@
 
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/common/time_left.hpp"
 #include "tallskinny/app/tskmeans/iteration_log.hpp"
 #include "tallskinny/app/tskmeans/outputs.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
@@ -18,67 +17,31 @@ namespace ts::tskmeans {
 
 namespace {
 
+using solvers::KMeansAlgorithm;
 using solvers::KMeansProgress;
 using solvers::KMeansStop;
 
-/// What the meter says of a run, and how long the run will still take.
-class RunMeter {
- public:
-  /// @param counts numbers of clusters, one after the other
-  RunMeter(const Job& job, std::vector<index_t> counts) : console_(job.console), counts_(std::move(counts)) {
-    const ProgramOptions& o = job.o;
-    const bool two_level = o.kmeans.algorithm == solvers::KMeansAlgorithm::two_level;
-    what_.rows = static_cast<double>(all_rows(job.ctx, job.points->here().rows()));
-    what_.columns = static_cast<double>(job.points->here().cols());
-    what_.most = two_level ? o.kmeans.refine : o.kmeans.max_iter;
-    what_.passes_after = 1 + (o.verify ? 1 : 0) + (o.measures ? 1 : 0);
+/// That a start may take; 0: no number says so.
+index_t most_iterations(const solvers::KMeansOptions& o, index_t rows) {
+  switch (o.algorithm) {
+    case KMeansAlgorithm::two_level: return o.refine;
+    case KMeansAlgorithm::bisecting: return 0;
+    case KMeansAlgorithm::mini_batch: return o.max_iter * ((rows + o.batch - 1) / o.batch);
+    default: return o.max_iter;
   }
+}
 
-  void show(const KMeansProgress& p) {
-    if (p.run != run_ || p.clusters != clusters_ || p.iteration == 0) seen_.clear();
-    run_ = p.run, clusters_ = p.clusters;
-    std::string text = p.runs > 1 ? "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", " : "";
-    if (counts_.size() > 1) text = app::grouped(p.clusters) + " clusters, " + text;
-    if (p.iteration == 0) {
-      text += "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters);
-    } else {
-      seen_.push_back({static_cast<double>(p.iteration), p.seconds,
-                       p.enough_shift > 0 ? p.squared_shift / p.enough_shift : 0, static_cast<double>(p.changed)});
-      text += "iteration " + std::to_string(p.iteration);
-      if (p.enough_changed >= 0) text += ", " + app::grouped(p.changed) + " labels changed";
-    }
-    console_.progress(text, console_.draws() ? left(p) : std::nullopt);
-  }
-
- private:
-  [[nodiscard]] std::optional<double> left(const KMeansProgress& p) {
-    std::optional<double> here;
-    if (p.seconds_ahead >= 0)
-      here = p.seconds_ahead;
-    else if (p.iteration > 0 && p.enough_changed >= 0) {
-      what_.clusters = static_cast<double>(p.clusters), what_.enough_changed = static_cast<double>(p.enough_changed);
-      here = app::seconds_left(seen_, what_);
-    }
-    if (!here) return here;
-    double begun = 0, ahead = 0;
-    bool later = false;
-    for (const index_t k : counts_) {
-      constexpr double longer = 1.58;  // more clusters take more iterations, too (time_left.cpp)
-      const double size = std::pow(static_cast<double>(k), longer);
-      const int runs = later ? 0 : k == p.clusters ? p.run + 1 : p.runs;
-      begun += size * runs, ahead += size * (p.runs - runs);
-      later = later || k == p.clusters;
-    }
-    return app::with_parts_ahead(*here, console_.seconds_taken(), std::max(begun, 1.0), ahead);
-  }
-
-  app::Console& console_;
-  std::vector<index_t> counts_;
-  app::Clustering what_;
-  std::vector<app::IterationSeen> seen_;  ///< of this start
-  int run_ = 0;
-  index_t clusters_ = 0;
-};
+/// What the meter says of a run. @param several numbers of clusters, one after the other
+std::string text_of(const KMeansProgress& p, KMeansAlgorithm algorithm, bool several, index_t most, app::Pace& pace) {
+  std::string text = several ? app::grouped(p.clusters) + " clusters, " : "";
+  if (p.runs > 1) text += "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", ";
+  if (p.iteration == 0) return text + "first centres: " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters);
+  text += pace.text(p.iteration, most);
+  if (algorithm == KMeansAlgorithm::bisecting)
+    return text + ", " + app::grouped(p.chosen) + " of " + app::grouped(p.clusters) + " clusters";
+  if (algorithm == KMeansAlgorithm::mini_batch) return text;
+  return text + ", " + app::grouped(p.changed) + " labels changed";
+}
 
 bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMeasures& b) {
   const auto order = [by](const solvers::KMeansMeasures& m) {
@@ -168,11 +131,12 @@ void cluster(const Job& job, Outcome& out) {
                 [&console](const std::string& line) { console.warn(line); });
   });
   const std::vector<index_t> counts = o.clusters.empty() ? std::vector{start.k} : o.clusters;
-  RunMeter meter(job, counts);
+  const index_t most = most_iterations(o.kmeans, all_rows(job.ctx, rows.rows()));
+  app::Pace pace;
   bool ends = false;  // as on_progress has said it: a signal may come between the two
   options.on_progress = [&](const KMeansProgress& p) {
     log->add(p);
-    meter.show(p);
+    console.progress(text_of(p, o.kmeans.algorithm, counts.size() > 1, most, pace));
     ends = app::stop_requested();
     return !ends;
   };

@@ -73,10 +73,7 @@ template <class T>
 class Hermitian {
  public:
   static constexpr bool ends_when_dense = true;  // a dense solve cannot be stopped half-way
-  static std::string progress_text(const solvers::Progress& p) {
-    if (p.phase != "verify") return pairs_text(p);
-    return "searching for missing copies, " + grouped(p.operator_applications) + " operator applications";
-  }
+  static constexpr const char* found = " pairs";
 
   Hermitian(Run& run, AnyMatrix<T>& matrix, std::optional<CsrMatrix<T>> mass)
       : run_(run), matrix_(matrix), mass_(std::move(mass)), narrow_(search_of(run).narrow) {

@@ -11,7 +11,6 @@
 #include "tallskinny/app/common/ranks.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/common/time_left.hpp"
 #include "tallskinny/app/tssolve/checkpoint.hpp"
 #include "tallskinny/app/tssolve/flags.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
@@ -113,11 +112,6 @@ struct Beginning {
   }
 };
 
-[[nodiscard]] inline std::string pairs_text(const solvers::Progress& p) {
-  return grouped(p.converged) + " of " + grouped(p.wanted) + " pairs, " + grouped(p.operator_applications) +
-         " operator applications";
-}
-
 /// Table or JSON, file and page. Returns the exit status. Ranks call it together.
 template <class Problem, class Pairs>
 int report(Run& run, Problem& problem, const Pairs& pairs) {
@@ -159,20 +153,16 @@ int solve_and_report(Run& run, Problem problem) {
   auto options = run.settings.eigen;
   if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   options.stop = [] { return stop_requested(); };
-  std::vector<ResidualsSeen> looks;
+  Pace pace;
   options.progress = [&](const solvers::Progress& p) {
     if (p.phase == "dense" && Problem::ends_when_dense) {
       whole.emplace();
       return run.console.progress("computing all eigenvalues");
     }
-    std::optional<double> left;
-    if (p.phase == "search") {
-      looks.push_back({watch.seconds(), static_cast<double>(p.iteration), p.fraction, p.worst});
-      if (run.console.draws()) left = seconds_left(looks, static_cast<double>(p.max_iterations));
-    } else {
-      looks.clear();
-    }
-    run.console.progress(Problem::progress_text(p), left);
+    std::string text = p.phase == "verify" ? "searching for missing copies"
+                                           : grouped(p.converged) + " of " + grouped(p.wanted) + Problem::found;
+    if (p.iteration > 0) text += ", " + pace.text(p.iteration, p.max_iterations);
+    run.console.progress(text);
   };
   problem.prepare(options);
   whole.reset();

@@ -135,9 +135,7 @@ template <class T>
 class SvdRun {
  public:
   static constexpr bool ends_when_dense = false;  // it may be one step of several
-  static std::string progress_text(const solvers::Progress& p) {
-    return grouped(p.converged) + " of " + grouped(p.wanted) + " triplets";
-  }
+  static constexpr const char* found = " triplets";
   std::vector<std::string> write(const solvers::EigenResult<T>& triplets) {
     return write_files(triplets, run_.settings, run_.facts, extras_);
   }

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <cmath>
 
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
@@ -50,7 +48,6 @@ std::vector<Leaf> split(const KMeansProblem& p, const KMeansOptions& options, co
 
 LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const LloydControl& control) {
   const Random seeds(options.seed, (static_cast<std::uint64_t>(control.run) << 8) + splits);
-  const Stopwatch watch;
   KMeansOptions o = options;
   LloydRun run;
   run.stop = KMeansStop::labels_unchanged;
@@ -64,13 +61,7 @@ LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const L
     KMeansProgress now = step;
     now.run = control.run, now.runs = control.runs, now.clusters = p.k;
     now.iteration = ++run.n_iter;
-    now.enough_shift = now.enough_changed = -1;  // of many runs
     now.chosen = std::ssize(leaves);
-    // Whenever there are twice as many all rows were looked at once more, and small parts take fewer iterations.
-    if (now.chosen > 1) {
-      const double doublings = std::log(static_cast<double>(p.k)) / std::log(static_cast<double>(now.chosen));
-      now.seconds_ahead = watch.seconds() * (std::pow(doublings, 0.7) - 1);
-    }
     return options.on_progress(now);
   };
   if (p.k == 1)

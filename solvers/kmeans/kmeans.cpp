@@ -75,15 +75,12 @@ LloydControl control_of(const KMeansProblem& p, const KMeansOptions& o) {
 }
 
 Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int run, int runs) {
-  const auto tell = [&](index_t count, double seconds_ahead) {
-    KMeansProgress now{.run = run, .runs = runs, .clusters = p.k, .chosen = count};
-    now.seconds_ahead = seconds_ahead;
-    if (o.on_progress && !o.on_progress(now))
+  const Chosen chosen = [&](index_t count) {
+    if (o.on_progress && !o.on_progress({.run = run, .runs = runs, .clusters = p.k, .chosen = count}))
       throw Error(Errc::interrupted, "stopped while the first centres were chosen");
   };
-  const Chosen chosen = [&tell](index_t count) { tell(count, -1); };
   const auto stream = static_cast<std::uint64_t>(run) << 8;
-  if (o.algorithm == KMeansAlgorithm::two_level) return two_level_centers(p, o, stream, tell);
+  if (o.algorithm == KMeansAlgorithm::two_level) return two_level_centers(p, o, stream, chosen);
   Matrix<double> centers;
   switch (o.init) {
     case KMeansInit::plus_plus: centers = seed_plus_plus(p, o.seed, stream, {}, chosen); break;

@@ -108,10 +108,6 @@ struct KMeansProgress {
   index_t shortened = 0;     ///< of these, in all columns in 8 bits
   index_t met = 0;           ///< and of these, in all columns in float32
   double seconds = 0;        ///< that this iteration took
-  /// What ends the run once squared_shift or changed is no larger; negative: that does not.
-  double enough_shift = -1;
-  index_t enough_changed = -1;
-  double seconds_ahead = -1;  ///< of this start, where the algorithm itself can tell; negative: it cannot
 };
 
 /// What a run needs to go on as if it had not stopped: the state after an iteration.

@@ -35,12 +35,7 @@ struct LloydControl {
   [[nodiscard]] bool is_watched() const { return on_progress != nullptr && *on_progress; }
   /// After so many iterations.
   [[nodiscard]] KMeansProgress progress(index_t clusters, int iteration) const {
-    return {.run = run,
-            .runs = runs,
-            .clusters = clusters,
-            .iteration = iteration,
-            .enough_shift = squared_shift,
-            .enough_changed = changed};
+    return {.run = run, .runs = runs, .clusters = clusters, .iteration = iteration};
   }
 };
 

@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
@@ -14,7 +12,6 @@ namespace {
 
 constexpr std::uint64_t batches = 64, reassigned = 65, sample = 66;  // streams of a restart
 constexpr int patience = 10;                                         // steps without a better smoothed inertia
-constexpr int least_steps = 20;                                      // that tell how many will come
 constexpr double least_share = 0.01;  // of the heaviest centre, below which a centre is put elsewhere
 
 class MiniBatch {
@@ -40,10 +37,9 @@ class MiniBatch {
     KMeansProblem reduced{here, rows, {}, start.weights(), p_.k};
     reduced.moments = p_.moments;
     run_.centers = first(reduced);
-    watch_ = Stopwatch();
     const auto steps = static_cast<std::uint64_t>(static_cast<double>(o_.max_iter) *
                                                   std::ceil(static_cast<double>(n_) / static_cast<double>(batch_)));
-    for (std::uint64_t step = 0; step < steps && goes_on(step, steps); ++step) take(step);
+    for (std::uint64_t step = 0; step < steps && goes_on(step); ++step) take(step);
     run_.rescored = label_all(p_, run_.centers.cview(), control_.scores, run_.labels);
     return std::move(run_);
   }
@@ -62,10 +58,8 @@ class MiniBatch {
     const Gathered batch(p_, drawn(batches, step, batch_));
     std::vector<std::int32_t> labels(at(batch_), -1);
     ClusterSums sums(p_.k, p_.cols());
-    const Stopwatch watch;
     assign(p_.ctx,
            {batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(), &unit_, &sums});
-    assign_seconds_ += watch.seconds();
     auto means = Matrix<double>::copy_of(run_.centers.cview());
     const std::vector<double> weights = weigh_and_move(batch, sums, labels, means.view());
     const double weight = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -106,22 +100,8 @@ class MiniBatch {
   [[nodiscard]] double part() const {
     return std::min(1.0, 2 * static_cast<double>(batch_) / (static_cast<double>(n_) + 1));
   }
-  /// The smoothed inertia comes nearer to that of batches by `part` of what it is above it, in each step, until batches
-  /// differ by more than that: by 1 / 0.45 times as much in the runs that were looked at.
-  [[nodiscard]] double seconds_ahead(double most_steps) const {
-    if (run_.n_iter < least_steps) return -1;
-    const double above = gain_ / (0.45 * std::sqrt(variance_) + std::numeric_limits<double>::min());
-    const double steps = std::max(static_cast<double>(patience), std::log(std::max(1.0, above)) / part());
-    const double of_all = 0.5 * static_cast<double>(n_) / static_cast<double>(batch_);  // labels for all rows, in steps
-    return (std::min(steps, most_steps) * watch_.seconds() + of_all * assign_seconds_) / run_.n_iter;
-  }
 
   void smooth(double inertia) {
-    if (smoothed_ >= 0) {
-      const double rate = 1 / std::min(50.0, 1.0 + run_.n_iter), beyond = smoothed_ - inertia - gain_;
-      gain_ += rate * beyond;
-      variance_ = (1 - rate) * (variance_ + rate * beyond * beyond);
-    }
     smoothed_ = smoothed_ < 0 ? inertia : smoothed_ + part() * (inertia - smoothed_);
     ++without_progress_;
     if (smoothed_ < least_) least_ = smoothed_, without_progress_ = 0;
@@ -154,7 +134,7 @@ class MiniBatch {
     }
   }
 
-  [[nodiscard]] bool goes_on(std::uint64_t step, std::uint64_t steps) {
+  [[nodiscard]] bool goes_on(std::uint64_t step) {
     if (without_progress_ >= patience) {
       run_.stop = KMeansStop::tolerance;
       return false;
@@ -163,8 +143,6 @@ class MiniBatch {
       KMeansProgress now = control_.progress(p_.k, run_.n_iter);
       now.squared_shift = squared_shift_, now.relocated = run_.relocated;
       now.inertia = smoothed_ * p_.total_weight();
-      now.enough_shift = now.enough_changed = -1;
-      now.seconds_ahead = seconds_ahead(static_cast<double>(steps - step));
       if (!(*control_.on_progress)(now)) {
         run_.stop = KMeansStop::interrupted;
         return false;
@@ -181,10 +159,7 @@ class MiniBatch {
   FixedPoint unit_;
   std::vector<double> weight_;  ///< of all rows ever given to a centre
   double squared_shift_ = 0, smoothed_ = -1, least_ = inf;
-  double gain_ = 0, variance_ = 0;  ///< lately, of what the smoothed inertia is above that of a batch
   int without_progress_ = 0;
-  Stopwatch watch_;  ///< of steps
-  double assign_seconds_ = 0;
   LloydRun run_;
 };
 

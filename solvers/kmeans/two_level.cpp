@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/sample_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
@@ -32,21 +31,14 @@ std::vector<index_t> shares_of(std::span<const index_t> sizes, index_t k) {
 }  // namespace
 
 Matrix<double> two_level_centers(const KMeansProblem& p, const KMeansOptions& options, std::uint64_t stream,
-                                 const std::function<void(index_t, double)>& tell) {
+                                 const Chosen& chosen) {
   const Random seeds(options.seed, stream + levels);
   index_t have = 0;
-  Stopwatch fine_watch;
-  double pass_seconds = 0;  ///< a pass over all rows with all centres
-  const auto told = [&] {
-    if (have == 0) return tell(have, -1);
-    const double share = static_cast<double>(have) / static_cast<double>(p.k);
-    tell(have, fine_watch.seconds() * (1 - share) / share + (options.refine + 1) * pass_seconds);
-  };
   KMeansOptions o = options;
   o.algorithm = KMeansAlgorithm::lloyd, o.n_init = 1;
   if (o.on_progress)
     o.on_progress = [&](const KMeansProgress&) {
-      told();
+      chosen(have);
       return true;
     };
   const auto centers_of = [&](const std::vector<index_t>& numbers, index_t clusters, std::uint64_t seed) {
@@ -58,10 +50,7 @@ Matrix<double> two_level_centers(const KMeansProblem& p, const KMeansOptions& op
   const std::vector<index_t> sample = drawn_rows(p, seeds, rows_of_coarse * wanted);
   const Matrix<double> coarse = centers_of(sample, std::min(std::ssize(sample), wanted), seeds.bits(0));
   std::vector<std::int32_t> labels;
-  const Stopwatch label_watch;
   label_all(p, coarse.cview(), scores_of(o.precision), labels);
-  constexpr double with_more = 0.5;  // of that, for each centre, where there are many
-  pass_seconds = with_more * label_watch.seconds() * static_cast<double>(p.k) / static_cast<double>(coarse.rows());
   std::vector<std::vector<index_t>> rows(at(coarse.rows()));
   for (index_t i = 0; i < p.rows(); ++i)
     if (p.weight(i) > 0) rows[at(labels[at(i)])].push_back(p.first_row() + i);
@@ -70,10 +59,9 @@ Matrix<double> two_level_centers(const KMeansProblem& p, const KMeansOptions& op
   for (const auto& here : rows) sizes.push_back(sum_of_ranks(p.ctx, std::ssize(here)));
   const std::vector<index_t> shares = shares_of(sizes, p.k);
   Matrix<double> centers(p.k, p.cols());
-  fine_watch = Stopwatch();
   for (std::size_t q = 0; q < rows.size(); ++q) {
     if (shares[q] == 0) continue;
-    told();
+    chosen(have);
     const Matrix<double> fine = centers_of(gather_lists<index_t>(p.ctx, rows[q]), shares[q], seeds.bits(q + 1));
     std::copy_n(fine.data(), shares[q] * p.cols(), centers.data() + have * p.cols());
     have += shares[q];

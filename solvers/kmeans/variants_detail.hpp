@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
@@ -48,9 +49,8 @@ LloydRun bisecting(const KMeansProblem& problem, const KMeansOptions& options, c
 LloydRun balanced(const KMeansProblem& problem, const KMeansOptions& options, const FirstCenters& first,
                   const LloydControl& control);
 
-/// The centres with which KMeansAlgorithm::two_level begins to refine. `tell` is told how many are found, and how many
-/// seconds the run still takes (negative: that cannot be told yet).
+/// The centres with which KMeansAlgorithm::two_level begins to refine. `chosen` is told how many are found.
 Matrix<double> two_level_centers(const KMeansProblem& problem, const KMeansOptions& options, std::uint64_t stream,
-                                 const std::function<void(index_t, double)>& tell);
+                                 const Chosen& chosen);
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

@@ -295,24 +295,3 @@ TEST_CASE("the inertia told in every iteration falls to that of the result", "[k
   CHECK(std::is_sorted(told.rbegin(), told.rend()));
   CHECK(told.back() == Approx(r.inertia).epsilon(test::allowed::ten_digits));
 }
-
-TEST_CASE("algorithms whose end can be told tell how many seconds are ahead", "[kmeans][variants]") {
-  const auto algorithm = GENERATE(KMeansAlgorithm::lloyd, KMeansAlgorithm::mini_batch, KMeansAlgorithm::bisecting,
-                                  KMeansAlgorithm::two_level);
-  CAPTURE(static_cast<int>(algorithm));
-  const auto x = generators::uniform<double>(20000, 4, 3);
-  KMeansOptions o;
-  o.algorithm = algorithm, o.clusters = 64, o.batch = 256;
-  std::vector<double> told;
-  o.on_progress = [&told](const KMeansProgress& p) {
-    if (p.seconds_ahead >= 0) told.push_back(p.seconds_ahead);
-    return true;
-  };
-  (void)solvers::kmeans({}, Rows(x.view()), o);
-  if (algorithm == KMeansAlgorithm::lloyd) {
-    CHECK(told.empty());
-    return;
-  }
-  REQUIRE(told.size() > 10);
-  CHECK(std::all_of(told.begin(), told.end(), [](double seconds) { return std::isfinite(seconds); }));
-}
