@@ -11,8 +11,6 @@ int plan_command(app::Arguments arguments);
 int scaling_command(app::Arguments arguments);
 /// tsbench engine
 int engine_command(app::Arguments arguments);
-/// tsbench ortho
-int ortho_command(app::Arguments arguments);
 /// tsbench gpu
 int gpu_command(app::Arguments arguments);
 /// tsbench kmeans

@@ -16,7 +16,6 @@ int main(int argc, char** argv) {
         {{"plan", "what an operation would do, and why", bench::plan_command},
          {"scaling", "sums over rows on ranks, by threads or on GPUs", bench::scaling_command},
          {"engine", "measure operations, types and widths", bench::engine_command},
-         {"ortho", "block Gram-Schmidt: accuracy, synchronisations, speed", bench::ortho_command},
          {"gpu", "measure them on the GPU", bench::gpu_command},
          {"kmeans", "passes of k-means on the GPU", bench::kmeans_command},
          {"tune", "choose among GPU kernels by measuring them", bench::tune_command},

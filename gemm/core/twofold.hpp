@@ -41,11 +41,6 @@ struct Twofold {
     const Twofold rest = a - b * q;
     return sum_of(q, rest.hi / b.hi);
   }
-  friend Twofold sqrt(Twofold a) noexcept {
-    const double r = std::sqrt(a.hi);
-    const Twofold rest = a - Twofold{r, 0} * Twofold{r, 0};
-    return sum_of(r, rest.hi / (2 * r));
-  }
 };
 
 }  // namespace ts::inline v0

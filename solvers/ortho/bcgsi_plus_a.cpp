@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -65,7 +66,6 @@ double dead_factor(index_t n, double roundoff) noexcept {
 }
 
 namespace detail {
-
 namespace {
 
 /// X = Q R alone.
@@ -104,8 +104,6 @@ Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v
   }
   return f;
 }
-
-}  // namespace
 
 template <class T>
 Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, PlacedView<T> x, HostView<T> s, HostView<T> r,
@@ -156,12 +154,7 @@ Extension extend(Tall<T>& tall, BcgsiPlusA method, PlacedView<const T> v, Placed
   return finish(normalise_and_project<T>(tall, dead, v, x, s, r));
 }
 
-#define TS_INSTANTIATE(T)                                                                                          \
-  template Extension extend<T>(Tall<T>&, BcgsiPlusA, PlacedView<const T>, PlacedView<T>, HostView<T>, HostView<T>, \
-                               bool);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
-
+}  // namespace
 }  // namespace detail
 
 template <class T>

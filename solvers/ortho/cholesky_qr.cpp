@@ -42,16 +42,6 @@ bool two_cholesky_steps(Tall<T>& tall, Matrix<T> g, PlacedView<T> x, HostView<T>
 }
 
 template <class T>
-Factored factorise(Tall<T>& tall, CholQr, PlacedView<T> x, HostView<T> r) {
-  return full_or_failed(cholesky_step(tall, gram_of<T>(tall, x), x, r), x.cols(), Rung::chol_qr);
-}
-
-template <class T>
-Factored factorise(Tall<T>& tall, CholQr2, PlacedView<T> x, HostView<T> r) {
-  return full_or_failed(two_cholesky_steps(tall, gram_of<T>(tall, x), x, r), x.cols(), Rung::chol_qr);
-}
-
-template <class T>
 Factored factorise(Tall<T>& tall, ShiftedCholQr3, PlacedView<T> x, HostView<T> r) {
   const auto n = static_cast<double>(all_rows(tall.context(), x.rows())), b = static_cast<double>(x.cols());
   // s = 11 (m n + n (n + 1)) u ||X||_2^2 for an m x n block; columns are scaled to norm 1, so ||X||^2 <= b.
@@ -60,13 +50,10 @@ Factored factorise(Tall<T>& tall, ShiftedCholQr3, PlacedView<T> x, HostView<T> r
   for (index_t j = 0; j < x.cols(); ++j) shifted(j, j) *= static_cast<real_t<T>>(1 + shift);
   const bool success =
       cholesky_step(tall, std::move(shifted), x, r) && two_cholesky_steps(tall, gram_of<T>(tall, x), x, r);
-  return full_or_failed(success, x.cols(), Rung::shifted);
+  return success ? Factored{x.cols(), Rung::shifted, {}} : Factored{};
 }
 
-#define TS_INSTANTIATE(T)                                                        \
-  template Factored factorise<T>(Tall<T>&, CholQr, PlacedView<T>, HostView<T>);  \
-  template Factored factorise<T>(Tall<T>&, CholQr2, PlacedView<T>, HostView<T>); \
-  template Factored factorise<T>(Tall<T>&, ShiftedCholQr3, PlacedView<T>, HostView<T>);
+#define TS_INSTANTIATE(T) template Factored factorise<T>(Tall<T>&, ShiftedCholQr3, PlacedView<T>, HostView<T>);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, cholesky_step)

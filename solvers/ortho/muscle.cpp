@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "tallskinny/gemm/comm/row_parts.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
-#include "tallskinny/solvers/ortho/wide_gram.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::ortho {
@@ -137,6 +138,48 @@ Factored orthonormalise(const Context& ctx, HouseholderQr method, PlacedView<T> 
 }
 
 namespace {
+
+/// Partial sums that are added in a fixed order: the bits do not depend on the number of threads.
+constexpr index_t chunk_rows = 1024, most_groups = 32;
+
+/// X^H X from products and sums in float64, b x b; X on a device for float64 and complex128 alone.
+template <class T>
+Matrix<wide_t<T>> gram_in_float64(const Context& ctx, PlacedView<const T> placed) {
+  using W = wide_t<T>;
+  const index_t b = placed.cols();
+  auto g = Matrix<W>::zeros(b, b);
+  if constexpr (std::is_same_v<W, T>) {
+    Tall<T>(ctx).gram(placed, g.view());
+  } else {
+    const HostView<const T> x = placed.host();
+    if (ctx.determinism == Determinism::gpu_to_gpu || distributed(ctx)) {  // the engine knows units and ranks
+      Matrix<W> wide(x.rows(), b);
+      for (index_t i = 0; i < x.rows(); ++i)
+        for (index_t j = 0; j < b; ++j) wide(i, j) = x(i, j);
+      gram(ctx, Op::adjoint, W{1}, wide.cview(), W{}, g.view());
+      return g;
+    }
+    std::vector<Matrix<W>> partial(at(most_groups));
+    Context one = ctx;
+    one.threads = 1;
+    const index_t chunks = (x.rows() + chunk_rows - 1) / chunk_rows, groups = std::min(chunks, most_groups);
+    parallel_pieces(ctx.thread_count(), groups, [&](index_t group, int) {
+      auto& sum = partial[at(group)];
+      sum = Matrix<W>::zeros(b, b);
+      for (index_t c = chunks * group / groups; c < chunks * (group + 1) / groups; ++c) {
+        const index_t first = c * chunk_rows, rows = std::min(chunk_rows, x.rows() - first);
+        Matrix<W> wide(rows, b);
+        for (index_t i = 0; i < rows; ++i)
+          for (index_t j = 0; j < b; ++j) wide(i, j) = x(first + i, j);
+        gram(one, Op::adjoint, W{1}, wide.cview(), W{1}, sum.view());
+      }
+    });
+    for (const auto& sum : partial)
+      for (index_t i = 0; i < sum.rows(); ++i)
+        for (index_t j = 0; j < b; ++j) g(i, j) += sum(i, j);
+  }
+  return g;
+}
 
 /// X^H X - I, in float64.
 template <class T>

@@ -6,47 +6,32 @@
 
 namespace ts::inline v0::ortho {
 
-// `reductions`: sums over all rows, `passes`: times X is read, for a block on which the method succeeds at
-// its first attempt. u is the unit roundoff, kappa the condition number of X.
+// u is the unit roundoff, kappa the condition number of X.
 
-/// Cholesky QR: loss of orthogonality O(u) kappa^2.
-struct CholQr {
-  static constexpr int reductions = 1, passes = 2;
-};
-/// Cholesky QR twice: loss O(u) while kappa < u^-1/2. Source: Fukaya et al. 2014.
-struct CholQr2 {
-  static constexpr int reductions = 2, passes = 4;
-};
-/// A first Cholesky QR of the shifted Gram matrix, then CholQr2: loss O(u) while kappa < 1 / u.
-/// Source: Fukaya et al. 2020, "Shifted Cholesky QR for computing the QR factorization of ill-conditioned
-/// matrices".
-struct ShiftedCholQr3 {
-  static constexpr int reductions = 3, passes = 6;
-};
+/// Cholesky QR of the shifted Gram matrix, then twice Cholesky QR: loss O(u) while kappa < 1 / u. Source: Fukaya et al.
+/// 2020, "Shifted Cholesky QR for computing the QR factorization of ill-conditioned matrices".
+struct ShiftedCholQr3 {};
 /// Rank-revealing: eigenvectors of the column-scaled Gram matrix (SVQB, Stathopoulos and Wu 2002), repeated
 /// on the weak directions after the strong ones are projected out of them, so that directions are told apart
 /// down to `dead` and not only to its square root. A direction whose norm is at most `dead` (absolute, in
 /// the units of X's columns) is noise: it is dropped.
 struct Svqb {
-  static constexpr int reductions = 5, passes = 10;
   double dead = 0;
 };
 /// Column-pivoted Householder QR on one thread, in host memory: the last rung, and what the others are tested against.
 /// On several ranks, and at level gpu_to_gpu, of parts of the rows and then of their factors, which all ranks gather.
 /// Directions of norm at most `dead` are dropped.
 struct HouseholderQr {
-  static constexpr int reductions = 1, passes = 1;
   double dead = 0;
 };
-/// CholQr2, and on breakdown ShiftedCholQr3, Svqb, HouseholderQr: the first that succeeds. Columns and
-/// directions of norm at most `dead` are dropped.
+/// Twice Cholesky QR (loss O(u) while kappa < u^-1/2; Fukaya et al. 2014), and on breakdown ShiftedCholQr3, Svqb,
+/// HouseholderQr: the first that succeeds. Columns and directions of norm at most `dead` are dropped.
 struct Ladder {
-  static constexpr int reductions = 2, passes = 4;
   double dead = 0;
 };
 
 /// Which method delivered.
-enum class Rung { chol_qr, shifted, mixed, randomised, svqb, tsqr, householder, failed };
+enum class Rung { chol_qr, shifted, svqb, householder, failed };
 
 /// What came of an orthonormalisation.
 struct Factored {

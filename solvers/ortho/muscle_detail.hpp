@@ -1,19 +1,13 @@
 // The bodies of the muscles, on operations that are counted. Shapes are checked.
 #pragma once
 
-#include <utility>
-
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/solvers/ortho/extension.hpp"
+#include "tallskinny/solvers/ortho/muscle.hpp"
 
 namespace ts::inline v0::ortho::detail {
 
 // R is the identity on entry, or what is to be multiplied by the factor.
 
-template <class T>
-Factored factorise(Tall<T>&, CholQr, PlacedView<T> x, HostView<T> r);
-template <class T>
-Factored factorise(Tall<T>&, CholQr2, PlacedView<T> x, HostView<T> r);
 template <class T>
 Factored factorise(Tall<T>&, ShiftedCholQr3, PlacedView<T> x, HostView<T> r);
 template <class T>
@@ -38,14 +32,5 @@ template <class T>
 /// columns too far from orthonormal for the second to reach O(u).
 template <class T>
 [[nodiscard]] bool two_cholesky_steps(Tall<T>&, Matrix<T> g, PlacedView<T> x, HostView<T> r);
-
-inline Factored full_or_failed(bool success, index_t b, Rung rung) {
-  return success ? Factored{b, rung, {}} : Factored{};
-}
-
-/// One block against a basis, by the default.
-template <class T>
-Extension extend(Tall<T>&, BcgsiPlusA, PlacedView<const T> v, PlacedView<T> x, HostView<T> s, HostView<T> r,
-                 bool known);
 
 }  // namespace ts::inline v0::ortho::detail

@@ -181,26 +181,6 @@ bool cholesky(HostView<T> g, double margin) {
 }
 
 template <class T>
-void solve_adjoint(HostView<const T> r, HostView<T> b) {
-  for (index_t i = 0; i < r.rows(); ++i)
-    for (index_t j = 0; j < b.cols(); ++j) {
-      T sum = b(i, j);
-      for (index_t k = 0; k < i; ++k) sum -= conjugate(r(k, i)) * b(k, j);
-      b(i, j) = sum / conjugate(r(i, i));
-    }
-}
-
-template <class T>
-void solve_upper(HostView<const T> r, HostView<T> b) {
-  for (index_t i = r.rows(); i-- > 0;)
-    for (index_t j = 0; j < b.cols(); ++j) {
-      T sum = b(i, j);
-      for (index_t k = i + 1; k < r.rows(); ++k) sum -= r(i, k) * b(k, j);
-      b(i, j) = sum / r(i, i);
-    }
-}
-
-template <class T>
 void multiply_left(HostView<const T> a, HostView<T> r) {
   copy<T>(product<T>(a, r).view(), r);
 }
@@ -226,15 +206,6 @@ template <class T>
 void add(HostView<T> a, HostView<const T> b) {
   for (index_t i = 0; i < a.rows(); ++i)
     for (index_t j = 0; j < a.cols(); ++j) a(i, j) += b(i, j);
-}
-
-template <class T>
-void subtract_adjoint_product(HostView<const T> a, HostView<const T> b, HostView<T> c) {
-  for (index_t k = 0; k < a.rows(); ++k)
-    for (index_t i = 0; i < c.rows(); ++i) {
-      const T aki = conjugate(a(k, i));
-      for (index_t j = 0; j < c.cols(); ++j) c(i, j) -= aki * b(k, j);
-    }
 }
 
 template <class T>
@@ -267,12 +238,9 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, hermitian_eigen)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, pivoted_qr)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, svd)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, cholesky)
-TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, solve_adjoint)
-TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, solve_upper)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, multiply_left)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, product)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, add)
-TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, subtract_adjoint_product)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, copy)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_zero)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, set_identity)

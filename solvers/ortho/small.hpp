@@ -92,14 +92,6 @@ template <class T>
 template <class T>
 [[nodiscard]] bool cholesky(HostView<T> g, double margin = 0);
 
-/// B = R^-H B, with R upper triangular (its lower triangle is not read).
-template <class T>
-void solve_adjoint(HostView<const T> r, HostView<T> b);
-
-/// B = R^-1 B, with R upper triangular (its lower triangle is not read).
-template <class T>
-void solve_upper(HostView<const T> r, HostView<T> b);
-
 /// R = A R, with A k x k and R k x p.
 template <class T>
 void multiply_left(HostView<const T> a, HostView<T> r);
@@ -111,9 +103,6 @@ template <class T>
 /// A = A + B
 template <class T>
 void add(HostView<T> a, HostView<const T> b);
-/// C = C - A^H B
-template <class T>
-void subtract_adjoint_product(HostView<const T> a, HostView<const T> b, HostView<T> c);
 
 template <class T>
 void copy(HostView<const T> from, HostView<T> to);

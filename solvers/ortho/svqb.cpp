@@ -77,7 +77,7 @@ index_t svqb_level(Tall<T>& tall, PlacedView<T> x, const std::vector<double>& no
   if (!std::isfinite(largest)) return -1;
 
   // Directions by falling strength: X D^-1 U = [strong, weak]. Strong ones (down to u^1/4 of the strongest)
-  // can be normalised by the Gram matrix without losing more than half the digits, which CholQr2 gives back.
+  // can be normalised by the Gram matrix without losing more than half the digits, which two Cholesky steps give back.
   Matrix<T> u(a, a);
   for (index_t c = 0; c < a; ++c)
     for (index_t i = 0; i < a; ++i) u(i, c) = e.vectors(i, a - 1 - c);

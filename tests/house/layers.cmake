@@ -108,11 +108,6 @@ floors(gemm/assign
   "clusters")
 ground(solvers)
 ground(solvers/ortho)
-floors(solvers/ortho
-  "compared")
-foreach(room eigen svd kmeans)
-  forbid(solvers/${room} "solvers/ortho/compared/" "what is there to be compared is no part of a solver")
-endforeach()
 floors(solvers/eigen
   "values"
   "small krylov"
