@@ -113,18 +113,13 @@ Chart& Chart::dots(std::vector<Point> points, std::string style, std::string too
   return *this;
 }
 
-Chart& Chart::box(Point corner, Point opposite, std::string style, double opacity) {
-  marks_.push_back({Kind::box, {corner, opposite}, std::move(style), {}, opacity});
-  return *this;
-}
-
-Chart& Chart::text(Point centre, std::string words) {
-  marks_.push_back({Kind::text, {centre}, {}, std::move(words)});
+Chart& Chart::box(Point corner, Point opposite, std::string style) {
+  marks_.push_back({Kind::box, {corner, opposite}, std::move(style), {}});
   return *this;
 }
 
 Chart& Chart::diamond(Point centre, std::string style, std::string words, std::string tooltip) {
-  marks_.push_back({Kind::diamond, {centre}, std::move(style), std::move(words), 1, std::move(tooltip)});
+  marks_.push_back({Kind::diamond, {centre}, std::move(style), std::move(words), std::move(tooltip)});
   return *this;
 }
 
@@ -180,15 +175,12 @@ std::string Chart::svg() const {
     } else if (m.kind == Kind::box) {
       const auto [x0, x1] = std::minmax(shown[0].x, shown[1].x);
       const auto [y0, y1] = std::minmax(shown[0].y, shown[1].y);
-      svg +=
-          format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"", x0, y0, std::max(x1 - x0, 0.5), y1 - y0);
-      svg += m.opacity < 1 ? format(" fill-opacity=\"%.2f\"/>", m.opacity) : "/>";
-    } else if (m.kind == Kind::diamond) {
+      svg += format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", x0, y0, std::max(x1 - x0, 0.5),
+                    y1 - y0);
+    } else {
       svg += diamond_element(shown[0].x, shown[0].y, m.tooltip);
       const char* const anchor = shown[0].x > right - 40 ? "end" : "middle";  // words stay inside
       if (!m.words.empty()) svg += text_element(shown[0].x, shown[0].y - 9, anchor, m.words);
-    } else {
-      svg += text_element(shown[0].x, shown[0].y + 4, "middle", m.words);
     }
     svg += "</g>\n";
   }

@@ -42,8 +42,7 @@ class Chart {
   Chart& line(std::vector<Point> points, std::string style);
   /// The tooltip is that of each of them.
   Chart& dots(std::vector<Point> points, std::string style, std::string tooltip = {});
-  Chart& box(Point corner, Point opposite, std::string style, double opacity = 1);
-  Chart& text(Point centre, std::string words);
+  Chart& box(Point corner, Point opposite, std::string style);
   /// A diamond with a border, and words above it.
   Chart& diamond(Point centre, std::string style, std::string words, std::string tooltip);
 
@@ -52,12 +51,11 @@ class Chart {
   [[nodiscard]] std::string name() const;
 
  private:
-  enum class Kind { line, dots, box, text, diamond };
+  enum class Kind { line, dots, box, diamond };
   struct Mark {
     Kind kind;
     std::vector<Point> points;
     std::string style, words;
-    double opacity = 1;
     std::string tooltip = {};
   };
 

@@ -6,7 +6,6 @@
 #include "tallskinny/app/tsbench/error_bound.hpp"
 #include "tallskinny/app/tsbench/gpu/kernels.hpp"
 #include "tallskinny/app/tsbench/values.hpp"
-#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::bench {
@@ -58,29 +57,18 @@ std::vector<R> values_of(const Context& ctx, Strided<const R, S> contiguous) {
   return values;
 }
 
-std::vector<InnerSum> of_all_ranks(const Context& ctx, std::vector<InnerSum> sums) {
-  const std::vector<InnerSum> all = gather_lists<InnerSum>(ctx, sums);
-  const std::size_t here = sums.size();
-  std::fill(sums.begin(), sums.end(), InnerSum{});
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    InnerSum& sum = sums[i % here];
-    sum.re += all[i].re, sum.im += all[i].im, sum.size += all[i].size;
-  }
-  return sums;
-}
-
 /// Entries of A^H B against `c`; of column norms, which are the roots of a diagonal.
 template <class T, Space S>
 double worst_inner(const Context& ctx, Strided<const T, S> a, Strided<const T, S> b, Strided<const result_t<T>, S> c,
                    bool norms = false) {
   using R = result_t<T>;
   const auto entries = sampled_entries(a.cols, b.cols, norms, compared_entries<S>);
-  const std::vector<InnerSum> sums = of_all_ranks(ctx, inner_sums<T>(ctx, a, b, entries));
+  const std::vector<InnerSum> sums = inner_sums<T>(ctx, a, b, entries);
   const std::vector<R> computed = values_of<R, S>(ctx, c);
   double worst = 0;
   for (std::size_t e = 0; e < entries.size(); ++e) {
     Sum want;
-    const auto terms = static_cast<long double>(all_rows(ctx, a.rows));
+    const auto terms = static_cast<long double>(a.rows);
     if (norms) {  // reals, packed; sums of float32 squares are taken in float64
       const long double norm = std::sqrt(sums[e].re);
       want.value = {norm, 0}, want.magnitude = norm;

@@ -11,7 +11,7 @@ namespace ts::bench {
 
 /// The largest error of sampled entries of the result in `o` (just computed from operands whose values are those of
 /// operands.hpp), relative to the a-priori bound of the operation (error_bound.hpp): at most 1 when right. Rows of tall
-/// results are computed again in long double; entries of sums over the rows of all ranks are compared with sums in long
+/// results are computed again in long double; entries of sums over rows are compared with sums in long
 /// double, or on a GPU in twice float64's precision.
 template <class T, Space S>
 [[nodiscard]] double worst_error(const Context& ctx, const Operands<T, S>& o);

@@ -7,8 +7,6 @@ namespace ts::bench {
 
 /// tsbench plan OP TYPE n m k
 int plan_command(app::Arguments arguments);
-/// tsbench scaling
-int scaling_command(app::Arguments arguments);
 /// tsbench engine
 int engine_command(app::Arguments arguments);
 /// tsbench gpu
@@ -17,10 +15,6 @@ int gpu_command(app::Arguments arguments);
 int kmeans_command(app::Arguments arguments);
 /// tsbench tune
 int tune_command(app::Arguments arguments);
-/// tsbench papers
-int papers_command(app::Arguments arguments);
-/// tsbench page RESULTS.json
-int page_command(app::Arguments arguments);
 /// tsbench pack
 int pack_command(app::Arguments arguments);
 /// tsbench kernel OP TYPE n m k

@@ -11,18 +11,14 @@ int main(int argc, char** argv) {
         {{"what would run for A^H B with A and B 10 million x 8, and why", "tsbench plan tsmttsm float64 1e7 8 8"},
          {"every operation against this machine's roofs, Eigen and OpenBLAS", "tsbench engine --json engine.json"}},
         ""};
-    return app::run_command(
-        about,
-        {{"plan", "what an operation would do, and why", bench::plan_command},
-         {"scaling", "sums over rows on ranks, by threads or on GPUs", bench::scaling_command},
-         {"engine", "measure operations, types and widths", bench::engine_command},
-         {"gpu", "measure them on the GPU", bench::gpu_command},
-         {"kmeans", "passes of k-means on the GPU", bench::kmeans_command},
-         {"tune", "choose among GPU kernels by measuring them", bench::tune_command},
-         {"papers", "figures of the papers behind the engine, measured here", bench::papers_command},
-         {"page", "a page of curves from figures of the gpu command", bench::page_command},
-         {"pack", "the GPU kernels of default runs, compiled into a file", bench::pack_command},
-         {"kernel", "the GPU kernel of an operation and what it uses", bench::kernel_command}},
-        arguments);
+    return app::run_command(about,
+                            {{"plan", "what an operation would do, and why", bench::plan_command},
+                             {"engine", "measure operations, types and widths", bench::engine_command},
+                             {"gpu", "measure them on the GPU", bench::gpu_command},
+                             {"kmeans", "passes of k-means on the GPU", bench::kmeans_command},
+                             {"tune", "choose among GPU kernels by measuring them", bench::tune_command},
+                             {"pack", "the GPU kernels of default runs, compiled into a file", bench::pack_command},
+                             {"kernel", "the GPU kernel of an operation and what it uses", bench::kernel_command}},
+                            arguments);
   });
 }

@@ -26,7 +26,6 @@ struct Timing {
 struct PeerTiming {
   std::string library, way;  ///< as Peer has them
   Timing timing;
-  double joules = 0;  ///< of one run; 0: not measured
 };
 
 /// One of the kernels among which the planner chooses.
@@ -47,7 +46,6 @@ struct Measured {
   double predicted_seconds = 0;  ///< by the plan for the host with these roofs
   Timing ours;
   double graph_seconds = 0;                 ///< of one run in a captured graph of a GPU
-  double joules = 0;                        ///< of one run; 0: not measured
   std::vector<PeerTiming> peers;            ///< on a GPU the fastest way of all alone
   std::vector<CandidateTiming> candidates;  ///< of sparse products on a GPU
   double worst_error = 0;                   ///< relative to the bound: at most 1, or the case is not timed
@@ -79,7 +77,6 @@ struct Effort {
   int repetitions = 5;
   bool peers = true;
   double seconds_per_contestant = 1.5;  ///< a slow one is not repeated beyond this on the host
-  double energy_seconds = 0;            ///< of a loop on a GPU whose energy is read; 0: it is not
 };
 
 /// The one way in which a case is measured: run, checked, run again for the same bits where the place has a hash of

@@ -28,11 +28,6 @@ std::string share_text(M m) {
   if (m.sector_share() > 0) text += format("|%.0f", 100 * m.sector_share());
   return text;
 }
-std::string joules_text(M m) { return m.joules > 0 ? format("%.3f", m.joules) : "-"; }
-std::string joules_ratio_text(M m) {
-  const PeerTiming* const vendor = m.peer("vendor");
-  return m.joules > 0 && vendor != nullptr && vendor->joules > 0 ? format("%.2f", vendor->joules / m.joules) : "-";
-}
 std::string vendor_text(M m) {
   const PeerTiming* const vendor = m.peer("vendor");
   return vendor == nullptr ? "-" : vendor->way;
@@ -71,8 +66,6 @@ constexpr Column gpu_columns[] = {
     {"roof%", 8, false, false, share_text},
     {"vendor", 8, false, false, vendor_text},
     {"/vendor", 8, false, false, [](M m) { return times_text(m, "vendor", "-"); }},
-    {"J", 8, false, false, joules_text},
-    {"/J", 7, false, false, joules_ratio_text},
     {"err", 8, false, true, [](M m) { return format("%.0e", m.worst_error); }},
     {"bits", 5, false, false, [](M m) { return std::string(m.same_bits ? "same" : "DIFF"); }}};
 
@@ -152,12 +145,10 @@ app::JsonObject json_of(const Measured& m) {
         .add("float64_flops_roof", m.roofs.float64_flops)
         .add("float32_flops_roof", m.roofs.float32_flops);
   if (m.sector_share() > 0) json.add("sector_share", m.sector_share());
-  if (m.joules > 0) json.add("joules", m.joules);
   for (const CandidateTiming& c : m.candidates) json.add("seconds of " + c.kernel, c.seconds);
   for (const PeerTiming& peer : m.peers) {
     if (!peer.way.empty()) json.add(peer.library + "_routine", peer.way);
     json.add(peer.library + "_seconds", m.seconds(peer.timing)).add("times_" + peer.library, m.times(peer.library));
-    if (peer.joules > 0) json.add(peer.library + "_joules", peer.joules);
   }
   return json;
 }

@@ -9,7 +9,7 @@
 
 namespace ts::bench {
 
-/// A measured case as summaries and pages need it.
+/// A measured case as summaries need it.
 struct Cell {
   std::string table, operation, type, form;
   index_t n = 0, p = 0, q = 0;

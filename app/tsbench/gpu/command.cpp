@@ -7,8 +7,6 @@
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/place.hpp"
-#include "tallskinny/app/tsbench/page.hpp"
-#include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/app/tsbench/results_file.hpp"
 #include "tallskinny/app/tsbench/tables.hpp"
@@ -20,7 +18,7 @@ namespace {
 
 struct GpuRequest {
   std::string tables, compared, operations, types, widths = "1,2,3,4,7,8,12,16,24,31,32,48,63,64";
-  std::string json_file, html_file;
+  std::string json_file;
   bool selects = false;  ///< operations and widths instead of tables
   Selection selection;
   Determinism determinism = Determinism::run_to_run;
@@ -38,8 +36,8 @@ std::string what_is_measured() {
          "that keeps the type's accuracy; behind a bar, for rows with gaps, the share of the whole "
          "32-byte sectors that memory moves. /vendor says how many times faster ours is than the best "
          "of cuBLAS (gemm, three-multiplication gemm, rank updates, gemv, dot, trsm), of all algorithms "
-         "that cuBLASLt proposes (lt), and of cuSPARSE's. J is the energy of one run, /J that of the "
-         "vendor over ours. err is the error over its bound, bits whether a second run gave the same. "
+         "that cuBLASLt proposes (lt), and of cuSPARSE's. err is the error over its bound, bits whether a second run "
+         "gave the same. "
          "The first visible device is used (CUDA_VISIBLE_DEVICES). Exit code 1 when a result was wrong.";
 }
 
@@ -74,16 +72,13 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
       .choice("same-bits", request.determinism, "what the order of sums may depend on",
               {{"run_to_run", Determinism::run_to_run}, {"gpu_to_gpu", Determinism::gpu_to_gpu}})
       .value("repetitions", "N", request.effort.repetitions, "runs of each contestant", app::between(1, 1000))
-      .value("energy", "SECONDS", request.effort.energy_seconds,
-             "read the energy of loops of this length; 0: do not (0.3 is enough)", app::between(0.0, 60.0))
       .flag("quick", quick, "64 MiB, three widths, three runs: a smoke test, not a measurement")
       .value("peers", "LIST", request.compared,
              "tables that are compared with NVIDIA's libraries, which takes longest; all unless given")
       .flag("no-peers", no_peers, "leave NVIDIA's libraries out")
-      .value("json", "FILE", request.json_file, "also write all figures here, every few seconds")
-      .value("html", "FILE", request.html_file, "also write a page of curves here");
+      .value("json", "FILE", request.json_file, "also write all figures here, every few seconds");
   if (!options.parse(arguments)) return false;
-  app::check_output_paths({{"--json", request.json_file}, {"--html", request.html_file}});
+  app::check_output_paths({{"--json", request.json_file}});
   if (quick) {
     if (!options.given("bytes")) selection.bytes = std::int64_t{64} << 20;
     if (!options.given("widths")) request.widths = "1,8,31";
@@ -148,12 +143,6 @@ int gpu_command(app::Arguments arguments) {
     cells.push_back(cell_of(m));
   }
   results.finish();
-  if (!request.html_file.empty())
-    write_and_tell(request.html_file,
-                   html_page({roofs.name, utc_now(), std::string(commit()), vendor_versions(),
-                              roofs.read_bytes_per_second, roofs.copy_bytes_per_second},
-                             cells),
-                   "a page of curves");
   std::cout << '\n';
   print_gpu_roofs(std::cout, roofs);
   print_summary(std::cout, cells);

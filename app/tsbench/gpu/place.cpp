@@ -13,13 +13,12 @@ namespace ts::bench {
 namespace {
 
 /// Compiles everything before anything takes memory.
-GpuPool prepared_pool(const Context& ctx, const std::vector<Case>& cases, const std::vector<cuda::KernelPlan>& more) {
+GpuPool prepared_pool(const Context& ctx, const std::vector<Case>& cases) {
   const cuda::DeviceInfo& device = ctx.stream.device();
   std::vector<cuda::KernelPlan> plans = app::roof_plans(device);
   const auto take = [&](const std::vector<cuda::KernelPlan>& some) {
     plans.insert(plans.end(), some.begin(), some.end());
   };
-  take(more);
   for (const DType type : every_dtype) take(bench_plans(type));
   for (const Case& c : cases) take(kernels_of(c, device, ctx.determinism));
   cuda::prepare(ctx, plans);
@@ -83,11 +82,10 @@ struct Heats {
 
 }  // namespace
 
-GpuPlace::GpuPlace(const Context& ctx, const std::vector<Case>& cases, const std::vector<cuda::KernelPlan>& more)
+GpuPlace::GpuPlace(const Context& ctx, const std::vector<Case>& cases)
     : ctx_(ctx),
-      pool_(prepared_pool(ctx, cases, more)),
-      roofs_(app::measure_gpu_roofs(ctx, pool_.source(), pool_.target())),
-      meter_(ctx.stream.device()) {}
+      pool_(prepared_pool(ctx, cases)),
+      roofs_(app::measure_gpu_roofs(ctx, pool_.source(), pool_.target())) {}
 
 template <class T>
 std::uint64_t GpuPlace::bits_of(const DeviceOperands<T>& o) const {
@@ -121,10 +119,7 @@ void GpuPlace::time_vendor(const std::vector<DeviceOperands<T>>& sets, const Eff
     if (best == nullptr || timing.median < found.timing.median)
       best = &r.peer, found = {best->library, best->way, timing};
   }
-  if (best == nullptr) return;
-  Turns turns = turns_of<T>(sets, best->run);
-  found.joules = meter_.joules(ctx_, effort.energy_seconds, found.timing.median, turns);
-  m.peers.push_back(std::move(found));
+  if (best != nullptr) m.peers.push_back(std::move(found));
 }
 
 /// Every kernel that the planner may choose, each checked: the planner takes what a tuned table of one row names.
@@ -159,7 +154,6 @@ void GpuPlace::time(const std::vector<DeviceOperands<T>>& sets, const Effort& ef
   Turns turns = turns_of<T>(sets, body);
   m.ours = stream_timing(ctx_, effort.repetitions, turns);
   m.graph_seconds = graph_seconds(ctx_, effort.repetitions, m.ours.median, turns);
-  m.joules = meter_.joules(ctx_, effort.energy_seconds, m.ours.median, turns);
   if (effort.peers) time_vendor<T>(sets, effort, m);
   if (m.described.problem.operation == Operation::spmm) time_candidates<T>(sets, effort, m);
 }

@@ -1,7 +1,6 @@
 // A GPU as a place where cases are measured.
 #pragma once
 
-#include "tallskinny/app/tsbench/gpu/energy.hpp"
 #include "tallskinny/app/tsbench/gpu/pool.hpp"
 #include "tallskinny/app/tsbench/measure.hpp"
 
@@ -11,14 +10,13 @@ class GpuPlace {
  public:
   static constexpr Space space = Space::device;
 
-  /// Compiles, in parallel, what the cases and the benchmark itself need, and `more`; takes memory; measures the
-  /// roofs. `ctx` is kept.
-  GpuPlace(const Context& ctx, const std::vector<Case>& cases, const std::vector<cuda::KernelPlan>& more = {});
+  /// Compiles, in parallel, what the cases and the benchmark itself need; takes memory; measures the roofs. `ctx` is
+  /// kept.
+  GpuPlace(const Context& ctx, const std::vector<Case>& cases);
 
   [[nodiscard]] Measured measure(const Case& c, const Effort& effort);
   /// The device with rates as measured.
   [[nodiscard]] const cuda::DeviceInfo& roofs() const noexcept { return roofs_; }
-  [[nodiscard]] const GpuPool& pool() const noexcept { return pool_; }
 
   // What measure_on asks for.
   [[nodiscard]] const Context& context() const noexcept { return ctx_; }
@@ -46,7 +44,6 @@ class GpuPlace {
   const Context& ctx_;
   GpuPool pool_;
   cuda::DeviceInfo roofs_;
-  EnergyMeter meter_;
 };
 
 }  // namespace ts::bench

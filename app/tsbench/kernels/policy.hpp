@@ -57,23 +57,4 @@ struct BenchPolicy {
   friend bool operator==(const BenchPolicy&, const BenchPolicy&) = default;
 };
 
-struct RoofStreamsArguments {
-  const double* from;
-  double* to;
-  index_t count;  ///< a multiple of what the grid reads at a time
-};
-struct RoofStreamsPolicy {
-  static constexpr char header[] = "tallskinny/app/tsbench/kernels/policy.hpp";
-  static constexpr char name[] = "ts::bench::RoofStreamsPolicy";
-  using Arguments = RoofStreamsArguments;
-
-  int streams = 1;      ///< doubles that a thread reads at a time
-  bool writes = false;  ///< scaled copies instead of sums
-
-  static constexpr int threads = 128;
-
-  static constexpr void members(auto& p, auto each) { each("streams", p.streams), each("writes", p.writes); }
-  friend bool operator==(const RoofStreamsPolicy&, const RoofStreamsPolicy&) = default;
-};
-
 }  // namespace ts::bench

@@ -7,7 +7,6 @@
 
 #include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/tsbench/gpu/kernels.hpp"
-#include "tallskinny/app/tsbench/papers/occupancy.hpp"
 #include "tallskinny/app/tsbench/run.hpp"
 #include "tallskinny/app/tsbench/sparse_pattern.hpp"
 #include "tallskinny/app/tsbench/tables.hpp"
@@ -135,7 +134,6 @@ TEST_CASE("the kernels of the benchmark itself compile without a GPU", "[cuda]")
     for (const cuda::KernelPlan& plan : bench_plans(type)) compiles(plan, "sm_90a");
   for (const char* arch : {"sm_80", "sm_90a"}) {
     const cuda::DeviceInfo device = cuda::typical_device(arch);
-    for (const cuda::KernelPlan& plan : occupancy_plans(device)) compiles(plan, arch);
     for (const cuda::KernelPlan& plan : app::roof_plans(device)) compiles(plan, arch);
   }
 }
