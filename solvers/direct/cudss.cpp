@@ -22,7 +22,7 @@ namespace {
 
 // Numbers of the header of cuDSS 1.0.
 enum Setting : int { solve_mode = 4, refinement_steps = 5, deterministic = 24 };
-enum SolveMode : int { as_it_is = 0, adjoint = 2 };
+enum SolveMode : int { solve_as_it_is = 0, solve_adjoint = 2 };
 enum Told : int { told_info = 0, told_inertia = 3, told_memory = 13 };
 enum Phase : int { analyse_pattern = 3, factorise_first = 4, factorise_again = 8, solve_all = 1008 };
 enum Status : int { all_well = 0, lacks_memory = 2 };
@@ -147,7 +147,7 @@ class CudssSolver final : public DirectSolver<T> {
   }
 
   void solve(const Context& ctx, Op op, PlacedView<const T> b, PlacedView<T> x) const override {
-    set(solve_mode, op == Op::adjoint && !ldl_ ? adjoint : as_it_is);
+    set(solve_mode, op == Op::adjoint && !ldl_ ? solve_adjoint : solve_as_it_is);
     PlacedMatrix<T> there;
     Context on = ctx;
     on.stream = stream_;
