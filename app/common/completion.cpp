@@ -168,19 +168,19 @@ void expect_shell(std::string_view shell) {
                 std::string("--completion is '").append(shell).append("': expected bash, zsh or fish"));
 }
 
-void print_option_completion(std::ostream& out, std::string_view shell, const std::string& name,
-                             const std::vector<Options::Entry>& entries) {
+void Options::print_completion(std::ostream& out, std::string_view shell) const {
   expect_shell(shell);
+  const std::string& name = about_.name;
   const bool whole = name.find(' ') == std::string::npos;
   if (shell == "bash") {
-    bash_options(out, name, entries);
+    bash_options(out, name, entries_);
     if (whole) out << "complete -o filenames -F " << function_of(name) << ' ' << name << '\n';
   } else if (shell == "zsh") {
     if (whole) out << "#compdef " << name << '\n';
-    zsh_options(out, name, entries);
+    zsh_options(out, name, entries_);
     if (whole) out << function_of(name) << " \"$@\"\n";
   } else {
-    fish_options(out, name, entries);
+    fish_options(out, name, entries_);
   }
 }
 
@@ -207,10 +207,6 @@ void print_command_completion(std::ostream& out, std::string_view shell, const s
       out << "complete -c " << program << " -n __fish_use_subcommand -f -a " << name << " -d '" << for_quotes(summary)
           << "'\n";
   }
-}
-
-void Options::print_completion(std::ostream& out, std::string_view shell) const {
-  print_option_completion(out, shell, about_.name, entries_);
 }
 
 }  // namespace ts::app

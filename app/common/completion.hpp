@@ -22,11 +22,8 @@ Completions completions_of(const Options::Entry& entry);
 /// Throws Error(invalid_argument) unless it is bash, zsh or fish.
 void expect_shell(std::string_view shell);
 
-/// A function _NAME (fish: lines with a condition) for a program, or for one command of a program ("tsdata gen"). A
-/// program with commands calls the functions of these: print_command_completion(). The others register themselves.
-void print_option_completion(std::ostream& out, std::string_view shell, const std::string& name,
-                             const std::vector<Options::Entry>& entries);
-/// The functions of commands, whose names and summaries these are, have been printed before.
+/// For a program with commands, whose names and summaries these are: it calls the functions of these, which
+/// Options::print_completion has printed before.
 void print_command_completion(std::ostream& out, std::string_view shell, const std::string& program,
                               const std::vector<std::pair<std::string, std::string>>& commands);
 

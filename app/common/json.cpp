@@ -24,65 +24,30 @@ JsonObject& JsonObject::operator=(JsonObject other) noexcept {
 }
 JsonObject::~JsonObject() = default;
 
-JsonObject& JsonObject::add(std::string_view name, bool value) {
-  body_->json[std::string(name)] = value;
+template <class Value>
+JsonObject& JsonObject::set(std::string_view name, Value&& value) {
+  body_->json[std::string(name)] = std::forward<Value>(value);
   return *this;
 }
-JsonObject& JsonObject::add(std::string_view name, int value) {
-  body_->json[std::string(name)] = value;
-  return *this;
+
+JsonObject& JsonObject::add(std::string_view name, bool value) { return set(name, value); }
+JsonObject& JsonObject::add(std::string_view name, int value) { return set(name, value); }
+JsonObject& JsonObject::add(std::string_view name, std::int64_t value) { return set(name, value); }
+JsonObject& JsonObject::add(std::string_view name, std::uint64_t value) { return set(name, value); }
+JsonObject& JsonObject::add(std::string_view name, double value) { return set(name, value); }
+JsonObject& JsonObject::add(std::string_view name, std::string_view value) { return set(name, std::string(value)); }
+JsonObject& JsonObject::add(std::string_view name, const std::vector<double>& values) { return set(name, values); }
+JsonObject& JsonObject::add(std::string_view name, const std::vector<std::int64_t>& values) {
+  return set(name, values);
 }
-JsonObject& JsonObject::add(std::string_view name, std::int64_t value) {
-  body_->json[std::string(name)] = value;
-  return *this;
-}
-JsonObject& JsonObject::add(std::string_view name, std::uint64_t value) {
-  body_->json[std::string(name)] = value;
-  return *this;
-}
-JsonObject& JsonObject::add(std::string_view name, double value) {
-  body_->json[std::string(name)] = value;
-  return *this;
-}
-JsonObject& JsonObject::add(std::string_view name, const char* value) { return add(name, std::string_view(value)); }
-JsonObject& JsonObject::add(std::string_view name, std::string_view value) {
-  body_->json[std::string(name)] = std::string(value);
-  return *this;
-}
-JsonObject& JsonObject::add(std::string_view name, std::span<const double> values) {
-  body_->json[std::string(name)] = std::vector<double>(values.begin(), values.end());
-  return *this;
-}
-JsonObject& JsonObject::add(std::string_view name, std::span<const float> values) {
-  body_->json[std::string(name)] = std::vector<float>(values.begin(), values.end());
-  return *this;
-}
-JsonObject& JsonObject::add(std::string_view name, std::span<const std::int64_t> values) {
-  body_->json[std::string(name)] = std::vector<std::int64_t>(values.begin(), values.end());
-  return *this;
-}
-JsonObject& JsonObject::add(std::string_view name, std::span<const std::int32_t> values) {
-  body_->json[std::string(name)] = std::vector<std::int32_t>(values.begin(), values.end());
-  return *this;
-}
-JsonObject& JsonObject::add(std::string_view name, const std::vector<std::string>& values) {
-  body_->json[std::string(name)] = values;
-  return *this;
-}
-JsonObject& JsonObject::add(std::string_view name, const JsonObject& value) {
-  body_->json[std::string(name)] = value.body_->json;
-  return *this;
-}
+JsonObject& JsonObject::add(std::string_view name, const std::vector<std::string>& values) { return set(name, values); }
+JsonObject& JsonObject::add(std::string_view name, const JsonObject& value) { return set(name, value.body_->json); }
 JsonObject& JsonObject::add(std::string_view name, const std::vector<JsonObject>& values) {
   auto array = nlohmann::ordered_json::array();
   for (const JsonObject& value : values) array.push_back(value.body_->json);
-  body_->json[std::string(name)] = std::move(array);
-  return *this;
+  return set(name, std::move(array));
 }
-JsonObject& JsonObject::add_null(std::string_view name) {
-  body_->json[std::string(name)] = nullptr;
-  return *this;
-}
+JsonObject& JsonObject::add_null(std::string_view name) { return set(name, nullptr); }
 
 std::string JsonObject::text(int indent) const {
   return body_->json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

@@ -28,19 +28,11 @@ class JsonObject {
   JsonObject& add(std::string_view name, std::int64_t value);
   JsonObject& add(std::string_view name, std::uint64_t value);
   JsonObject& add(std::string_view name, double value);
-  JsonObject& add(std::string_view name, const char* value);
   JsonObject& add(std::string_view name, std::string_view value);
+  JsonObject& add(std::string_view name, const char* value) { return add(name, std::string_view(value)); }
   JsonObject& add(std::string_view name, const std::string& value) { return add(name, std::string_view(value)); }
-  JsonObject& add(std::string_view name, std::span<const double> values);
-  JsonObject& add(std::string_view name, std::span<const float> values);
-  JsonObject& add(std::string_view name, std::span<const std::int64_t> values);
-  JsonObject& add(std::string_view name, std::span<const std::int32_t> values);
-  JsonObject& add(std::string_view name, const std::vector<double>& values) {
-    return add(name, std::span<const double>(values));
-  }
-  JsonObject& add(std::string_view name, const std::vector<std::int64_t>& values) {
-    return add(name, std::span<const std::int64_t>(values));
-  }
+  JsonObject& add(std::string_view name, const std::vector<double>& values);
+  JsonObject& add(std::string_view name, const std::vector<std::int64_t>& values);
   JsonObject& add(std::string_view name, const std::vector<std::string>& values);
   JsonObject& add(std::string_view name, const JsonObject& value);
   JsonObject& add(std::string_view name, const std::vector<JsonObject>& values);
@@ -52,6 +44,8 @@ class JsonObject {
 
  private:
   struct Body;
+  template <class Value>
+  JsonObject& set(std::string_view name, Value&& value);
   std::unique_ptr<Body> body_;
 };
 

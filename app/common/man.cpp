@@ -61,8 +61,7 @@ void print_notes(std::ostream& out, const std::string& notes) {
   if (as_is) out << ".EE\n";
 }
 
-}  // namespace
-
+/// Title, name and synopsis.
 void print_man_head(std::ostream& out, const About& about) {
   const std::string page = page_of(about.name);
   out << ".TH " << upper(page) << " 1 \"\" \"tallskinny " << release() << "\" \"User Commands\"\n"
@@ -71,6 +70,7 @@ void print_man_head(std::ostream& out, const About& about) {
       << ".SH SYNOPSIS\n.B " << roff(about.name) << "\n.RI " << '"' << roff(about.usage) << "\"\n";
 }
 
+/// Notes, examples, exit status.
 void print_man_tail(std::ostream& out, const About& about) {
   print_notes(out, about.notes);
   print_examples(out, about);
@@ -78,6 +78,8 @@ void print_man_tail(std::ostream& out, const About& about) {
          "the arguments are wrong\n.TP\n.B 3\na solver has not converged or is not complete, and wrote what there is\n"
          ".TP\n.B 4\nan input file cannot be used\n.TP\n.B 5\nthe device that was asked for is not there\n";
 }
+
+}  // namespace
 
 void print_man_commands(std::ostream& out, const About& about,
                         const std::vector<std::pair<std::string, std::string>>& commands) {

@@ -1,4 +1,4 @@
-// Pages for man(1): what those of options (Options::print_man) and of programs with commands share.
+// Pages for man(1) of programs with commands; Options::print_man has those of options.
 #pragma once
 
 #include <iosfwd>
@@ -10,10 +10,6 @@
 
 namespace ts::app {
 
-/// Title, name and synopsis.
-void print_man_head(std::ostream& out, const About& about);
-/// Notes, examples, exit status.
-void print_man_tail(std::ostream& out, const About& about);
 /// The page of a program whose commands, by name and summary, have pages of their own.
 void print_man_commands(std::ostream& out, const About& about,
                         const std::vector<std::pair<std::string, std::string>>& commands);

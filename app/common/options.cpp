@@ -14,8 +14,8 @@ Options& Options::group(std::string title) {
   return *this;
 }
 
-Options& Options::add(std::string_view names, std::string value_name, std::string default_text, std::string help,
-                      std::string what, std::function<bool(std::string_view)> assign) {
+Options& Options::custom(std::string_view names, std::string value_name, std::string default_text, std::string help,
+                         std::string what, std::function<bool(std::string_view)> assign) {
   Entry entry;
   const auto comma = names.find(',');
   entry.long_name = names.substr(0, comma);
@@ -31,13 +31,13 @@ Options& Options::add(std::string_view names, std::string value_name, std::strin
 }
 
 Options& Options::flag(std::string_view names, bool& target, std::string help) {
-  return add(names, {}, {}, std::move(help), "true or false",
-             [&target](std::string_view text) { return parse_value(text, target); });
+  return custom(names, {}, {}, std::move(help), "true or false",
+                [&target](std::string_view text) { return parse_value(text, target); });
 }
 
 Options& Options::values(std::string_view names, std::string value_name, std::vector<std::string>& target,
                          std::string help) {
-  add(names, std::move(value_name), {}, std::move(help), "a text", [&target](std::string_view text) {
+  custom(names, std::move(value_name), {}, std::move(help), "a text", [&target](std::string_view text) {
     if (text.empty()) return false;
     target.emplace_back(text);
     return true;
@@ -46,10 +46,10 @@ Options& Options::values(std::string_view names, std::string value_name, std::ve
   return *this;
 }
 
-Options& Options::custom(std::string_view names, std::string value_name, std::string default_text, std::string help,
-                         std::string what, std::function<bool(std::string_view)> assign) {
-  return add(names, std::move(value_name), std::move(default_text), std::move(help), std::move(what),
-             std::move(assign));
+Options& Options::file(std::string_view names, std::string value_name, std::string& target, std::string help,
+                       std::string what) {
+  return custom(names, std::move(value_name), target, std::move(help), std::move(what),
+                [&target](std::string_view text) { return parse_value(text, target); });
 }
 
 Options& Options::known_as(std::vector<std::string> names) {

@@ -82,14 +82,14 @@ class Options {
   template <class T>
   Options& value(std::string_view names, const std::string& value_name, T& target, const std::string& help,
                  const Accept<T>& accept = {}) {
-    return add(names, value_name, value_text(target), help, expected<T>(accept.what),
-               [&target, accept](std::string_view text) { return assign(text, target, accept); });
+    return custom(names, value_name, value_text(target), help, expected<T>(accept.what),
+                  [&target, accept](std::string_view text) { return assign(text, target, accept); });
   }
   /// Without a default: stays empty unless given.
   template <class T>
   Options& value(std::string_view names, const std::string& value_name, std::optional<T>& target,
                  const std::string& help, const Accept<T>& accept = {}) {
-    return add(names, value_name, {}, help, expected<T>(accept.what), [&target, accept](std::string_view text) {
+    return custom(names, value_name, {}, help, expected<T>(accept.what), [&target, accept](std::string_view text) {
       T parsed{};
       if (!assign(text, parsed, accept)) return false;
       target = std::move(parsed);
@@ -110,17 +110,22 @@ class Options {
     std::vector<std::string> texts;
     texts.reserve(words.size());
     for (const auto& [word, meaning] : words) texts.push_back(word);
-    add(names, listed, initial, help, "one of " + listed, [&target, words = std::move(words)](std::string_view text) {
-      for (const auto& [word, meaning] : words)
-        if (word == text) return target = meaning, true;
-      return false;
-    });
+    custom(names, listed, initial, help, "one of " + listed,
+           [&target, words = std::move(words)](std::string_view text) {
+             for (const auto& [word, meaning] : words)
+               if (word == text) return target = meaning, true;
+             return false;
+           });
     entries_.back().words = std::move(texts);
     return *this;
   }
   /// Anything else. `assign` answers whether it accepts the text; `what` completes "expected ...".
   Options& custom(std::string_view names, std::string value_name, std::string default_text, std::string help,
                   std::string what, std::function<bool(std::string_view)> assign);
+
+  /// A name of a file.
+  Options& file(std::string_view names, std::string value_name, std::string& target, std::string help,
+                std::string what = "a file name");
 
   /// Names that other programs have for the last option: whoever gives one of them is told ours. In lower case, with
   /// dashes, and without the prefixes of SLEPc (eps_, svd_, st_).
@@ -152,7 +157,8 @@ class Options {
   void print_help(std::ostream& out) const;
   /// A page for man, of section 1.
   void print_man(std::ostream& out) const;
-  /// What a shell needs to complete the arguments: see completion.hpp.
+  /// With what a shell completes the arguments: a function _NAME (fish: lines with a condition) for a program, or for
+  /// one command of a program ("tsdata gen"), of which programs register themselves.
   void print_completion(std::ostream& out, std::string_view shell) const;
 
   struct Entry {
@@ -187,8 +193,6 @@ class Options {
     target = std::move(parsed);
     return true;
   }
-  Options& add(std::string_view names, std::string value_name, std::string default_text, std::string help,
-               std::string what, std::function<bool(std::string_view)> assign);
   Options& add_positional(std::string name, std::string help, bool required, std::string what,
                           std::function<bool(std::string_view)> assign);
 

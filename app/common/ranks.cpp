@@ -96,24 +96,19 @@ Ranks::Ranks(const Launch& launch) {
   if (size() != launch.ranks)
     throw Error(Errc::no_device, ranks + " processes were started, but MPI sees " + std::to_string(size()) + how);
   const Place mine = place_here();
-  int same_processors = 0, r = 0;
-  on_machine_ = 0;
+  int on_machine = 0, same_processors = 0, r = 0;
   for (const Place& place : gather_lists<Place>(of(world_), std::span(&mine, 1))) {
     const bool here = place.same_machine(mine);
-    on_machine_ += here ? 1 : 0;
+    on_machine += here ? 1 : 0;
     rank_on_machine_ += here && r++ < rank() ? 1 : 0;
     same_processors += here && CPU_EQUAL(&place.processors, &mine.processors) ? 1 : 0;
   }
   share_processors(same_processors);
-  io::share_memory(on_machine_);
+  io::share_memory(on_machine);
 }
 
 Ranks::Ranks(std::shared_ptr<const RankSession> threads)
-    : session_(std::move(threads)),
-      world_(session_->world()),
-      on_machine_(world_->size()),
-      rank_on_machine_(world_->rank()),
-      threads_(true) {}
+    : session_(std::move(threads)), world_(session_->world()), rank_on_machine_(world_->rank()), threads_(true) {}
 
 void Ranks::work_alone() const {
   share_processors(1);

@@ -52,8 +52,7 @@ class Ranks {
   [[nodiscard]] int rank() const noexcept { return world_->rank(); }
   [[nodiscard]] int size() const noexcept { return world_->size(); }
   [[nodiscard]] bool first() const noexcept { return rank() == 0; }
-  /// Of this machine: how many, and the how-manieth of them this one is.
-  [[nodiscard]] int on_machine() const noexcept { return on_machine_; }
+  /// Of those on this machine, the how-manieth this one is.
   [[nodiscard]] int rank_on_machine() const noexcept { return rank_on_machine_; }
   [[nodiscard]] const std::shared_ptr<Communicator>& communicator() const noexcept { return world_; }
 
@@ -79,7 +78,7 @@ class Ranks {
  private:
   std::shared_ptr<const RankSession> session_;  ///< null: alone
   std::shared_ptr<Communicator> world_ = self_communicator();
-  int on_machine_ = 1, rank_on_machine_ = 0;
+  int rank_on_machine_ = 0;
   bool threads_ = false;
 };
 

@@ -149,10 +149,6 @@ void check(const ProgramOptions& o, const app::Options& options) {
   if (o.read.transpose) refuse_given({"labels-column"}, " names a column of the file, which --transpose makes a row");
 }
 
-auto file(std::string& target) {
-  return [&target](std::string_view text) { return app::parse_value(text, target) && !target.empty(); };
-}
-
 void add_clustering(app::Options& options, ProgramOptions& o) {
   options.group("Clustering")
       .custom("n-clusters,k", "N|A:B|A:B:STEP", {},
@@ -173,9 +169,9 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
       .value("sample", "N", o.kmeans.sample,
              "iterate over N random points for each cluster, then label all; 0: over all points",
              app::at_least<index_t>(0))
-      .custom("init", "k-means++|k-means|||random|FILE", o.init,
-              "first centres: greedy k-means++, k-means||, distinct random points, or the rows of FILE[:/OBJECT]",
-              "k-means++, k-means||, random or a file", file(o.init))
+      .file("init", "k-means++|k-means|||random|FILE", o.init,
+            "first centres: greedy k-means++, k-means||, distinct random points, or the rows of FILE[:/OBJECT]",
+            "k-means++, k-means||, random or a file")
       .value("n-init", "N", o.kmeans.n_init, "starts; the one of least inertia is kept", app::at_least(1))
       .known_as({"nredo", "nstart", "restarts", "replicates"})
       .value("max-iter", "N", o.kmeans.max_iter, "iterations of each start at most", app::at_least(1))
@@ -201,9 +197,8 @@ void add_labels(app::Options& options, ProgramOptions& o) {
               "skip points whose label is proved by bounds on distances, wherever that pays, or never; the "
               "labels are the same",
               {{"auto", true}, {"off", false}})
-      .custom("weights", "FILE[:/OBJECT]", {}, "one weight for each point", "a file", file(o.weights))
-      .custom("predict", "FILE[:/OBJECT]", {}, "do not cluster: label points by the centres in FILE", "a file",
-              file(o.predict))
+      .file("weights", "FILE[:/OBJECT]", o.weights, "one weight for each point")
+      .file("predict", "FILE[:/OBJECT]", o.predict, "do not cluster: label points by the centres in FILE")
       .flag("measures", o.measures,
             "simplified silhouette, Davies-Bouldin and Calinski-Harabasz of the result; always with several "
             "numbers of clusters")
@@ -216,12 +211,11 @@ void add_labels(app::Options& options, ProgramOptions& o) {
 void add_files_and_machine(app::Options& options, ProgramOptions& o) {
   add_checkpoint_options(options.group("Long runs"), o.checkpoint);
   options
-      .custom("resume", "FILE.h5", {},
-              "go on from this checkpoint, which must be there. It is kept up to date unless --checkpoint names "
-              "another file",
-              "a file", file(o.resume))
-      .custom("log", "FILE", {}, "a line of JSON for every iteration; those before a checkpoint that is taken up stay",
-              "a file", file(o.log));
+      .file("resume", "FILE.h5", o.resume,
+            "go on from this checkpoint, which must be there. It is kept up to date unless --checkpoint names "
+            "another file")
+      .file("log", "FILE", o.log,
+            "a line of JSON for every iteration; those before a checkpoint that is taken up stay");
   app::add_read_options(options.group("Reading"), o.read);
   app::add_rows_option(options, o.read);
   app::add_table_options(options.group("Tables"), o.read);
@@ -239,7 +233,7 @@ void add_files_and_machine(app::Options& options, ProgramOptions& o) {
   app::add_table_option(options, "centers-out", o.centers_out, "write the centres for NumPy, or as text");
   app::add_table_option(options, "labels-out", o.labels_out, "write the labels for NumPy (int32), or as text");
   options.flag("transform", o.transform, "write the distances of all points to all centres too (n x k)")
-      .custom("report", "FILE.html", {}, "write a page with pictures of the result", "a file", file(o.report));
+      .file("report", "FILE.html", o.report, "write a page with pictures of the result");
   app::add_report_options(options, o.common);
   app::add_machine_options(options.group("Machine"), o.common);
   options.custom(

@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "tallskinny/app/common/flags.hpp"
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/text.hpp"
@@ -18,26 +19,6 @@ solvers::MachineMemory within_memory(const ProgramOptions& o, solvers::MachineMe
   for (std::uint64_t* bytes : {&machine.host_bytes, &machine.device_bytes})
     if (o.memory != 0) *bytes = *bytes == 0 ? o.memory : std::min(o.memory, *bytes);
   return machine;
-}
-
-/// Solvers name members of their options between grave accents; users of the program know flags.
-std::string with_flags(std::string sentence) {
-  for (const std::string word : {"algorithm", "predict", "transform", "sample"})
-    if (const auto found = sentence.find("`" + word + "`"); found != std::string::npos)
-      sentence.replace(found, word.size() + 2, "--" + word);
-  return sentence;
-}
-
-solvers::KMeansOptions options_for(const ProgramOptions& o, index_t k) {
-  solvers::KMeansOptions options = o.kmeans;
-  options.clusters = k;
-  options.init = init_of(o.init).value_or(solvers::KMeansInit::given);
-  return options;
-}
-
-solvers::PointsShape shape_of(const ProgramOptions& o, const io::Description& points) {
-  return {points.where.text(), points.rows,  points.cols,   points.nonzeros,
-          points.type,         points.bytes, points.sparse, io::RowReader::reads(points, o.read)};
 }
 
 }  // namespace
@@ -63,10 +44,16 @@ solvers::Placement place_points(const ProgramOptions& o, const io::Description& 
                                  .verifies = o.verify || o.verify_sample > 0,
                                  .results = std::max<std::size_t>(1, o.clusters.size()),
                                  .threads = default_threads()};
+  const solvers::PointsShape shape{
+      points.where.text(), points.rows,  points.cols,   points.nonzeros,
+      points.type,         points.bytes, points.sparse, io::RowReader::reads(points, o.read)};
+  solvers::KMeansOptions options = o.kmeans;
+  options.clusters = k;
+  options.init = init_of(o.init).value_or(solvers::KMeansInit::given);
   try {
-    return solvers::place_points(options_for(o, k), uses, shape_of(o, points), within_memory(o, machine));
+    return solvers::place_points(options, uses, shape, within_memory(o, machine));
   } catch (const Error& error) {
-    throw Error(error.code(), with_flags(error.what()), error.where());
+    throw Error(error.code(), app::with_flags(error.what()), error.where());
   }
 }
 

@@ -17,7 +17,4 @@ struct Reordered {
 template <class T>
 [[nodiscard]] Reordered reorder(Run& run, AnyMatrix<T>& matrix);
 
-/// "4 ranks send 74 kB instead of 2.2 MB for each column of a block".
-[[nodiscard]] std::string sent_text(int ranks, const solvers::SentBytes& sent);
-
 }  // namespace ts::app::tssolve

@@ -50,11 +50,6 @@ About about() {
       "--which SM) factorises the matrix and finds them in a few steps where memory allows."};
 }
 
-/// A name of a file, as an option takes it.
-auto file(std::string& target) {
-  return [&target](std::string_view text) { return parse_value(text, target); };
-}
-
 void add_which(Options& options, Settings& settings, Given& given) {
   options.group("What to find")
       .value("nev,k", "COUNT", settings.eigen.nev, "how many eigenvalues", at_least<index_t>(1))
@@ -101,12 +96,11 @@ void add_problem(Options& options, Settings& settings) {
             "vectors, of a matrix of any shape")
       .flag("centre", settings.centre,
             "subtract the mean of every column first: with --svd the principal components of a feature set")
-      .custom(
-          "mass", "FILE[:/object]", "",
+      .file(
+          "mass", "FILE[:/object]", settings.mass,
           "solve A x = lambda M x with this M, symmetric or Hermitian and positive definite; with --sigma, --which SM, "
           "--interval or --threshold it may be semidefinite, and eigenvalues that are infinite are told. Residuals "
-          "are those of A x - lambda M x in the norm of M^-1, vectors are M-orthonormal",
-          "a file name", file(settings.mass))
+          "are those of A x - lambda M x in the norm of M^-1, vectors are M-orthonormal")
       .flag("symmetrise", settings.symmetrise,
             "solve (A + A^H) / 2, and the same of --mass, however far a matrix is from Hermitian; without it only "
             "of one that differs by rounding: by half of the digits of its type at most")
@@ -139,11 +133,11 @@ void add_method(Options& options, Settings& settings) {
               {{name_of(Precision::float64), Precision::float64},
                {name_of(Precision::float32), Precision::float32},
                {name_of(Precision::mixed), Precision::mixed}})
-      .custom("preconditioner", "none|jacobi|ichol|chebyshev|FILE[:/object]", settings.preconditioner,
-              "of LOBPCG and Davidson: nothing, the inverse of the diagonal, an incomplete Cholesky factorisation "
-              "(sparse matrices), a Chebyshev polynomial of the matrix, or a matrix near the inverse of A, Hermitian "
-              "and positive definite. auto: jacobi for SA, none for LA",
-              "none, jacobi, ichol, chebyshev or a file name", file(settings.preconditioner))
+      .file("preconditioner", "none|jacobi|ichol|chebyshev|FILE[:/object]", settings.preconditioner,
+            "of LOBPCG and Davidson: nothing, the inverse of the diagonal, an incomplete Cholesky factorisation "
+            "(sparse matrices), a Chebyshev polynomial of the matrix, or a matrix near the inverse of A, Hermitian "
+            "and positive definite. auto: jacobi for SA, none for LA",
+            "none, jacobi, ichol, chebyshev or a file name")
       .choice("reorder", settings.reorder,
               "put rows and columns of a sparse matrix into another order first, so that products find what they need "
               "of a block near by: reverse Cuthill-McKee, or nested dissection by METIS. For graphs and meshes whose "
@@ -162,8 +156,8 @@ void add_method(Options& options, Settings& settings) {
       .value("max-iter", "COUNT", settings.eigen.max_iterations, "block steps before giving up; 0: chosen",
              at_least<index_t>(0))
       .known_as({"max-it", "maxit", "maxiter", "max-iterations", "iterations"})
-      .custom("initial", "FILE[:/object]", "", "start from the columns of this dense matrix (n x any number)",
-              "a file name", file(settings.initial))
+      .file("initial", "FILE[:/object]", settings.initial,
+            "start from the columns of this dense matrix (n x any number)")
       .known_as({"v0", "x0", "initial-space"});
   add_seed_option(options, settings.common);
 }
@@ -178,9 +172,8 @@ void add_results(Options& options, Settings& settings) {
   add_table_option(options, "left-vectors-out", settings.left_vectors_out,
                    "with --svd: write left singular vectors, a column each");
   add_report_options(options, settings.common);
-  options.custom("report", "FILE.html", "",
-                 "write a page with pictures: convergence of each pair, the spectrum, residuals, time", "a file name",
-                 file(settings.report));
+  options.file("report", "FILE.html", settings.report,
+               "write a page with pictures: convergence of each pair, the spectrum, residuals, time");
   options.flag(
       "accept-unproven", settings.accept_unproven,
       "exit status 0 for pairs that converged although nothing shows that the set is complete, as for matrices "
