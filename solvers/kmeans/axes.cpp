@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "tallskinny/gemm/assign/scores/axes_factor.hpp"
+#include "tallskinny/gemm/assign/scores/axes.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
@@ -43,9 +43,12 @@ Matrix<float> spread_rows(const KMeansProblem& p, index_t count) {
   return sample;
 }
 
+/// Of diagonal elements, below which columns depend on each other.
+constexpr double dead = 1e-10;
+
 /// Q with Q R = Z and orthonormal columns to rounding (Fukaya et al. 2014, "CholeskyQR2"); nothing where columns of Z
-/// depend on each other within about `dead`.
-Matrix<double> cholesky_qr2(const Context& ctx, Matrix<double> z, double dead) {
+/// depend on each other.
+Matrix<double> cholesky_qr2(const Context& ctx, Matrix<double> z) {
   Matrix<double> g(z.cols(), z.cols());
   for (int round = 0; round < 2; ++round) {
     gram(ctx, Op::transpose, 1.0, z.cview(), 0.0, g.view());
@@ -63,9 +66,6 @@ Matrix<To> converted(const Matrix<From>& from) {
   return to;
 }
 
-/// Of diagonal elements, below which columns depend on each other.
-constexpr double dead = 1e-10;
-
 /// A^T A Z in float32, of a sample A of rows.
 using SampleProducts = std::function<Matrix<float>(const Matrix<float>& z)>;
 
@@ -82,8 +82,8 @@ Matrix<double> leading_subspace(const Context& ctx, const SampleProducts& produc
   }
   const Matrix<float> once = products(z);
   if (std::all_of(once.data(), once.data() + d * width, [](float x) { return x == 0; })) return {};
-  Matrix<double> axes = cholesky_qr2(ctx, converted<double>(products(once)), dead);
-  if (axes.cols() == 0) axes = cholesky_qr2(ctx, converted<double>(once), dead);
+  Matrix<double> axes = cholesky_qr2(ctx, converted<double>(products(once)));
+  if (axes.cols() == 0) axes = cholesky_qr2(ctx, converted<double>(once));
   return axes.cols() > 0 ? std::move(axes) : ortho::pivoted_qr(converted<double>(once).cview(), 1e-6).q;
 }
 
@@ -153,7 +153,7 @@ Matrix<double> leading_axes(const KMeansProblem& p, index_t most) {
   for (index_t i = 0; i < axes.cols(); ++i)
     for (index_t j = 0; j < kept; ++j) turn(i, j) = eigen.vectors(i, axes.cols() - 1 - j);
   tsmm(ctx, Op::none, 1.0, axes.cview(), turn.cview(), 0.0, turned.view());
-  return cholesky_qr2(ctx, std::move(turned), 1e-10);
+  return cholesky_qr2(ctx, std::move(turned));
 }
 
 DeviceMatrix<double> leading_space(const Context& ctx, const Rows& x, const ColumnMoments& moments, index_t columns) {

@@ -32,8 +32,7 @@ class OnePassLabels {
   HostView<const double> centers_;
   Scores scores_;
   index_t rows_, part_rows_ = 0;
-  std::vector<double> reach_;  ///< of the centres
-  Matrix<double> axes_;        ///< none: not asked for
+  Matrix<double> axes_;  ///< none: not asked for
   bool tries_;
   ColumnMoments moments_;  ///< of all rows so far and the centres
   std::unique_ptr<Pruning> pruning_;

@@ -8,11 +8,7 @@
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
-namespace {
-
-index_t chunks(index_t rows) { return (rows + chunk_rows - 1) / chunk_rows; }
-
-}  // namespace
+using assign_detail::chunk_count;
 
 template <class S>
 Potential<S>::Potential(const KMeansProblem& problem) : Potential(problem, problem.filled<S>(far_away)) {}
@@ -29,8 +25,8 @@ template <class S>
 Potential<S>::Potential(const KMeansProblem& problem, PerRowArray<S> squared)
     : problem_(problem),
       squared_(std::move(squared)),
-      first_chunk_(chunks(problem.first_row())),
-      chunk_totals_(at(chunks(problem.all_rows()))) {
+      first_chunk_(chunk_count(problem.first_row())),
+      chunk_totals_(at(chunk_count(problem.all_rows()))) {
   const auto& reach = problem.moments.reach;
   scale_ = inverse_power_of_two(reach.empty() ? 0 : *std::max_element(reach.begin(), reach.end()));
 }
@@ -57,7 +53,7 @@ void Potential<S>::lower(HostView<const double> centers, std::span<const index_t
     lower_potential<S>(
         problem_.ctx,
         {rows, unit(), centers, squared_.view().part(first, rows.rows()), problem_.weights_of(first, rows.rows()),
-         KMeansProblem::part(std::span(chunk_totals_), first_chunk_ + first / chunk_rows, chunks(rows.rows())),
+         KMeansProblem::part(std::span(chunk_totals_), first_chunk_ + first / chunk_rows, chunk_count(rows.rows())),
          nearest.part(first, rows.rows()), first_number, labels_.view().part(first, rows.rows()), of_rows});
   });
   gather_chunks(chunk_totals_.data(), 1);
@@ -69,7 +65,7 @@ void Potential<S>::gather_chunks(double* values, index_t width) const {
   if (!problem_.distributed()) return;
   const RowSlabs& slabs = problem_.ctx.slabs;
   std::vector<std::size_t> offsets;
-  for (int r = 0; r <= slabs.slabs(); ++r) offsets.push_back(at(chunks(slabs.begin(r)) * width) * sizeof(double));
+  for (int r = 0; r <= slabs.slabs(); ++r) offsets.push_back(at(chunk_count(slabs.begin(r)) * width) * sizeof(double));
   expects(problem_.ctx.communicator->all_gather(reinterpret_cast<std::byte*>(values), offsets),
           "k-means: ranks one after the other cannot share distances");
 }
@@ -81,7 +77,7 @@ std::vector<double> Potential<S>::totals_with(HostView<const double> candidates)
   problem_.for_each_block([&](index_t first, const Rows& rows) {
     potential_with<S>(problem_.ctx, rows, unit(), candidates, squared_.view().part(first, rows.rows()),
                       problem_.weights_of(first, rows.rows()),
-                      partial.view().rows(first_chunk_ + first / chunk_rows, chunks(rows.rows())));
+                      partial.view().rows(first_chunk_ + first / chunk_rows, chunk_count(rows.rows())));
   });
   gather_chunks(partial.data(), t);
   std::vector<double> totals(at(t));

@@ -3,8 +3,6 @@
 #include <bit>
 #include <cmath>
 
-#include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 #include "tallskinny/solvers/kmeans/seen.hpp"
 
@@ -15,33 +13,14 @@ namespace {
 /// Streams of one restart, others than those of other ways of seeding.
 enum RandomPurpose : std::uint64_t { drawn = 16, priorities = 32 };
 
-/// When a clock rings, and of which row.
-struct Ring {
-  double when;
-  index_t row;
-  auto operator<=>(const Ring&) const = default;
-};
-
 /// The rows whose clocks ring until `limit`, in this order; clocks of rows without weight ring at infinity.
 std::vector<index_t> rings_until(const KMeansProblem& p, const Random& random, double limit) {
-  constexpr index_t chunk = index_t{1} << 16;
-  const index_t n = p.rows(), first = p.first_row();
-  std::vector<std::vector<Ring>> parts(at((n + chunk - 1) / chunk));
-  parallel_for(p.ctx.thread_count(), std::ssize(parts), [&](index_t c) {
-    for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
-      const double weight = p.weight(i);
-      const double ring =
-          weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(first + i))) / weight : inf;
-      if (ring <= limit) parts[at(c)].push_back({ring, first + i});
-    }
+  const index_t first = p.first_row();
+  return rows_in_order(p, [&](index_t i) {
+    const double weight = p.weight(i);
+    const double ring = weight > 0 ? -std::log1p(-random.uniform(static_cast<std::uint64_t>(first + i))) / weight : inf;
+    return ring <= limit ? std::optional(ring) : std::nullopt;
   });
-  std::vector<Ring> rings;
-  for (const auto& part : parts) rings.insert(rings.end(), part.begin(), part.end());
-  rings = gather_lists<Ring>(p.ctx, rings);
-  std::sort(rings.begin(), rings.end());
-  std::vector<index_t> rows(rings.size());
-  std::transform(rings.begin(), rings.end(), rows.begin(), [](const Ring& ring) { return ring.row; });
-  return rows;
 }
 
 /// A number of the row's that equal rows share (-0.0 equals 0.0).

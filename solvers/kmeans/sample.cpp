@@ -4,19 +4,13 @@
 #include <cmath>
 
 #include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
 constexpr std::uint64_t sampled = 200;  // a stream beside those of restarts
-
-struct Ticket {
-  double number;
-  index_t row;
-  auto operator<=>(const Ticket&) const = default;
-};
 
 bool has_sparse_rows(const KMeansProblem& p) {
   bool sparse = false;
@@ -46,35 +40,21 @@ Sample::Sample(const KMeansProblem& p, std::span<const index_t> numbers) : ctx_(
 template <class T>
 Rows Sample::gather(const KMeansProblem& raw, std::span<const index_t> numbers, PerRowArray<T>& values) {
   values = raw.rows_as<T>(numbers);
-  const PerRow<const T> all = std::as_const(values).view();
-  const index_t d = raw.cols();
-  if (all.space == Space::host) return Rows(HostView<const T>(all.data, std::ssize(numbers), d));
-  return {ctx_.stream, DeviceView<const T>::unchecked(all.data, std::ssize(numbers), d, d)};
+  return rows_of<T>(ctx_, std::as_const(values).view(), std::ssize(numbers), raw.cols());
 }
 
 std::vector<index_t> drawn_rows(const KMeansProblem& p, const Random& random, index_t count) {
-  constexpr index_t chunk = index_t{1} << 16;
-  const index_t n = p.rows(), first = p.first_row();
   // Those with the least numbers. Few more than `count` are expected below the limit, which grows until there are
   // enough.
   const auto wanted = static_cast<double>(count);
+  const index_t first = p.first_row();
   for (double limit = (wanted + 8 * std::sqrt(wanted) + 8) / static_cast<double>(p.all_rows());; limit *= 4) {
-    std::vector<std::vector<Ticket>> parts(at((n + chunk - 1) / chunk));
-    parallel_for(p.ctx.thread_count(), std::ssize(parts), [&](index_t c) {
-      for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i)
-        if (const double number = random.uniform(static_cast<std::uint64_t>(first + i));
-            number < limit && p.weight(i) > 0)
-          parts[at(c)].push_back({number, first + i});
+    std::vector<index_t> rows = rows_in_order(p, [&](index_t i) {
+      const double number = random.uniform(static_cast<std::uint64_t>(first + i));
+      return number < limit && p.weight(i) > 0 ? std::optional(number) : std::nullopt;
     });
-    std::vector<Ticket> tickets;
-    for (const auto& part : parts) tickets.insert(tickets.end(), part.begin(), part.end());
-    tickets = gather_lists<Ticket>(p.ctx, tickets);
-    if (std::ssize(tickets) < count && limit < 1) continue;
-    std::sort(tickets.begin(), tickets.end());
-    tickets.resize(at(std::min(count, std::ssize(tickets))));
-    std::vector<index_t> rows;
-    rows.reserve(tickets.size());
-    for (const Ticket& ticket : tickets) rows.push_back(ticket.row);
+    if (std::ssize(rows) < count && limit < 1) continue;
+    rows.resize(at(std::min(count, std::ssize(rows))));
     std::sort(rows.begin(), rows.end());
     return rows;
   }

@@ -1,8 +1,12 @@
 // First centres. Internal to the room.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 
@@ -29,6 +33,30 @@ Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t 
 index_t draw_by_weight(const KMeansProblem& problem, double uniform);
 /// `count` different numbers below n, in any order.
 std::vector<index_t> some_rows(index_t n, index_t count, const Random& random);
+
+/// all: the rows for which number(row here) is one, in the order of these numbers.
+template <class Number>
+std::vector<index_t> rows_in_order(const KMeansProblem& p, const Number& number) {
+  constexpr index_t chunk = index_t{1} << 16;
+  const index_t n = p.rows(), first = p.first_row();
+  struct Numbered {
+    double number;
+    index_t row;
+    auto operator<=>(const Numbered&) const = default;
+  };
+  std::vector<std::vector<Numbered>> parts(at((n + chunk - 1) / chunk));
+  parallel_for(p.ctx.thread_count(), std::ssize(parts), [&](index_t c) {
+    for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i)
+      if (const std::optional<double> found = number(i)) parts[at(c)].push_back({*found, first + i});
+  });
+  std::vector<Numbered> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  all = gather_lists<Numbered>(p.ctx, all);
+  std::sort(all.begin(), all.end());
+  std::vector<index_t> rows(all.size());
+  std::transform(all.begin(), all.end(), rows.begin(), [](const Numbered& one) { return one.row; });
+  return rows;
+}
 
 /// Greedy k-means++ (Arthur, Vassilvitskii 2007, sec. 3 and the greedy variant of their code): the first
 /// centre is drawn by weight, each next one by w D^2, best of 2 + floor(log k) draws by remaining potential.

@@ -1,4 +1,4 @@
-// Rows in device memory as kernels are told of them, and what belongs to rows alone. The arguments were checked.
+// Rows in device memory as kernels are told of them.
 #pragma once
 
 #include <span>
@@ -6,13 +6,6 @@
 #include "tallskinny/gemm/assign/rows/arguments.hpp"
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
-
-namespace ts::inline v0::assign_detail {
-
-/// The norm below which a row has no direction; the inverse of this one is finite.
-inline constexpr double least_norm = 0x1p-1000;
-
-}  // namespace ts::inline v0::assign_detail
 
 namespace ts::inline v0::assign_device {
 
@@ -29,9 +22,5 @@ template <class T>
 [[nodiscard]] T* as(const cuda::Memory& memory) {
   return static_cast<T*>(memory.data());
 }
-
-/// As the functions of these names (unit_rows.hpp).
-void unit_rows(const Context& ctx, const Rows& x, double* unit, std::span<double> scale);
-index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<const index_t> rows);
 
 }  // namespace ts::inline v0::assign_device

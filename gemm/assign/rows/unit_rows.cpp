@@ -5,11 +5,45 @@
 #include <vector>
 
 #include "tallskinny/gemm/assign/rows/launch.hpp"
+#include "tallskinny/gemm/assign/rows/plan.hpp"
+#include "tallskinny/gemm/assign/rows/policy.hpp"
+#include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
-namespace ts::inline v0 {
+namespace ts::inline v0::assign_device {
 
-using assign_detail::least_norm;
+namespace {
+
+/// The norm below which a row has no direction; the inverse of this one is finite.
+constexpr double least_norm = 0x1p-1000;
+
+void unit_rows(const Context& ctx, const Rows& x, double* unit, std::span<double> scale) {
+  if (x.rows() == 0) return;
+  Workspace w;
+  const std::size_t scales = w.reserve<double>(x.rows());
+  w.get(ctx.stream);
+  cuda::launch_with<cuda::UnitRowsPolicy>(
+      ctx, cuda::threads_plan("unit_rows", cuda::UnitRowsPolicy{x.type()}, x.rows()),
+      {argument_of(x), static_cast<int>(x.cols()), least_norm, unit, w.at<double>(scales)});
+  fetch_numbers(ctx, scale, w.at<double>(scales));
+}
+
+index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<const index_t> rows) {
+  Workspace w;
+  const std::size_t count = w.reserve<std::uint64_t>(1);
+  w.get(ctx.stream);
+  cuda::fill_bytes(ctx.stream, w.at<char>(count), 0, sizeof(std::uint64_t));
+  cuda::launch_with<cuda::ResetLabelsPolicy>(ctx,
+                                             cuda::threads_plan("reset_labels", cuda::ResetLabelsPolicy{}, rows.size),
+                                             {rows.size, rows.data, labels.data, w.at<cuda::word64>(count)});
+  return static_cast<index_t>(fetch_number(ctx, w.at<cuda::word64>(count)));
+}
+
+}  // namespace
+
+}  // namespace ts::inline v0::assign_device
+
+namespace ts::inline v0 {
 
 void reciprocal_norms(const Context& ctx, const Rows& x, std::span<double> scale) {
   parallel_ranges(ctx.thread_count(), x.rows(), [&](index_t begin, index_t end) {
@@ -22,7 +56,7 @@ void reciprocal_norms(const Context& ctx, const Rows& x, std::span<double> scale
       if (largest > 0)
         for (const double value : row) sum += (value / largest) * (value / largest);
       const double norm = largest * std::sqrt(sum);
-      const bool usable = norm >= least_norm && std::isfinite(norm);
+      const bool usable = norm >= assign_device::least_norm && std::isfinite(norm);
       scale[static_cast<std::size_t>(i)] = usable ? 1 / norm : 0;
     }
   });

@@ -1,14 +1,16 @@
-#include "tallskinny/gemm/assign/scores/dense_pass.hpp"
+#include "tallskinny/gemm/assign/scores/once_pass.hpp"
 #include "tallskinny/gemm/assign/scores/pairs.hpp"
-#include "tallskinny/gemm/assign/scores/pruning.hpp"
-#include "tallskinny/gemm/assign/sums/team.hpp"
 
 namespace ts::inline v0::assign_detail {
 
 template <class S>
 AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
   if constexpr (std::is_same_v<S, float>)
-    if (of.pruning.all != nullptr && of.pruning.all->serves()) return assign_pruned(ctx, of);
+    if (of.pruning.all != nullptr && of.pruning.all->serves()) {
+      expects(of.pruning.all->rows() >= of.pruning.first + of.x.rows() && of.pruning.first % head_piece == 0,
+              "assign: pruning belongs to other rows");
+      return of.pruning.all->once() ? run_pieces<OncePass>(ctx, of) : run_pieces<PrunedPass>(ctx, of);
+    }
   if constexpr (std::is_same_v<S, float>)
     if (of.pruning.pairs != nullptr && of.pruning.pairs->serves()) return assign_pairs(ctx, of);
   if constexpr (std::is_same_v<S, float>)

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "tallskinny/gemm/assign/rows/upload.hpp"
-#include "tallskinny/gemm/assign/scores/mixed_axes.hpp"
+#include "tallskinny/gemm/assign/scores/axes.hpp"
 #include "tallskinny/gemm/assign/sums/plan.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"

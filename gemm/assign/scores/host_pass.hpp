@@ -44,9 +44,7 @@ template <class S>
 AssignStats assign_dense(const Context& ctx, const AssignArguments& of);
 /// For Scores::int8, every row against every centroid in 8 bits first; nothing where that would not pay.
 std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArguments& of);
-/// Those that Pruning leaves, of rows that all of it knows.
-AssignStats assign_pruned(const Context& ctx, const AssignArguments& of);
-/// The same of PairBounds.
+/// Those that PairBounds leaves, of rows that all of it knows.
 AssignStats assign_pairs(const Context& ctx, const AssignArguments& of);
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const AssignArguments& of);

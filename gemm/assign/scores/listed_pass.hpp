@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "tallskinny/gemm/assign/scores/dense_pass.hpp"
+#include "tallskinny/gemm/assign/sums/team.hpp"
 
 namespace ts::inline v0::assign_detail {
 
@@ -39,5 +40,16 @@ class ListedPass : public DensePass<float> {
     return static_cast<float>(margin * (1 + 0x1p-18));
   }
 };
+
+/// P, a pass that leaves out most products, over all pieces of head_piece rows.
+template <class P>
+AssignStats run_pieces(const Context& ctx, const AssignArguments& of) {
+  const P pass(ctx, of);
+  const Pass to(of);
+  const index_t pieces = (of.x.rows() + assign_cpu::head_piece - 1) / assign_cpu::head_piece;
+  const double products = static_cast<double>(assign_cpu::head_piece * of.x.cols() * of.centroids.rows()) / 8;
+  return stats_of(for_each_piece(team_size(ctx, pieces, products), pass, pieces, of.sums,
+                                 [&](index_t p, ClusterSums* own, auto& scratch) { pass.piece(p, to, own, scratch); }));
+}
 
 }  // namespace ts::inline v0::assign_detail

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "tallskinny/gemm/assign/scores/bytes_pass.hpp"
-#include "tallskinny/gemm/assign/sums/team.hpp"
 
 namespace ts::inline v0 {
 
@@ -317,12 +316,7 @@ namespace assign_detail {
 AssignStats assign_pairs(const Context& ctx, const AssignArguments& of) {
   expects(of.pruning.pairs->rows() >= of.pruning.first + of.x.rows() && of.pruning.first % head_piece == 0,
           "assign: bounds of pairs belong to other rows");
-  const PairsPass pass(ctx, of);
-  const Pass to(of);
-  const index_t pieces = (of.x.rows() + head_piece - 1) / head_piece;
-  const int team = team_size(ctx, pieces, static_cast<double>(head_piece * of.x.cols() * of.centroids.rows()) / 8);
-  return stats_of(for_each_piece(team, pass, pieces, of.sums,
-                                 [&](index_t p, ClusterSums* own, auto& scratch) { pass.piece(p, to, own, scratch); }));
+  return run_pieces<PairsPass>(ctx, of);
 }
 
 }  // namespace assign_detail

@@ -3,11 +3,25 @@
 
 #include <optional>
 
-#include "tallskinny/gemm/assign/scores/problem.hpp"
+#include "tallskinny/gemm/assign/rows/form.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::inline v0::cuda {
+
+/// What the kernels of a pass depend on.
+struct AssignProblem {
+  RowsForm rows;
+  index_t k = 0;
+  bool wide = false;     ///< x - shift is not safe, or not exact enough, in float32
+  bool as_are = false;   ///< rows need neither shift nor scale before they are rounded to float16
+  bool settled = false;  ///< most rows keep their labels
+  bool fast = false;     ///< the best score is taken at its word
+  bool margin = false;   ///< labels are kept only with a margin (scores/kernels/assign_bounds.cuh)
+
+  /// Words of 32 marks for n rows, whole pairs of them.
+  [[nodiscard]] static constexpr index_t mark_words(index_t n) noexcept { return (n + 63) / 64 * 2; }
+};
 
 /// Centroids are padded to whole groups of 8.
 [[nodiscard]] constexpr index_t padded_centroids(index_t k) noexcept { return (k + 7) / 8 * 8; }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tallskinny/gemm/assign/scores/axes.hpp"
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
-#include "tallskinny/gemm/assign/scores/mixed_axes.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"

@@ -1,4 +1,4 @@
-// Sums by cluster and moments of rows in device memory. The arguments were checked.
+// Sums by cluster of rows in device memory. The arguments were checked.
 #pragma once
 
 #include <utility>
@@ -44,15 +44,5 @@ void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<
 /// As the function of this name (add_rows.hpp).
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<const std::int32_t> labels,
               PerRow<const double> weights, const FixedPoint& unit, ClusterSums& sums);
-
-/// What chunks of rows leave for each column, chunks x columns: their sums; and with `moments` the largest
-/// |x - shift| and the sum of (x - mean)^2.
-Matrix<double> chunk_sums(const Context& ctx, const Rows& x);
-struct ChunkSpread {
-  Matrix<double> reach, squares;
-};
-ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments& moments);
-/// As Rows::first_not_finite.
-std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x);
 
 }  // namespace ts::inline v0::assign_device
