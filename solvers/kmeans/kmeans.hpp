@@ -138,21 +138,21 @@ struct KMeansOptions {
   /// bisecting: the first two centres (2 x d) of a split of these rows, in place of `init`
   std::function<Matrix<double>(std::span<const index_t> rows)> split_centers = {};
   KMeansInit init = KMeansInit::plus_plus;
-  HostView<const double> centers;  ///< clusters x d, for KMeansInit::given
-  int n_init = 1;                  ///< restarts; the one of least inertia is returned
+  HostView<const double> centers = {};  ///< clusters x d, for KMeansInit::given
+  int n_init = 1;                       ///< restarts; the one of least inertia is returned
   int max_iter = 300;
   double tol = 1e-4;
   KMeansTolerance tolerance = KMeansTolerance::relative;
   KMeansMetric metric = KMeansMetric::euclidean;
   KMeansPrecision precision = KMeansPrecision::exact;
-  std::span<const double> weights;  ///< one for each row, finite and not negative; none: all 1
+  std::span<const double> weights = {};  ///< one for each row, finite and not negative; none: all 1
   std::uint64_t seed = 0;
   bool bounds = true;  ///< leave rows alone whose label bounds prove (RowBounds); the labels are the same
   /// Called after every iteration and chosen centre; false asks to stop. While iterating, the result so far
   /// is returned; while the first centres are chosen there is none, and Error(interrupted) is thrown.
-  std::function<bool(const KMeansProgress&)> on_progress;
+  std::function<bool(const KMeansProgress&)> on_progress = {};
   /// Called after on_progress (also where that asks to stop) unless it was the last: makes the state to go on from.
-  std::function<void(const std::function<KMeansState()>&)> on_state;
+  std::function<void(const std::function<KMeansState()>&)> on_state = {};
   /// Goes on from there: with the same rows and options, labels, centres, inertia and n_iter are those of a
   /// run that was never stopped.
   const KMeansState* resume = nullptr;

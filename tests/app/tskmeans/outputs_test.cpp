@@ -88,9 +88,8 @@ TEST_CASE("centres are read in every type, and a prediction rounds them when ask
   out.write("as_half", as_half);
   out.commit();
   const auto inertia = [&](const std::string& centers, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{points, "--predict", file + ":/" + centers, "--json", "-q"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return json_of(tskmeans(arguments))["inertia"].get<double>();
+    const auto json = json_of(tskmeans(joined({points, "--predict", file + ":/" + centers, "--json", "-q"}, more)));
+    return json["inertia"].get<double>();
   };
   CHECK(inertia("single") == inertia("rounded"));
   CHECK(inertia("half") == inertia("as_half"));

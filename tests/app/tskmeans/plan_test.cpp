@@ -47,20 +47,16 @@ TEST_CASE("what cannot be had is refused in words of the command line", "[tskmea
   io::Description points = many_points(folder, index_t{1} << 26, 16);
   tskmeans::ProgramOptions o;
   o.kmeans.algorithm = solvers::KMeansAlgorithm::bisecting;
-  CHECK(test::message_of([&] {
-          (void)place_points(o, points, 8, {false, 3 * giga, 0});
-        })
-            .find("can be read in blocks, by --algorithm lloyd or --predict, without --transform; by two-level with "
-                  "--sample)") != std::string::npos);
+  const auto refused = [&](const solvers::MachineMemory& where, const char* why) {
+    CHECK(test::message_of([&] { (void)place_points(o, points, 8, where); }).find(why) != std::string::npos);
+  };
+  refused({false, 3 * giga, 0},
+          "can be read in blocks, by --algorithm lloyd or --predict, without --transform; by two-level with --sample)");
   o.kmeans.algorithm = solvers::KMeansAlgorithm::mini_batch;
-  CHECK(test::message_of([&] {
-          (void)place_points(o, points, 8, {true, 16 * giga, 3 * giga});
-        }).find("(only --algorithm lloyd and --predict can send points in blocks, and two-level with --sample)") !=
-        std::string::npos);
+  refused({true, 16 * giga, 3 * giga},
+          "(only --algorithm lloyd and --predict can send points in blocks, and two-level with --sample)");
   points.sparse = true;
-  CHECK(test::message_of([&] {
-          (void)place_points(o, points, 8, {true, 16 * giga, 80 * giga});
-        }).find("--device cpu") != std::string::npos);
+  refused({true, 16 * giga, 80 * giga}, "--device cpu");
 }
 
 TEST_CASE("points of files that are not read by rows go to a device by way of host memory", "[tskmeans]") {

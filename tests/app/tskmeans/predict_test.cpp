@@ -7,19 +7,12 @@ using namespace ts::test;
 
 TEST_CASE("points to be labelled pass by once, in blocks, though they fit", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = folder / "x.h5", found = folder / "found.h5", labels = folder / "labels.npy",
-                    centers = folder / "centers.npy";
-  io::OutputFile out(file);
-  out.write("features", generators::uniform<float>(100000, 24, 1));
-  out.commit();
+  const std::string file = points_file(folder, generators::uniform<float>(100000, 24, 1)), found = folder / "found.h5",
+                    labels = folder / "labels.npy", centers = folder / "centers.npy";
   const auto whole = json_of(tskmeans(
       {file, "-k", "5", "--init", "random", "--tol", "0", "-o", found, "--centers-out", centers, "--json", "-q"}));
   const std::vector<std::string> predict = {file, "--predict", found, "--json", "-q", "--labels-out", labels};
-  const auto with = [&predict](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = predict;
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return json_of(tskmeans(arguments));
-  };
+  const auto with = [&](const std::vector<std::string>& more) { return json_of(tskmeans(joined(predict, more))); };
   for (const char* memory : {"4G", "5M"}) {
     const auto predicted = with({"--memory", memory});
     CHECK(predicted["streamed"]["from"] == "file");

@@ -14,10 +14,8 @@ TEST_CASE("every quick mode labels all points by the nearest centre", "[tskmeans
                                                        {"--sample", "10"},
                                                        {"--tol-mode", "changed", "--tol", "0.1"}};
   for (const auto& mode : modes) {
-    std::vector<std::string> arguments = {points, "-k", "9", "--verify", "--json"};
-    arguments.insert(arguments.end(), mode.begin(), mode.end());
     CAPTURE(mode[1]);
-    const auto json = json_of(tskmeans(arguments));
+    const auto json = json_of(tskmeans(joined({points, "-k", "9", "--verify", "--json"}, mode)));
     CHECK(json["verified"] == true);
     CHECK(json["inertia"].get<double>() < 2 * exact);
     CHECK(json.contains("points_sampled") == (mode[0] == "--sample"));
@@ -30,16 +28,11 @@ TEST_CASE("every quick mode labels all points by the nearest centre", "[tskmeans
 
 TEST_CASE("a sample of points that are read in blocks", "[tskmeans][quick]") {
   const TemporaryFolder folder;
-  const std::string file = folder / "x.h5";
-  io::OutputFile out(file);
-  out.write("features", generators::uniform<float>(60000, 24, 1));
-  out.commit();
+  const std::string file = points_file(folder, generators::uniform<float>(60000, 24, 1));
   for (const char* algorithm : {"lloyd", "two-level"}) {
     const std::vector<std::string> common = {file,          "-k",      "5",      "--sample", "500",
                                              "--algorithm", algorithm, "--json", "-q"};
-    auto small = common;
-    small.insert(small.end(), {"--memory", "5M", "--verify"});
-    const auto a = json_of(tskmeans(common)), b = json_of(tskmeans(small));
+    const auto a = json_of(tskmeans(common)), b = json_of(tskmeans(joined(common, {"--memory", "5M", "--verify"})));
     CHECK(b["streamed"]["from"] == "file");
     CHECK(b["verified"] == true);
     CHECK(a["inertia"] == b["inertia"]);

@@ -16,7 +16,7 @@ ProcessResult on_ranks(int ranks, const std::vector<std::string>& arguments) {
   return run_on_ranks(ranks, TS_TSKMEANS, arguments);
 }
 
-std::string points_file(const TemporaryFolder& folder) {
+std::string weighted_file(const TemporaryFolder& folder) {
   const std::string file = folder / "points.h5";
   io::OutputFile out(file);
   auto points = generators::blobs<double>(generators::Blobs(rows, 3, 7, 0.5, 3, 0, 3));
@@ -59,27 +59,11 @@ std::size_t times(const std::string& text, const std::string& part) {
 
 TEST_CASE("ranks cluster and write what one finds", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = points_file(folder), points = file + ":/features";
+  const std::string file = weighted_file(folder), points = file + ":/features";
   const auto with = [&](const std::string& name) {
-    return std::vector<std::string>{points,
-                                    "-k",
-                                    "5:6",
-                                    "--n-init",
-                                    "2",
-                                    "--weights",
-                                    file + ":/weights",
-                                    "--init",
-                                    "k-means||",
-                                    "--verify",
-                                    "--measures",
-                                    "--transform",
-                                    "--json",
-                                    "-o",
-                                    folder / (name + ".h5"),
-                                    "--report",
-                                    folder / (name + ".html"),
-                                    "--log",
-                                    folder / (name + ".jsonl")};
+    const std::string named = folder / name;
+    return words(points + " -k 5:6 --n-init 2 --weights " + file + ":/weights --init k-means|| --verify --measures" +
+                 " --transform --json -o " + named + ".h5 --report " + named + ".html --log " + named + ".jsonl");
   };
   const auto one = json_of(tskmeans(with("one")));
   const ProcessResult run = on_ranks(3, with("three"));
@@ -103,13 +87,10 @@ TEST_CASE("ranks cluster and write what one finds", "[tskmeans]") {
 
 TEST_CASE("ranks read the blocks of their rows", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = folder / "long.h5";
-  io::OutputFile out(file);
-  out.write("features", generators::uniform<double>(41000, 12, 1));
-  out.commit();
+  const std::string file = points_file(folder, generators::uniform<double>(41000, 12, 1));
   const auto with = [&](const std::string& memory, const std::string& result) {
-    return std::vector<std::string>{file,     "--rows", "7:40900",  "-k",   "9",      "--init", "random",
-                                    "--seed", "3",      "--memory", memory, "--json", "-o",     folder / result};
+    return words(file + " --rows 7:40900 -k 9 --init random --seed 3 --json --memory " + memory + " -o " +
+                 folder / result);
   };
   const auto one = json_of(tskmeans(with("1G", "one.h5")));
   const auto two = json_of(on_ranks(2, with("1800K", "two.h5")));
@@ -121,7 +102,7 @@ TEST_CASE("ranks read the blocks of their rows", "[tskmeans]") {
 
 TEST_CASE("a checkpoint of three ranks is taken up by two and by one, and the other way round", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = points_file(folder), points = file + ":/features", state = folder / "state.h5";
+  const std::string file = weighted_file(folder), points = file + ":/features", state = folder / "state.h5";
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {points, "-k", "12", "--tol", "0", "--weights", file + ":/weights", "--json"});
     return more;
@@ -151,17 +132,15 @@ TEST_CASE("a checkpoint of three ranks is taken up by two and by one, and the ot
 
 TEST_CASE("a signal to ranks leaves one result and one checkpoint", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = folder / "slow.h5", state = folder / "state.h5", result = folder / "r.h5";
-  io::OutputFile out(file);
-  out.write("features", generators::uniform<float>(20000, 8, 1));
-  out.commit();
+  const std::string file = points_file(folder, generators::uniform<float>(20000, 8, 1)), state = folder / "state.h5",
+                    result = folder / "r.h5";
   // A second signal, which timeout sends to its whole group, would make mpirun kill them.
-  std::vector<std::string> words = {"--foreground", "-s", "TERM", "2.5"};
-  const auto command = command_on_ranks(2, TS_TSKMEANS,
-                                        {file, "-k", "40", "--init", "random", "--tol", "0", "--max-iter", "100000",
-                                         "--n-init", "100000", "--checkpoint", state, "-o", result});
-  words.insert(words.end(), command.begin(), command.end());
-  const ProcessResult r = run_process("/usr/bin/timeout", words, mpi_environment);
+  const auto command =
+      command_on_ranks(2, TS_TSKMEANS,
+                       words(file + " -k 40 --init random --tol 0 --max-iter 100000 --n-init 100000 --checkpoint " +
+                             state + " -o " + result));
+  const ProcessResult r =
+      run_process("/usr/bin/timeout", joined(words("--foreground -s TERM 2.5"), command), mpi_environment);
   INFO(r.err);
   CHECK(times(r.err, "goes on from " + state) == 1);
   CHECK(times(r.out, "interrupted") == 1);
@@ -171,11 +150,11 @@ TEST_CASE("a signal to ranks leaves one result and one checkpoint", "[tskmeans]"
 
 TEST_CASE("ranks predict what one predicts", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = points_file(folder), centers = folder / "centers.h5";
+  const std::string file = weighted_file(folder), centers = folder / "centers.h5";
   json_of(tskmeans({file + ":/features", "-k", "5", "--metric", "cosine", "--json", "-o", centers}));
   const auto with = [&](const std::string& result) {
-    return std::vector<std::string>{file + ":/features", "--predict", centers,  "--metric", "cosine",
-                                    "--verify-sample",   "500",       "--json", "-o",       folder / result};
+    return words(file + ":/features --metric cosine --verify-sample 500 --json --predict " + centers + " -o " +
+                 folder / result);
   };
   const auto one = json_of(tskmeans(with("one.h5"))), two = json_of(on_ranks(2, with("two.h5")));
   expect_same(one, two, {"inertia", "cluster_sizes", "points_verified", "violations", "mode"});
@@ -208,7 +187,7 @@ TEST_CASE("ranks read a table with holes as one does, and write tables", "[tskme
 
 TEST_CASE("what one rank refuses is said once", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = points_file(folder);
+  const std::string file = weighted_file(folder);
   const ProcessResult points = on_ranks(3, {file + ":/damaged", "-k", "5"});
   CHECK(points.code == 4);
   REQUIRE(lines_of("tskmeans", points.err).size() == 1);
@@ -228,11 +207,10 @@ TEST_CASE("rank 0 clusters alone what is not distributed", "[tskmeans]") {
 #ifdef TS_ON_THREADS
 TEST_CASE("ranks that are threads share the threads of the process, and rank 0 alone has them all", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = points_file(folder);
+  const std::string file = weighted_file(folder);
   const auto threads = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words = {file + ":/features", "-k", "3", "--max-iter", "100", "--threads", "6", "--json"};
-    words.insert(words.end(), more.begin(), more.end());
-    return json_of(on_ranks(3, words))["threads"];
+    const auto all = joined(words(file + ":/features -k 3 --max-iter 100 --threads 6 --json"), more);
+    return json_of(on_ranks(3, all))["threads"];
   };
   CHECK(threads({}) == 2);
   CHECK(threads({"--algorithm", "bisecting"}) == 6);
@@ -243,7 +221,7 @@ namespace {
 /// Runs on GPUs, of which the first is one, find the same.
 void expect_of_devices(const std::string& device, const std::string& sentence) {
   const TemporaryFolder folder;
-  const std::string file = points_file(folder) + ":/features";
+  const std::string file = weighted_file(folder) + ":/features";
   const auto with = [&](const std::string& name, const std::string& result) {
     return tskmeans(
         {file, "-k", "9", "--init", "random", "--verify", "--json", "--device", name, "-o", folder / result});

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include "tallskinny/app/generators/features.hpp"
@@ -42,6 +43,26 @@ inline std::string blobs_file(const TemporaryFolder& folder) {
   out.write("few", std::span<const double>(weights).first(10));
   out.commit();
   return file;
+}
+
+/// An HDF5 file of these points.
+template <class T>
+std::string points_file(const TemporaryFolder& folder, const Matrix<T>& points) {
+  io::OutputFile out(folder / "x.h5");
+  out.write("features", points);
+  out.commit();
+  return folder / "x.h5";
+}
+
+/// The words of a line.
+inline std::vector<std::string> words(const std::string& line) {
+  std::istringstream text(line);
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
+inline std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
 }
 
 inline bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

@@ -11,10 +11,7 @@ TEST_CASE("a checkpoint leads to the result of a run never stopped", "[tskmeans]
   out.write("others", generators::uniform<float>(3000, 4, 2));
   out.commit();
   const std::vector<std::string> common = {"-k", "12", "--tol", "0", "--n-init", "2", "--json"};
-  const auto with = [&common](std::vector<std::string> arguments) {
-    arguments.insert(arguments.end(), common.begin(), common.end());
-    return tskmeans(arguments);
-  };
+  const auto with = [&](const std::vector<std::string>& more) { return tskmeans(joined(more, common)); };
   const auto straight = json_of(with({points, "-o", folder / "a.h5"}));
   CHECK(with({points, "--max-iter", "6", "--checkpoint", state, "--every", "0"}).code == 3);
   const auto resumed = json_of(with({points, "--resume", state, "-o", folder / "b.h5"}));
@@ -47,9 +44,7 @@ TEST_CASE("the same command takes a run up, and what is no checkpoint of it is l
     return tskmeans(more);
   };
   const std::vector<std::string> kept = {"--checkpoint", state, "--log", log};
-  auto few = kept, anew = kept;
-  few.insert(few.end(), {"--max-iter", "6"});
-  anew.emplace_back("--restart");
+  const auto few = joined(kept, {"--max-iter", "6"}), anew = joined(kept, {"--restart"});
   const auto straight = json_of(run("features", {"--log", log, "--checkpoint", folder / "none.h5"}));
   const std::string lines = test::content_of(log);
   CHECK_FALSE(std::filesystem::exists(folder / "none.h5"));
@@ -57,9 +52,7 @@ TEST_CASE("the same command takes a run up, and what is no checkpoint of it is l
   for (const std::string& other : {file, folder.file("text.h5", "a text that is worth more than a run"), log}) {
     const std::string before = test::content_of(other);
     for (const bool restart : {false, true}) {
-      std::vector<std::string> words = {"--checkpoint", other};
-      if (restart) words.emplace_back("--restart");
-      const ProcessResult r = run("features", words);
+      const ProcessResult r = run("features", words("--checkpoint " + other + (restart ? " --restart" : "")));
       CHECK(r.code == 4);
       CHECK(mentions(r.err, other));
       CHECK(test::content_of(other) == before);
@@ -93,14 +86,11 @@ TEST_CASE("the same command takes a run up, and what is no checkpoint of it is l
 
 TEST_CASE("no byte of a checkpoint can change without notice", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = folder / "x.h5", state = folder / "state.h5", bad = folder / "bad.h5";
-  io::OutputFile out(file);
-  out.write("features", generators::uniform<float>(600, 2, 1));
-  out.commit();
+  const std::string file = points_file(folder, generators::uniform<float>(600, 2, 1)), state = folder / "state.h5",
+                    bad = folder / "bad.h5";
   const std::vector<std::string> run = {file,         "-k", "6",       "--tol", "0",
                                         "--max-iter", "3",  "--every", "0",     "--checkpoint"};
-  auto first = run, other = run;
-  first.push_back(state), other.push_back(bad);
+  const auto first = joined(run, {state}), other = joined(run, {bad});
   CHECK(tskmeans(first).code == 3);
   const std::string stored = test::content_of(state);
   REQUIRE(stored.size() > 1000);
@@ -131,10 +121,7 @@ TEST_CASE("no byte of a checkpoint can change without notice", "[tskmeans]") {
 
 TEST_CASE("a full disk at a checkpoint or log does not end a run", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = folder / "x.h5", log = folder / "log.jsonl";
-  io::OutputFile out(file);
-  out.write("features", generators::uniform<float>(20000, 4, 1));
-  out.commit();
+  const std::string file = points_file(folder, generators::uniform<float>(20000, 4, 1)), log = folder / "log.jsonl";
   // A file may have 32 KiB: too few for the labels of a state.
   const ProcessResult r = test::run_process(
       "/bin/sh", {"-c", "ulimit -f 64; exec \"$0\" \"$@\"", TS_TSKMEANS, file, "-k", "5", "--tol", "0", "--max-iter",
@@ -149,57 +136,22 @@ TEST_CASE("a full disk at a checkpoint or log does not end a run", "[tskmeans]")
   CHECK(nlohmann::json::parse(r.out).contains("inertia"));
 }
 
-TEST_CASE("signals of batch systems and terminals end a run with what there is", "[tskmeans]") {
+TEST_CASE("signals of users, batch systems and terminals end a run with what there is", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = folder / "slow.h5";
-  io::OutputFile out(file);
-  out.write("features", generators::uniform<float>(60000, 24, 1));
-  out.commit();
-  for (const int signal : {SIGHUP, SIGUSR1, SIGXCPU}) {
-    const std::string state = folder / "state.h5", result = folder / "r.h5";
-    const ProcessResult r = test::run_process("/usr/bin/timeout", {"--preserve-status",
-                                                                   "-s",
-                                                                   std::to_string(signal),
-                                                                   "3",
-                                                                   TS_TSKMEANS,
-                                                                   file,
-                                                                   "-k",
-                                                                   "100",
-                                                                   "--init",
-                                                                   "random",
-                                                                   "--tol",
-                                                                   "0",
-                                                                   "--max-iter",
-                                                                   "100000",
-                                                                   "--n-init",
-                                                                   "1000",
-                                                                   "--checkpoint",
-                                                                   state,
-                                                                   "-o",
-                                                                   result});
+  const std::string file = points_file(folder, generators::uniform<float>(60000, 24, 1));
+  const std::string state = folder / "state.h5", result = folder / "r.h5";
+  for (const int signal : {SIGHUP, SIGUSR1, SIGXCPU, SIGTERM}) {
+    const ProcessResult r = test::run_process(
+        "/usr/bin/timeout", words("--preserve-status -s " + std::to_string(signal) + " 3 " TS_TSKMEANS " " + file +
+                                  " -k 100 --init random --tol 0 --max-iter 100000 --n-init 1000 --checkpoint " +
+                                  state + " --json -o " + result));
     INFO(r.err);
     CHECK(r.code == 128 + signal);
+    CHECK(nlohmann::json::parse(r.out)["stop"] == "interrupted");
     CHECK(std::filesystem::exists(state));
-    CHECK(std::filesystem::exists(result));
+    CHECK(io::read_vector(io::parse_location(result + ":/labels")).size() == 60000);
     CHECK(mentions(r.err, "wrote " + result + ": labels, cluster_centers"));
     std::filesystem::remove(state), std::filesystem::remove(result);
-  }
-}
-
-TEST_CASE("a signal ends the run with what there is", "[tskmeans]") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "slow.h5", result = folder / "partial.h5";
-  io::OutputFile out(file);
-  out.write("features", generators::uniform<float>(60000, 24, 1));
-  out.commit();
-  // Enough work for minutes; the signal comes after a moment of it.
-  const ProcessResult r = test::run_process(
-      "/usr/bin/timeout", {"--preserve-status", "-s", "TERM", "1.5", TS_TSKMEANS, file, "-k", "500", "--init", "random",
-                           "--tol", "0", "--max-iter", "100000", "--n-init", "1000", "--json", "-o", result});
-  CHECK(r.code == 128 + SIGTERM);
-  if (std::filesystem::exists(result)) {
-    CHECK(io::read_vector(io::parse_location(result + ":/labels")).size() == 60000);
-    CHECK(nlohmann::json::parse(r.out)["stop"] == "interrupted");
   }
 }
 

@@ -164,11 +164,10 @@ TEST_CASE("the number of clusters is chosen by a measure, with a page of picture
     CHECK(json["chosen_by"] == choose);
     CHECK(json["choices"].size() == 5);
   }
-  std::ostringstream read;
-  read << std::ifstream(page).rdbuf();
+  const std::string text = content_of(page);
   for (const char* part : {"How many clusters", "Inertia by iteration", "Sizes", "principal components", "<svg",
                            "tskmeans (tallskinny)", "Z</td>", "--choose calinski-harabasz", "centre of cluster 3"})
-    CHECK(mentions(read.str(), part));
+    CHECK(mentions(text, part));
   CHECK(mentions(tskmeans({file + ":/features", "-k", "2:6:2"}).out, "<- simplified-silhouette"));
 }
 
@@ -179,12 +178,11 @@ TEST_CASE("a page tells what each cluster is like, with the rows of the file", "
   std::ofstream(file) << "9,9\n9,9\n9,9\n9,9\n9,9\n1,0\n2,0.1\n3,0\n1,8\n2,8.1\n3,8\n";
   std::ofstream(centers) << "2,0\n2,8\n";
   CHECK(tskmeans({file, "--rows", "5:11", "--init", centers, "-q", "--report", page}).code == 0);
-  std::ostringstream read;
-  read << std::ifstream(page).rdbuf();
+  const std::string text = content_of(page);
   for (const char* part : {"<td>0</td><td>3</td><td>50 %</td><td>1: -1.00</td><td>6, 5, 7</td>",
                            "<td>1</td><td>3</td><td>50 %</td><td>1: +1.00</td><td>9, 8, 10</td>", "cluster 1</span>"})
-    CHECK(mentions(read.str(), part));
-  CHECK(tags_are_balanced(read.str()));
+    CHECK(mentions(text, part));
+  CHECK(tags_are_balanced(text));
 }
 
 TEST_CASE("a page names columns, and has an axis for each number of clusters", "[tskmeans]") {
@@ -195,9 +193,8 @@ TEST_CASE("a page names columns, and has an axis for each number of clusters", "
   for (int i = 0; i < 60; ++i) out << i % 7 + 50 * (i % 3) << ',' << i % 5 + 20 * (i % 2) << '\n';
   out.close();
   CHECK(tskmeans({file, "-k", "2:4", "-q", "--report", page}).code == 0);
-  std::ostringstream read;
-  read << std::ifstream(page).rdbuf();
-  const std::string text = read.str(), inertia = text.substr(text.find("Inertia by iteration"));
+  const std::string text = content_of(page);
+  const std::string inertia = text.substr(text.find("Inertia by iteration"));
   CHECK((mentions(text, "<td>age: ") || mentions(text, "<td>height: ")));
   CHECK(mentions(text, "nearest to the centre, counted from 0 as in the file."));
   for (const char* part : {"2 clusters", "3 clusters", "4 clusters"})
@@ -241,23 +238,18 @@ TEST_CASE("a log has a line for each iteration", "[tskmeans]") {
 
 TEST_CASE("points that do not fit are read in blocks, with the same result", "[tskmeans]") {
   const TemporaryFolder folder;
-  const std::string file = folder / "x.h5";
-  io::OutputFile out(file);
-  out.write("features", generators::uniform<float>(60000, 24, 1));
-  out.commit();
+  const std::string file = points_file(folder, generators::uniform<float>(60000, 24, 1));
   // Some of the rows, from a file of more.
-  std::vector<std::string> some = {file, "-k",     "5",  "--init", "random",    "--max-iter",
-                                   "3",  "--json", "-q", "--rows", "5000:52000"};
+  const std::vector<std::string> some = {file, "-k",     "5",  "--init", "random",    "--max-iter",
+                                         "3",  "--json", "-q", "--rows", "5000:52000"};
   const auto whole = nlohmann::json::parse(tskmeans(some).out);
-  some.insert(some.end(), {"--memory", "4M"});
-  const auto in_blocks = nlohmann::json::parse(tskmeans(some).out);
+  const auto in_blocks = nlohmann::json::parse(tskmeans(joined(some, {"--memory", "4M"})).out);
   CHECK(in_blocks["streamed"]["from"] == "file");
   CHECK(in_blocks["inertia"] == whole["inertia"]);
   for (const char* init : {"k-means||", "random"}) {
     const std::vector<std::string> common = {file, "-k", "5", "--init", init, "--max-iter", "5", "--json", "-q"};
-    auto small = common;
     const std::string log = folder / "log.jsonl";
-    small.insert(small.end(), {"--memory", "5M", "--verify", "--measures", "--log", log});
+    const auto small = joined(common, {"--memory", "5M", "--verify", "--measures", "--log", log});
     const auto a = nlohmann::json::parse(tskmeans(common).out), b = nlohmann::json::parse(tskmeans(small).out);
     CHECK(a["inertia"] == b["inertia"]);
     CHECK(a["cluster_sizes"] == b["cluster_sizes"]);

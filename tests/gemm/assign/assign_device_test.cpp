@@ -53,11 +53,8 @@ void check_fast(const Case& c) {
   Matrix<T> x(c.n, c.d);
   for (index_t i = 0; i < c.n; ++i)
     for (index_t j = 0; j < c.d; ++j) x(i, j) = narrowed<T>(c.offset + c.factor * number(i, j, c.levels));
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<T> there(ctx.stream, c.n, c.d);
-  copy(ctx.stream, there.view(), x.cview());
-  ctx.stream.synchronize();
+  Context ctx = test::device_context();
+  const auto there = test::copy_there(ctx, x);
   const Rows rows(ctx.stream, there.cview());
   const auto moments = column_moments(ctx, rows);
   const FixedPoint unit(moments.reach, 1, c.n);
@@ -192,11 +189,8 @@ TEST_CASE("on a device, candidates of rows too wide for two parts of each number
     auto x = Matrix<float16>::zeros(c.n, c.d);
     for (index_t i = zeros; i < c.n; ++i)
       for (index_t j = 0; j < c.d; ++j) x(i, j) = narrowed<float16>(number(i, j, c.levels));
-    Context ctx;
-    ctx.stream = test::device_stream();
-    DeviceMatrix<float16> there(ctx.stream, c.n, c.d);
-    copy(ctx.stream, there.view(), x.cview());
-    ctx.stream.synchronize();
+    Context ctx = test::device_context();
+    const auto there = test::copy_there(ctx, x);
     const auto labels_of = [&](const Rows& rows) {
       const std::vector<std::int32_t> nowhere(static_cast<std::size_t>(c.n), -1);
       PerRowArray<std::int32_t> labels(ctx, rows.space(), nowhere);
@@ -208,21 +202,18 @@ TEST_CASE("on a device, candidates of rows too wide for two parts of each number
 }
 
 TEST_CASE("an element that is not finite is named, wherever the rows are", "[assign][gpu]") {
-  Context ctx;
-  ctx.stream = test::device_stream();
+  Context ctx = test::device_context();
   for (const float bad : {std::nanf(""), HUGE_VALF}) {
     auto x = Matrix<float>::zeros(10000, 5);
     x(9000, 3) = x(9000, 4) = x(9999, 0) = bad;
-    DeviceMatrix<float> there(ctx.stream, 10000, 5);
-    copy(ctx.stream, there.view(), x.cview());
+    const auto there = test::copy_there(ctx, x);
     const std::string message = test::message_of([&] { (void)column_moments(ctx, Rows(ctx.stream, there.cview())); });
     CHECK(message.find("row 9000, column 3") != std::string::npos);
   }
 }
 
 TEST_CASE("rows, labels and weights must lie in one memory", "[assign][gpu]") {
-  Context ctx;
-  ctx.stream = test::device_stream();
+  Context ctx = test::device_context();
   DeviceMatrix<float> there(ctx.stream, 4, 2);
   const auto x = Matrix<float>::zeros(4, 2);
   copy(ctx.stream, there.view(), x.cview());

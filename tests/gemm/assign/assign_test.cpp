@@ -58,12 +58,9 @@ TEST_CASE("sparse rows get the labels and sums of the same rows stored densely",
   }
   const auto c = centres(k, d, 0, 0.3);
   const Outcome expected = run(reference(), Rows(dense.cview()), c.cview());
-  for (const Simd simd : instructions())
-    for (const Scores scores : exact_scores) {
-      Context ctx;
-      ctx.simd = simd, ctx.threads = 2;
-      CHECK(run(ctx, Rows(sparse.view()), c.cview(), scores).labels == expected.labels);
-    }
+  for_each_way([&](const Context& ctx, Scores scores) {
+    CHECK(run(ctx, Rows(sparse.view()), c.cview(), scores).labels == expected.labels);
+  });
   const Outcome one = run(reference(), Rows(sparse.view()), c.cview());
   const Outcome two = run({}, Rows(sparse.view()), c.cview());
   CHECK(one.means == two.means);
@@ -83,12 +80,9 @@ TEST_CASE("equal distances go to the lowest number", "[assign]") {
   Matrix<double> x(3, 1), c(4, 1);
   x(0, 0) = 0, x(1, 0) = 1, x(2, 0) = -1;
   c(0, 0) = 2, c(1, 0) = 1, c(2, 0) = -1, c(3, 0) = 1;  // the last is a copy
-  for (const Simd simd : instructions())
-    for (const Scores scores : exact_scores) {
-      Context ctx;
-      ctx.simd = simd;
-      CHECK(run(ctx, Rows(x.cview()), c.cview(), scores).labels == std::vector<std::int32_t>{1, 1, 2});
-    }
+  for_each_way([&](const Context& ctx, Scores scores) {
+    CHECK(run(ctx, Rows(x.cview()), c.cview(), scores).labels == std::vector<std::int32_t>{1, 1, 2});
+  });
   Matrix<double> zero = Matrix<double>::zeros(70, 3), same = Matrix<double>::zeros(40, 3);
   same(1, 0) = -0.0;
   CHECK(run({}, Rows(zero.cview()), same.cview()).labels == std::vector<std::int32_t>(70, 0));

@@ -11,6 +11,7 @@
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -76,11 +77,8 @@ auto host_and_device(const Case& c, const Run& run) {
     if (c.weighted) weights.push_back(static_cast<double>(i % 5) / 4);
     if (c.scaled) scale.push_back(0.5 + static_cast<double>(i % 7) / 8);
   }
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<T> there(ctx.stream, lines, ld);
-  copy(ctx.stream, there.view(), buffer.cview());
-  ctx.stream.synchronize();
+  Context ctx = device_context();
+  const auto there = copy_there(ctx, buffer);
   const PerRowArray<double> scale_there(ctx, Space::device, scale);
   const auto both = [&](const Rows& here, const Rows& on_device) {
     auto of_host = run(ctx, here.scaled(scale), c, centroids, weights);

@@ -80,22 +80,32 @@ inline std::vector<Simd> instructions() {
   return all;
 }
 
+/// use(context, scores) for all instructions of the processor and all scores that leave labels exact.
+template <class Use>
+void for_each_way(const Use& use) {
+  for (const Simd simd : instructions())
+    for (const Scores scores : exact_scores) {
+      Context ctx;
+      ctx.simd = simd, ctx.threads = 2;
+      INFO("simd " << static_cast<int>(simd) << " scores " << static_cast<int>(scores));
+      use(ctx, scores);
+    }
+}
+
 template <class T>
 void check_against_reference(index_t n, index_t d, index_t k, double offset = 0, double factor = 1) {
   const auto x = points<T>(n, d, offset, factor);
   const auto c = centres(k, d, offset, factor);
   const Outcome expected = run(reference(), Rows(x.cview()), c.cview());
-  for (const Simd simd : instructions())
-    for (const int threads : {1, 3})
-      for (const Scores scores : exact_scores) {
-        Context ctx;
-        ctx.simd = simd, ctx.threads = threads;
-        const Outcome found = run(ctx, Rows(x.cview()), c.cview(), scores);
-        INFO("n " << n << " d " << d << " k " << k << " simd " << static_cast<int>(simd));
-        CHECK(found.labels == expected.labels);
-        CHECK(found.means == expected.means);
-        CHECK(found.stats.changed == n);
-      }
+  INFO("n " << n << " d " << d << " k " << k);
+  for_each_way([&](Context ctx, Scores scores) {
+    for (ctx.threads = 1; ctx.threads <= 3; ctx.threads += 2) {
+      const Outcome found = run(ctx, Rows(x.cview()), c.cview(), scores);
+      CHECK(found.labels == expected.labels);
+      CHECK(found.means == expected.means);
+      CHECK(found.stats.changed == n);
+    }
+  });
 }
 
 }  // namespace ts::test

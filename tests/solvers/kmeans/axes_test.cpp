@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "tallskinny/gemm/core/philox.hpp"
-#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -92,8 +91,7 @@ TEST_CASE("rows of few dimensions have as many axes, equal rows none", "[kmeans]
 
 TEST_CASE("on a device, leading axes are orthonormal and leave little", "[gpu][kmeans]") {
   const double decay = GENERATE(0.5, 1.0);
-  Context ctx;
-  ctx.stream = test::device_stream();
+  Context ctx = test::device_context();
   const Matrix<float> x = falling(20000, 128, decay, 5);
   const DeviceMatrix<float> there(ctx.stream, 20000, 128);
   copy(ctx.stream, DeviceView<float>::unchecked(there.data(), 20000, 128, 128), x.cview());

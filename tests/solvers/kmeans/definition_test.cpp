@@ -1,5 +1,4 @@
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -31,8 +30,7 @@ TEST_CASE("one iteration is what the definition says", "[kmeans]") {
 
 TEST_CASE("tolerances mean what they say", "[kmeans]") {
   const auto x = generators::uniform<double>(5000, 10, 6);
-  KMeansOptions o;
-  o.clusters = 5, o.init = KMeansInit::random;
+  KMeansOptions o{.clusters = 5, .init = KMeansInit::random};
   SECTION("zero converges without reaching the limit") {
     o.tol = 0;
     const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
@@ -68,8 +66,7 @@ TEST_CASE("tolerances mean what they say", "[kmeans]") {
 
 TEST_CASE("fitted centres are a fixed point", "[kmeans]") {
   const auto x = generators::uniform<float>(1000, 3, 8);
-  KMeansOptions o;
-  o.clusters = 7, o.tol = 0;
+  KMeansOptions o{.clusters = 7, .tol = 0};
   const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   const KMeansResult again = test::kmeans({}, Rows(x.view()), from_centers(r.centers));
   CHECK(again.labels == r.labels);
@@ -133,8 +130,7 @@ TEST_CASE("weights count rows", "[kmeans]") {
 
 TEST_CASE("more restarts and more iterations do not worsen the result", "[kmeans]") {
   const auto x = generators::uniform<double>(400, 2, 10);
-  KMeansOptions o;
-  o.clusters = 10, o.init = KMeansInit::random;
+  KMeansOptions o{.clusters = 10, .init = KMeansInit::random};
   double before = std::numeric_limits<double>::infinity();
   for (const int n_init : {1, 5, 10}) {
     o.n_init = n_init;
@@ -157,8 +153,7 @@ TEST_CASE("dense, sparse and column-major rows agree", "[kmeans]") {
     if (x.data()[q] < 0.7) x.data()[q] = 0;
   const auto s = to_sparse(x);
   const auto columns = Matrix<double, Space::host, Layout::col_major>::copy_of(x.cview());
-  KMeansOptions o;
-  o.clusters = 8, o.init = KMeansInit::random;
+  KMeansOptions o{.clusters = 8, .init = KMeansInit::random};
   const KMeansResult a = test::kmeans({}, Rows(x.view()), o), b = test::kmeans({}, Rows(s.view()), o);
   CHECK(same_bits(a, test::kmeans({}, Rows(columns.view()), o)));
   CHECK(a.labels == b.labels);
@@ -172,8 +167,7 @@ TEMPLATE_TEST_CASE("bounds change nothing but the time", "[kmeans]", double, flo
   const index_t k = GENERATE(5, 260);  // from 256 on own distances are computed before all others
   const generators::Blobs set(3000, 6, 5, 1.5, 10, 0, 5);
   const auto x = generators::blobs<TestType>(set);
-  KMeansOptions o;
-  o.clusters = k, o.init = KMeansInit::random, o.tol = 0, o.max_iter = 20;
+  KMeansOptions o{.clusters = k, .init = KMeansInit::random, .max_iter = 20, .tol = 0};
   const KMeansResult with = test::kmeans({}, Rows(x.view()), o);
   o.bounds = false;
   const KMeansResult without = test::kmeans({}, Rows(x.view()), o);

@@ -1,12 +1,5 @@
 // What goes wrong elsewhere: duplicates, extremes of k, bad input, counters that saturate.
-#include <cmath>
-#include <set>
-
-#include "tallskinny/app/generators/features.hpp"
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
-#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
+#include "tallskinny/tests/solvers/kmeans/runs.hpp"
 
 using namespace ts;
 using namespace ts::solvers;
@@ -30,8 +23,7 @@ bool mentions(const std::string& text, const std::string& part) { return text.fi
 TEST_CASE("fewer distinct points than clusters", "[kmeans]") {
   const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random);
   const auto x = generators::duplicates<float>(60, 3, 3, 7);
-  KMeansOptions o;
-  o.clusters = 4, o.init = init;
+  KMeansOptions o{.clusters = 4, .init = init};
   const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   CHECK(r.distinct == 3);
   CHECK(r.converged());
@@ -49,8 +41,7 @@ TEST_CASE("all points equal", "[kmeans]") {
   for (const double value : {0.0, -0.0, 7.25, 1e-310}) {
     Matrix<double> x(20, 2);
     for (index_t q = 0; q < 40; ++q) x.data()[q] = value;
-    KMeansOptions o;
-    o.clusters = 20;
+    KMeansOptions o{.clusters = 20};
     const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
     CHECK(r.distinct == 1);
     CHECK(r.inertia == 0);
@@ -61,9 +52,7 @@ TEST_CASE("all points equal", "[kmeans]") {
 TEST_CASE("one cluster, and as many as points", "[kmeans]") {
   const auto x = generators::uniform<float>(40, 3, 1);
   for (const KMeansInit init : {KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random}) {
-    KMeansOptions o;
-    o.init = init;
-    o.clusters = 1;
+    KMeansOptions o{.clusters = 1, .init = init};
     const KMeansResult one = test::kmeans({}, Rows(x.view()), o);
     CHECK(one.sizes == std::vector<index_t>{40});
     CHECK(one.converged());
@@ -75,16 +64,14 @@ TEST_CASE("one cluster, and as many as points", "[kmeans]") {
     CHECK(mentions(refusal(Rows(x.view()), o), "(41) is larger than the number of points (40)"));
   }
   const auto single = generators::uniform<float>(1, 1, 1);
-  KMeansOptions o;
-  o.clusters = 1;
+  KMeansOptions o{.clusters = 1};
   CHECK(test::kmeans({}, Rows(single.view()), o).inertia == 0);
 }
 
 TEST_CASE("one feature, constant features, signed zeros and small numbers", "[kmeans]") {
   Matrix<double> line(9, 1);
   for (index_t i = 0; i < 9; ++i) line(i, 0) = static_cast<double>(i / 3) * 10 + static_cast<double>(i % 3);
-  KMeansOptions o;
-  o.clusters = 3, o.n_init = 5;
+  KMeansOptions o{.clusters = 3, .n_init = 5};
   CHECK(test::kmeans({}, Rows(line.view()), o).inertia == Approx(6).epsilon(test::allowed::short_sum));
 
   Matrix<double> constant(9, 3);
@@ -100,26 +87,22 @@ TEST_CASE("one feature, constant features, signed zeros and small numbers", "[km
 
 TEST_CASE("what cannot be clustered is refused in a sentence", "[kmeans]") {
   auto x = generators::uniform<double>(10, 2, 1);
-  KMeansOptions o;
-  o.clusters = 2;
+  KMeansOptions o{.clusters = 2};
   CHECK(mentions(refusal(Rows(Matrix<double>(0, 2).view()), o), "no points"));
   CHECK(mentions(refusal(Rows(Matrix<double>(3, 0).view()), o), "no features"));
   o.clusters = 0;
   CHECK(mentions(refusal(Rows(x.view()), o), "at least 1"));
   o.clusters = 2;
 
-  std::vector<double> weights(10, 1.0);
-  weights[4] = -1;
-  o.weights = weights;
-  CHECK(mentions(refusal(Rows(x.view()), o), "weight of point 4"));
-  weights[4] = std::nan("");
-  CHECK(mentions(refusal(Rows(x.view()), o), "weight of point 4"));
-  weights.assign(10, 0.0);
-  o.weights = weights;
-  CHECK(mentions(refusal(Rows(x.view()), o), "all weights are zero"));
-  weights.resize(9);
-  o.weights = weights;
-  CHECK(mentions(refusal(Rows(x.view()), o), "9 weights for 10 points"));
+  std::vector<double> negative(10, 1.0), nan = negative;
+  negative[4] = -1, nan[4] = std::nan("");
+  for (const auto& [weights, said] : {std::pair{negative, "weight of point 4"},
+                                      {nan, "weight of point 4"},
+                                      {std::vector<double>(10), "all weights are zero"},
+                                      {std::vector<double>(9), "9 weights for 10 points"}}) {
+    o.weights = weights;
+    CHECK(mentions(refusal(Rows(x.view()), o), said));
+  }
   o.weights = {};
 
   const Matrix<double> three = generators::uniform<double>(3, 2, 2), wide = generators::uniform<double>(2, 5, 2);
@@ -139,8 +122,7 @@ TEST_CASE("what cannot be clustered is refused in a sentence", "[kmeans]") {
 TEST_CASE("restarts from given centres are made once, and said so", "[kmeans]") {
   const auto x = generators::uniform<double>(50, 2, 1);
   const auto c = generators::uniform<double>(3, 2, 2);
-  KMeansOptions o;
-  o.clusters = 3, o.init = KMeansInit::given, o.centers = c.view(), o.n_init = 4;
+  KMeansOptions o{.clusters = 3, .init = KMeansInit::given, .centers = c.view(), .n_init = 4};
   int runs = 0;
   o.on_progress = [&runs](const KMeansProgress& p) {
     runs = std::max(runs, p.run + 1);
@@ -154,8 +136,7 @@ TEST_CASE("restarts from given centres are made once, and said so", "[kmeans]") 
 
 TEST_CASE("a request to stop is honoured with a consistent result", "[kmeans]") {
   const auto x = generators::uniform<double>(2000, 4, 1);
-  KMeansOptions o;
-  o.clusters = 12, o.tol = 0;
+  KMeansOptions o{.clusters = 12, .tol = 0};
   o.on_progress = [](const KMeansProgress& p) { return p.iteration < 3; };
   const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   CHECK(r.stop == KMeansStop::interrupted);
@@ -179,8 +160,7 @@ TEST_CASE("clusters by direction", "[kmeans]") {
       x(i, j) = static_cast<float>(length * ((i % 3 == j ? 1.0 : 0.0) + 0.01 * static_cast<double>((i * j) % 5)));
     }
   for (index_t i = 60; i < 63; ++i) x(i, 0) = x(i, 1) = x(i, 2) = 0;
-  KMeansOptions o;
-  o.clusters = 3, o.metric = KMeansMetric::cosine, o.n_init = 5;
+  KMeansOptions o{.clusters = 3, .n_init = 5, .metric = KMeansMetric::cosine};
   const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   for (std::size_t i = 3; i < 60; ++i) CHECK(r.labels[i] == r.labels[i % 3]);
   CHECK(std::set<std::int32_t>(r.labels.begin(), r.labels.end()).size() == 3);
@@ -208,8 +188,7 @@ TEST_CASE("clusters by direction", "[kmeans]") {
 
 TEST_CASE("random first centres are distinct rows", "[kmeans]") {
   const auto x = generators::duplicates<double>(300, 2, 20, 3);
-  KMeansOptions o;
-  o.clusters = 20, o.init = KMeansInit::random, o.max_iter = 1;
+  KMeansOptions o{.clusters = 20, .init = KMeansInit::random, .max_iter = 1};
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     o.seed = seed;
     const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
@@ -219,8 +198,7 @@ TEST_CASE("random first centres are distinct rows", "[kmeans]") {
 
 TEST_CASE("scales that float64 cannot square are refused, others give the same labels", "[kmeans]") {
   const Matrix<double> x = generators::duplicates<double>(60, 3, 7, 5);
-  KMeansOptions o;
-  o.clusters = 3;
+  KMeansOptions o{.clusters = 3};
   const KMeansResult one = solvers::kmeans({}, Rows(x.cview()), o);
   const auto code_at = [&](int exponent, HostView<const double> centers, std::span<const double> weights) {
     auto scaled = Matrix<double>::copy_of(x.cview());

@@ -1,17 +1,10 @@
 // k-means of rows on a GPU: whatever the host does with the same rows and first centres, bit for bit.
-#include <algorithm>
-#include <cmath>
-#include <utility>
-#include <vector>
-
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
-#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
+#include "tallskinny/tests/solvers/kmeans/runs.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 
 using namespace ts;
 using solvers::kmeans;
@@ -54,8 +47,7 @@ struct Both {
 
  private:
   static Context context() {
-    Context ctx;
-    ctx.stream = test::device_stream();
+    Context ctx = test::device_context();
     return ctx;
   }
   static DeviceMatrix<T> placed(const Context& ctx, const Matrix<T>& x) {
@@ -75,8 +67,7 @@ void check(const Case& c) {
   const Rows &here = rows.here, &there = rows.there;
   std::vector<double> weights;
   for (index_t i = 0; c.weighted && i < c.n; ++i) weights.push_back(static_cast<double>(i % 4) / 2);
-  KMeansOptions o;
-  o.clusters = c.k, o.weights = weights, o.max_iter = 12, o.seed = 3, o.init = KMeansInit::random;
+  KMeansOptions o{.clusters = c.k, .init = KMeansInit::random, .max_iter = 12, .weights = weights, .seed = 3};
   const KMeansResult expected = kmeans(ctx, here, o);
   test::expect_same(kmeans(ctx, there, o), expected);
   test::expect_same(kmeans(ctx, test::InBlocks(there), o), expected);
@@ -141,8 +132,7 @@ TEST_CASE("on a device, k-means of so many clusters that passes confirm labels",
   const Both<float> rows(c);
   const Context& ctx = rows.ctx;
   const Rows &here = rows.here, &there = rows.there;
-  KMeansOptions o;
-  o.clusters = c.k, o.max_iter = 25, o.seed = 3, o.init = KMeansInit::random;
+  KMeansOptions o{.clusters = c.k, .init = KMeansInit::random, .max_iter = 25, .seed = 3};
   o.tolerance = solvers::KMeansTolerance::labels;
   index_t confirmed = 0;  // passes behind one that changed few labels
   o.on_progress = [&](const solvers::KMeansProgress& p) {
@@ -192,8 +182,7 @@ TEST_CASE("on a device, a run goes on from a state", "[kmeans][gpu]") {
   const Both<float> rows(c);
   const Context& ctx = rows.ctx;
   const Rows& there = rows.there;
-  KMeansOptions o;
-  o.clusters = c.k, o.max_iter = 15, o.tolerance = solvers::KMeansTolerance::labels;
+  KMeansOptions o{.clusters = c.k, .max_iter = 15, .tolerance = solvers::KMeansTolerance::labels};
   solvers::KMeansState state;
   const KMeansResult straight = kmeans(ctx, there, o);
   o.on_state = [&](const auto& make) {
@@ -265,11 +254,8 @@ TEST_CASE("on a device, heads serve several ranks, and rows of fewer dimensions 
       }
     }
   });
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<float16> there(ctx.stream, n, d);
-  copy(ctx.stream, there.view(), x.cview());
-  ctx.stream.synchronize();
+  Context ctx = test::device_context();
+  const auto there = test::copy_there(ctx, x);
   KMeansOptions o;
   o.clusters = k, o.max_iter = 60, o.init = KMeansInit::random, o.tolerance = solvers::KMeansTolerance::labels;
   const auto run = [&](const Context& of, const Rows& rows, index_t& met) {

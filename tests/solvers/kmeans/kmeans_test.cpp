@@ -74,8 +74,7 @@ TEST_CASE("blobs are found, whatever the start, type and offset", "[kmeans]") {
   const KMeansInit init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel);
   const double offset = GENERATE(0.0, 1e3, 1e5);
   const generators::Blobs set(2000, 8, 8, 0.3, 10, offset, 5);
-  KMeansOptions o;
-  o.clusters = 8, o.init = init, o.n_init = 3;
+  KMeansOptions o{.clusters = 8, .init = init, .n_init = 3};
   const auto as_double = generators::blobs<double>(set);
   const auto as_float = generators::blobs<float>(set);
   const KMeansResult a = test::kmeans({}, Rows(as_double.view()), o), b = test::kmeans({}, Rows(as_float.view()), o);
@@ -98,8 +97,7 @@ TEST_CASE("float32 gives what float64 gives", "[kmeans]") {
 TEMPLATE_TEST_CASE("16-bit features, with norms that overflow their type", "[kmeans]", float16, bfloat16) {
   const generators::Blobs set(600, 16, 4, 300, 20000, 0, 3);
   const auto x = generators::blobs<TestType>(set);
-  KMeansOptions o;
-  o.clusters = 4, o.n_init = 4;
+  KMeansOptions o{.clusters = 4, .n_init = 4};
   const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
   CHECK(adjusted_rand_index(r.labels, set.labels()) == 1);
   check_consistent(Rows(x.view()), r);
@@ -110,12 +108,9 @@ TEST_CASE("the same bits for any number of threads and any instructions", "[kmea
   const auto x = generators::uniform<float>(5000, 7, 2);
   std::vector<double> weights(5000);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i % 5) / 3;
-  KMeansOptions o;
-  o.clusters = 9, o.init = init, o.seed = 11, o.weights = weights;
-  Context one, three;
-  one.threads = 1, three.threads = 3;
-  const KMeansResult a = test::kmeans(one, Rows(x.view()), o), b = test::kmeans(three, Rows(x.view()), o);
-  CHECK(same_bits(a, b));
+  KMeansOptions o{.clusters = 9, .init = init, .weights = weights, .seed = 11};
+  const KMeansResult a = test::kmeans(on_threads(1), Rows(x.view()), o);
+  CHECK(same_bits(a, test::kmeans(on_threads(3), Rows(x.view()), o)));
   check_consistent(Rows(x.view()), a, weights);
   if (init == KMeansInit::random) {
     Context plain, reference;
@@ -124,7 +119,7 @@ TEST_CASE("the same bits for any number of threads and any instructions", "[kmea
     CHECK(same_bits(a, test::kmeans(reference, Rows(x.view()), o)));
   }
   o.seed = 12;
-  CHECK_FALSE(same_bits(a, test::kmeans(one, Rows(x.view()), o)));
+  CHECK_FALSE(same_bits(a, test::kmeans(on_threads(1), Rows(x.view()), o)));
 }
 
 TEST_CASE("labels without proof are nearly the nearest, and looked at all the same", "[kmeans]") {
@@ -153,8 +148,7 @@ TEST_CASE("labels without proof are nearly the nearest, and looked at all the sa
   CHECK(verify({}, Rows(x.view()), centers.view(), fast.labels, KMeansMetric::euclidean, n) == wrong);
 
   const auto points = generators::uniform<float>(5000, 7, 2);
-  KMeansOptions o;
-  o.clusters = 9, o.seed = 11, o.precision = KMeansPrecision::fast;
+  KMeansOptions o{.clusters = 9, .precision = KMeansPrecision::fast, .seed = 11};
   const KMeansResult a = test::kmeans({}, Rows(points.view()), o);
   o.bounds = false;
   CHECK(same_bits(a, test::kmeans({}, Rows(points.view()), o)));

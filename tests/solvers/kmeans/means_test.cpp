@@ -81,12 +81,8 @@ TEST_CASE("means of light rows have the same bits on threads, on ranks and in bl
   for (std::size_t i = 1; i < weights.size(); i += places) weights[i] = 1e-18 * static_cast<double>(i);
   KMeansOptions o = from_centers(init);
   o.max_iter = 4, o.weights = weights;
-  Context one;
-  one.threads = 1;
-  const KMeansResult expected = solvers::kmeans(one, Rows(x.cview()), o);
-  Context more;
-  more.threads = 3;
-  CHECK(same_bits(expected, solvers::kmeans(more, Rows(x.cview()), o)));
+  const KMeansResult expected = solvers::kmeans(on_threads(1), Rows(x.cview()), o);
+  CHECK(same_bits(expected, solvers::kmeans(on_threads(3), Rows(x.cview()), o)));
   ranks::on_ranks(3, n, [&](const Context& ctx) {
     KMeansOptions here = o;
     here.weights = ranks::here_of(ctx, weights);

@@ -1,11 +1,6 @@
 // Labels for rows that pass by once.
-#include <cmath>
-
-#include "tallskinny/app/generators/features.hpp"
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
-#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
+#include "tallskinny/tests/solvers/kmeans/runs.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 using namespace ts::solvers;

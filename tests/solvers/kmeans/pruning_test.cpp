@@ -51,8 +51,7 @@ index_t check(const Rows& rows, KMeansOptions o, Simd simd = Simd::best) {
 }  // namespace
 
 TEST_CASE("runs that prune have the bits of runs that do not", "[kmeans]") {
-  KMeansOptions o;
-  o.clusters = 150;
+  KMeansOptions o{.clusters = 150};
   const auto x = embeddings<float>(6000, 96, 120, 0.4);
   const index_t headed = check(Rows(x.cview()), o);
   // With tiles, heads of so few columns do not pay: their kernels are those of AVX-512 then.
@@ -70,8 +69,7 @@ TEST_CASE("runs that prune have the bits of runs that do not", "[kmeans]") {
 }
 
 TEST_CASE("runs with bounds of pairs have the bits of runs without", "[kmeans]") {
-  KMeansOptions o;
-  o.clusters = 100;
+  KMeansOptions o{.clusters = 100};
   const auto x = embeddings<float>(6000, 400, 250, 1.0);
   const index_t headed = check(Rows(x.cview()), o);
   if (PairBounds::possible({}, 400)) CHECK(headed > 0);
@@ -84,8 +82,7 @@ TEST_CASE("runs with bounds of pairs have the bits of runs without", "[kmeans]")
 }
 
 TEST_CASE("pruning of rows that have few dimensions, none, or huge coordinates", "[kmeans]") {
-  KMeansOptions o;
-  o.clusters = 70;
+  KMeansOptions o{.clusters = 70};
   Matrix<double> flat(4500, 64);
   for (index_t i = 0; i < 4500; ++i)
     for (index_t j = 0; j < 64; ++j) flat(i, j) = j < 3 ? static_cast<double>((i * (j + 3)) % 101) : 5.0;

@@ -7,8 +7,7 @@ using namespace ts::test;
 namespace {
 
 KMeansOptions two_level(index_t k, int refine = 2) {
-  KMeansOptions o;
-  o.algorithm = KMeansAlgorithm::two_level, o.clusters = k, o.refine = refine;
+  KMeansOptions o{.clusters = k, .algorithm = KMeansAlgorithm::two_level, .refine = refine};
   return o;
 }
 
@@ -17,12 +16,6 @@ Matrix<double> equal_groups(index_t count, index_t each) {
   Matrix<double> x(count * each, 1);
   for (index_t i = 0; i < x.rows(); ++i) x(i, 0) = 10 * static_cast<double>(i % count);
   return x;
-}
-
-void check_threads(const Rows& rows, const KMeansOptions& o, const KMeansResult& r) {
-  Context one;
-  one.threads = 1;
-  CHECK(same_bits(r, solvers::kmeans(one, rows, o)));
 }
 
 }  // namespace
@@ -39,7 +32,7 @@ TEST_CASE("two levels find groups and refine as asked", "[kmeans][quick]") {
   CHECK(r.n_iter == 2);
   CHECK(r.stop == KMeansStop::refined);
   check_consistent(rows, r);
-  check_threads(rows, two_level(50), r);
+  CHECK(same_bits(r, solvers::kmeans(on_threads(1), rows, two_level(50))));
   const KMeansResult none = solvers::kmeans({}, rows, two_level(50, 0)),
                      many = solvers::kmeans({}, rows, two_level(50, 300));
   CHECK(none.n_iter == 0);
@@ -82,13 +75,12 @@ TEST_CASE("a sample gives centres, and all rows their labels", "[kmeans][quick]"
   const generators::Blobs set(6000, 5, 6, 0.3, 10, 50, 2);
   const auto x = generators::blobs<float>(set);
   const Rows rows(x.view());
-  KMeansOptions o;
-  o.clusters = 6, o.sample = 100, o.n_init = 3;
+  KMeansOptions o{.clusters = 6, .sample = 100, .n_init = 3};
   const KMeansResult r = solvers::kmeans({}, rows, o);
   CHECK(r.sampled == 600);
   CHECK(adjusted_rand_index(r.labels, set.labels()) == 1);
   check_consistent(rows, r);
-  check_threads(rows, o, r);
+  CHECK(same_bits(r, solvers::kmeans(on_threads(1), rows, o)));
   CHECK(same_bits(r, solvers::kmeans({}, test::InBlocks(rows), o)));
   o.seed = 1;
   CHECK_FALSE(same_bits(r, solvers::kmeans({}, rows, o)));
@@ -113,8 +105,7 @@ TEST_CASE("a sample is of rows that weigh something", "[kmeans][quick]") {
   std::vector<double> weights(400, 0.0);
   for (std::size_t i = 0; i < 400; ++i)
     if (i % 4 < 2) weights[i] = 2;
-  KMeansOptions o;
-  o.clusters = 2, o.sample = 20, o.weights = weights;
+  KMeansOptions o{.clusters = 2, .sample = 20, .weights = weights};
   const KMeansResult r = solvers::kmeans({}, Rows(x.view()), o);
   CHECK(r.sampled == 40);
   CHECK(r.inertia == 0);  // of the two groups that weigh something
@@ -132,8 +123,7 @@ TEST_CASE("a sample is of rows that weigh something", "[kmeans][quick]") {
 
 TEST_CASE("a run ends when few labels change", "[kmeans][quick]") {
   const auto x = generators::uniform<float>(4000, 3, 4);
-  KMeansOptions o;
-  o.clusters = 20, o.tolerance = KMeansTolerance::changed, o.tol = 0.02;
+  KMeansOptions o{.clusters = 20, .tol = 0.02, .tolerance = KMeansTolerance::changed};
   std::vector<index_t> changed;
   o.on_progress = [&](const KMeansProgress& p) {
     if (p.iteration > 0) changed.push_back(p.changed);

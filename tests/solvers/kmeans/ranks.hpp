@@ -60,6 +60,11 @@ inline std::vector<double> some_weights() {
   return weights;
 }
 
+/// None, and then these.
+inline std::vector<double> none_or_some_weights() {
+  return GENERATE(false, true) ? some_weights() : std::vector<double>();
+}
+
 inline void expect_same_reports(const KMeansResult& here, const KMeansResult& one,
                                 std::span<const std::int32_t> labels) {
   CHECK(std::equal(here.labels.begin(), here.labels.end(), labels.begin(), labels.end()));
@@ -71,8 +76,7 @@ inline void expect_same_reports(const KMeansResult& here, const KMeansResult& on
 }
 
 inline KMeansOptions options(KMeansInit init, index_t k = 12) {
-  KMeansOptions o;
-  o.clusters = k, o.init = init, o.max_iter = 12, o.seed = 3;
+  KMeansOptions o{.clusters = k, .init = init, .max_iter = 12, .seed = 3};
   return o;
 }
 

@@ -33,11 +33,15 @@ CsrMatrix<T> to_sparse(const Matrix<T>& x) {
   return s;
 }
 
+/// A context of so many threads.
+inline Context on_threads(int threads) {
+  Context ctx;
+  ctx.threads = threads;
+  return ctx;
+}
+
 inline KMeansOptions from_centers(const Matrix<double>& centers) {
-  KMeansOptions o;
-  o.clusters = centers.rows();
-  o.init = KMeansInit::given;
-  o.centers = centers.view();
+  KMeansOptions o{.clusters = centers.rows(), .init = KMeansInit::given, .centers = centers.view()};
   return o;
 }
 
@@ -62,7 +66,8 @@ inline double adjusted_rand_index(const Labels& a, const Labels& b) {
 }
 
 inline bool same_bits(const KMeansResult& a, const KMeansResult& b) {
-  return a.labels == b.labels && a.inertia == b.inertia && a.n_iter == b.n_iter &&
+  return a.labels == b.labels && a.inertia == b.inertia && a.n_iter == b.n_iter && a.run == b.run && a.stop == b.stop &&
+         a.relocated == b.relocated &&
          std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(), b.centers.data());
 }
 

@@ -1,13 +1,6 @@
 // First centres of many rows, which are chosen on samples of them.
-#include <algorithm>
-#include <cmath>
-
-#include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
-#include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
+#include "tallskinny/tests/solvers/kmeans/runs.hpp"
 
 using namespace ts;
 using namespace ts::solvers;
@@ -20,8 +13,7 @@ KMeansResult first_centres(const Rows& x, KMeansInit init, index_t k, std::span<
                            int threads = 0) {
   Context ctx;
   ctx.threads = threads;
-  KMeansOptions o;
-  o.clusters = k, o.init = init, o.weights = weights, o.max_iter = 1, o.seed = 11;
+  KMeansOptions o{.clusters = k, .init = init, .max_iter = 1, .weights = weights, .seed = 11};
   return solvers::kmeans(ctx, x, o);
 }
 
@@ -82,8 +74,7 @@ TEST_CASE("what first centres need on a GPU is compiled ahead, whatever lies whe
   const Context ctx = test::rehearsing_context(cuda::typical_device("sm_90a"));
   const std::vector<double> shift(static_cast<std::size_t>(d), 0.013), one(static_cast<std::size_t>(d), 1.0);
   const ColumnMoments moments{shift, one, shift, one};
-  KMeansOptions o;
-  o.init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel);
+  KMeansOptions o{.init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel)};
   prepare_kmeans(ctx, DType::float32, 1 << 20, d, k, o, &moments);
   const auto& kernels = ctx.stream.rehearsal()->kernels;
   CHECK(std::any_of(kernels.begin(), kernels.end(),

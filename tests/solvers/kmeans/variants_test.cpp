@@ -1,42 +1,18 @@
 // Mini-batch, bisecting and balanced clusterings, measures, rows that come in blocks, and runs that are
 // resumed.
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
-#include "tallskinny/app/generators/features.hpp"
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/solvers/kmeans/measures.hpp"
-#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
+#include "tallskinny/tests/solvers/kmeans/runs.hpp"
 
 using namespace ts;
-using namespace ts::solvers;
+using namespace ts::test;
 
 namespace {
 
-using Labels = std::vector<std::int32_t>;
-
 Matrix<double> column(std::initializer_list<double> values) {
-  Matrix<double> x(static_cast<index_t>(values.size()), 1);
-  std::copy(values.begin(), values.end(), x.data());
-  return x;
+  return matrix(static_cast<index_t>(values.size()), 1, values);
 }
 
-/// Equal up to the names of the clusters.
-bool same_partition(const Labels& a, const Labels& b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < i; j += 1 + i / 40)
-      if ((a[i] == a[j]) != (b[i] == b[j])) return false;
-  return true;
-}
-
-bool same_result(const KMeansResult& a, const KMeansResult& b) {
-  return a.labels == b.labels && a.inertia == b.inertia && a.n_iter == b.n_iter && a.run == b.run && a.stop == b.stop &&
-         a.relocated == b.relocated &&
-         std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(), b.centers.data());
-}
+bool same_partition(const Labels& a, const Labels& b) { return adjusted_rand_index(a, b) == 1; }
 
 KMeansMeasures measure_of(const Matrix<double>& x, const Matrix<double>& centers, const Labels& labels,
                           std::span<const double> weights = {}) {
@@ -90,16 +66,13 @@ TEST_CASE("measures are those of scikit-learn", "[kmeans][measures]") {
 TEST_CASE("mini-batch finds blobs, the same for any number of threads", "[kmeans][variants]") {
   const generators::Blobs set(6000, 5, 6, 0.3, 10, 50, 2);
   const auto x = generators::blobs<float>(set);
-  KMeansOptions o;
-  o.clusters = 6, o.algorithm = KMeansAlgorithm::mini_batch, o.batch = 256, o.n_init = 3;
+  KMeansOptions o{.clusters = 6, .algorithm = KMeansAlgorithm::mini_batch, .batch = 256, .n_init = 3};
   const KMeansResult r = solvers::kmeans({}, Rows(x.view()), o);
   const Labels truth = set.labels();
   CHECK(same_partition(r.labels, truth));
   CHECK(r.converged());
   CHECK(verify({}, Rows(x.view()), r.centers.view(), r.labels) == 0);
-  Context one;
-  one.threads = 1;
-  CHECK(same_result(r, solvers::kmeans(one, Rows(x.view()), o)));
+  CHECK(same_bits(r, solvers::kmeans(on_threads(1), Rows(x.view()), o)));
   KMeansOptions full = o;
   full.algorithm = KMeansAlgorithm::lloyd;
   CHECK(r.inertia < 1.02 * solvers::kmeans({}, Rows(x.view()), full).inertia);
@@ -116,8 +89,7 @@ TEST_CASE("mini-batch finds blobs, the same for any number of threads", "[kmeans
 
 TEST_CASE("bisecting splits the worst cluster", "[kmeans][variants]") {
   const auto x = column({0, 1, 100, 101, 110, 111, 300, 301});
-  KMeansOptions o;
-  o.algorithm = KMeansAlgorithm::bisecting, o.clusters = 4;
+  KMeansOptions o{.clusters = 4, .algorithm = KMeansAlgorithm::bisecting};
   const KMeansResult four = solvers::kmeans({}, Rows(x.view()), o);
   CHECK(four.inertia == Approx(2).epsilon(test::allowed::many_steps));
   CHECK(same_partition(four.labels, {0, 0, 1, 1, 2, 2, 3, 3}));
@@ -135,13 +107,7 @@ TEST_CASE("bisecting splits the worst cluster", "[kmeans][variants]") {
 
   const generators::Blobs set(900, 4, 7, 0.2, 10, 0, 6);
   const auto points = generators::blobs<double>(set);
-  CsrMatrix<double> sparse;
-  sparse.rows = 900, sparse.cols = 4;
-  for (index_t i = 0; i < 900; ++i) {
-    for (index_t j = 0; j < 4; ++j)
-      sparse.indices.push_back(static_cast<std::int32_t>(j)), sparse.values.push_back(points(i, j));
-    sparse.pointers.push_back(static_cast<index_t>(sparse.values.size()));
-  }
+  const auto sparse = to_sparse(points);
   o.clusters = 7;
   const KMeansResult dense = solvers::kmeans({}, Rows(points.view()), o),
                      csr = solvers::kmeans({}, Rows(sparse.view()), o);
@@ -154,8 +120,7 @@ TEST_CASE("bisecting splits the worst cluster", "[kmeans][variants]") {
 
 TEST_CASE("balanced clusters differ by one point at most", "[kmeans][variants]") {
   const auto line = column({0, 1, 2, 3, 4, 100});
-  KMeansOptions o;
-  o.algorithm = KMeansAlgorithm::balanced, o.clusters = 2;
+  KMeansOptions o{.clusters = 2, .algorithm = KMeansAlgorithm::balanced};
   const KMeansResult halves = solvers::kmeans({}, Rows(line.view()), o);
   CHECK(same_partition(halves.labels, {0, 0, 0, 1, 1, 1}));
   CHECK(halves.sizes == std::vector<index_t>{3, 3});
@@ -169,9 +134,7 @@ TEST_CASE("balanced clusters differ by one point at most", "[kmeans][variants]")
     CHECK(*most - *least <= 1);
     CHECK(*most * k >= 500);
     CHECK(std::accumulate(r.sizes.begin(), r.sizes.end(), index_t{0}) == 500);
-    Context one;
-    one.threads = 1;
-    CHECK(same_result(r, solvers::kmeans(one, Rows(x.view()), o)));
+    CHECK(same_bits(r, solvers::kmeans(on_threads(1), Rows(x.view()), o)));
   }
   // Against all ways to halve ten points, about the centres found.
   const auto ten = generators::uniform<double>(10, 2, 5);
@@ -191,8 +154,7 @@ TEST_CASE("balanced clusters differ by one point at most", "[kmeans][variants]")
 TEST_CASE("balancing ends where all points coincide with centres that have too few places", "[kmeans][variants]") {
   Matrix<double> x(60, 1);
   for (index_t i = 0; i < 60; ++i) x(i, 0) = i < 45 ? 1.0 + static_cast<double>(i) : -1.0;
-  KMeansOptions o;
-  o.algorithm = KMeansAlgorithm::balanced, o.metric = KMeansMetric::cosine, o.clusters = 5;
+  KMeansOptions o{.clusters = 5, .algorithm = KMeansAlgorithm::balanced, .metric = KMeansMetric::cosine};
   const KMeansResult r = solvers::kmeans({}, Rows(x.view()), o);
   CHECK(r.sizes == std::vector<index_t>(5, 12));
 }
@@ -203,11 +165,10 @@ TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") 
   const auto x = generators::uniform<float>(3 * chunk_rows + 77, 3, 2);
   std::vector<double> weights(static_cast<std::size_t>(x.rows()));
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i % 5) / 3;
-  KMeansOptions o;
-  o.clusters = 7, o.init = init, o.metric = metric, o.weights = weights, o.n_init = 2, o.max_iter = 6;
+  KMeansOptions o{.clusters = 7, .init = init, .n_init = 2, .max_iter = 6, .metric = metric, .weights = weights};
   const KMeansResult whole = solvers::kmeans({}, Rows(x.view()), o);
   const test::InBlocks blocks(Rows(x.view()), 2);
-  CHECK(same_result(whole, solvers::kmeans({}, blocks, o)));
+  CHECK(same_bits(whole, solvers::kmeans({}, blocks, o)));
   const auto a = predict({}, Rows(x.view()), whole.centers.view(), metric, weights);
   const auto b = predict({}, blocks, whole.centers.view(), metric, weights);
   CHECK(a.labels == b.labels);
@@ -221,8 +182,7 @@ TEST_CASE("rows in blocks give the bits of rows in memory", "[kmeans][blocks]") 
 
 TEST_CASE("several numbers of clusters share the passes", "[kmeans][blocks]") {
   const auto x = generators::uniform<double>(5000, 2, 3);
-  KMeansOptions o;
-  o.init = KMeansInit::random, o.tol = 0, o.max_iter = 40, o.n_init = 2;
+  KMeansOptions o{.init = KMeansInit::random, .n_init = 2, .max_iter = 40, .tol = 0};
   const std::vector<index_t> counts = {2, 5, 9};
   const test::InBlocks blocks(Rows(x.view()), 1);
   const auto together = kmeans_of_each({}, blocks, o, counts);
@@ -230,7 +190,7 @@ TEST_CASE("several numbers of clusters share the passes", "[kmeans][blocks]") {
   blocks.passes = 0;
   for (std::size_t q = 0; q < counts.size(); ++q) {
     o.clusters = counts[q];
-    CHECK(same_result(together[q], solvers::kmeans({}, blocks, o)));
+    CHECK(same_bits(together[q], solvers::kmeans({}, blocks, o)));
   }
   CHECK(shared < blocks.passes);
   CHECK_THROWS_AS(kmeans_of_each({}, blocks, o, {}), Error);
@@ -238,8 +198,7 @@ TEST_CASE("several numbers of clusters share the passes", "[kmeans][blocks]") {
 
 TEST_CASE("a resumed run is the run that was never stopped", "[kmeans][state]") {
   const auto x = generators::uniform<float>(3000, 4, 2);
-  KMeansOptions o;
-  o.clusters = 11, o.tol = 0, o.n_init = 3, o.init = KMeansInit::random, o.max_iter = 25;
+  KMeansOptions o{.clusters = 11, .init = KMeansInit::random, .n_init = 3, .max_iter = 25, .tol = 0};
   const KMeansResult straight = solvers::kmeans({}, Rows(x.view()), o);
   for (const auto& [run, iteration] : {std::pair{0, 1}, {1, 7}, {2, 20}}) {
     KMeansState kept;
@@ -248,11 +207,11 @@ TEST_CASE("a resumed run is the run that was never stopped", "[kmeans][state]") 
       KMeansState s = make();
       if (s.run == r && s.iteration <= i) kept = std::move(s);
     };
-    CHECK(same_result(straight, solvers::kmeans({}, Rows(x.view()), stopping)));
+    CHECK(same_bits(straight, solvers::kmeans({}, Rows(x.view()), stopping)));
     REQUIRE(kept.labels.size() == 3000);
     KMeansOptions on = o;
     on.resume = &kept;
-    CHECK(same_result(straight, solvers::kmeans({}, Rows(x.view()), on)));
+    CHECK(same_bits(straight, solvers::kmeans({}, Rows(x.view()), on)));
     on.clusters = 10;
     CHECK_THROWS_AS(solvers::kmeans({}, Rows(x.view()), on), Error);
   }
@@ -261,8 +220,7 @@ TEST_CASE("a resumed run is the run that was never stopped", "[kmeans][state]") 
 TEST_CASE("no state is ahead of what on_progress was told, and the last one is that at which it asked to stop",
           "[kmeans][state]") {
   const auto x = generators::uniform<float>(3000, 4, 2);
-  KMeansOptions o;
-  o.clusters = 11, o.tol = 0, o.max_iter = 25;
+  KMeansOptions o{.clusters = 11, .max_iter = 25, .tol = 0};
   int told = 0, kept = 0;
   o.on_progress = [&told](const KMeansProgress& p) {
     told = p.iteration;
@@ -283,8 +241,7 @@ TEST_CASE("the inertia told in every iteration falls to that of the result", "[k
   const auto x = generators::uniform<double>(2000, 3, 2);
   std::vector<double> weights(weighted ? 2000 : 0);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = 1 + static_cast<double>(i % 4);
-  KMeansOptions o;
-  o.clusters = 6, o.tol = 0, o.weights = weights, o.metric = metric;
+  KMeansOptions o{.clusters = 6, .tol = 0, .metric = metric, .weights = weights};
   std::vector<double> told;
   o.on_progress = [&told](const KMeansProgress& p) {
     if (p.iteration > 0) told.push_back(p.inertia);

@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -105,11 +106,8 @@ void check(const Case& c) {
     for (index_t j = 0; j < c.d; ++j)
       x(i, j) = narrowed<T>(c.offset + c.factor * numbers.uniform(static_cast<std::uint64_t>(j)));
   }
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<T> there(ctx.stream, c.n, c.d);
-  copy(ctx.stream, there.view(), x.cview());
-  ctx.stream.synchronize();
+  Context ctx = test::device_context();
+  const auto there = test::copy_there(ctx, x);
   const Told host = run(ctx, Rows(x.cview()), c, weights), device = run(ctx, {ctx.stream, there.cview()}, c, weights);
   CHECK(device.labels == host.labels);
   CHECK(device.counts == host.counts);
@@ -151,8 +149,7 @@ TEMPLATE_TEST_CASE("on a device, bounds leave rows alone and change nothing", "[
 }
 
 TEST_CASE("clusters on a device serve rows there", "[assign][gpu]") {
-  Context ctx;
-  ctx.stream = test::device_stream();
+  Context ctx = test::device_context();
   const auto x = Matrix<float>::zeros(10, 2);
   const Rows rows(x.cview());
   const auto moments = column_moments(ctx, rows);

@@ -9,6 +9,7 @@
 #include "tallskinny/gemm/assign/scores/launch.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
@@ -49,8 +50,7 @@ void check(const Case& c) {
   const Rows here(x.cview());
   for (index_t m = 0; m < c.k; ++m) here.load(m * (c.n / c.k), centroids.data() + m * c.d);
   if (c.copies) std::copy_n(centroids.data() + (c.k - 2) * c.d, c.d, centroids.data() + (c.k - 1) * c.d);
-  Context ctx;
-  ctx.stream = test::device_stream();
+  Context ctx = test::device_context();
   const ColumnMoments moments = column_moments(ctx, here);
   const double scale = assign_detail::scoring_scale(centroids.cview(), moments);
 
@@ -70,8 +70,7 @@ void check(const Case& c) {
     gap[static_cast<std::size_t>(i)] = second - first;
   }
 
-  DeviceMatrix<T> there(ctx.stream, c.n, c.d);
-  copy(ctx.stream, there.view(), x.cview());
+  const auto there = test::copy_there(ctx, x);
   // Some rows come with another label: they are active whatever their distances, or get the right one.
   std::vector<std::int32_t> given = nearest;
   for (std::size_t i = 0; i < given.size(); i += 31) given[i] = static_cast<std::int32_t>(i) % c.k;

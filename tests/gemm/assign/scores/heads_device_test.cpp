@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -86,11 +87,8 @@ void check(const Case& c) {
             << static_cast<int>(c.form.numbers) << " type " << static_cast<int>(dtype_of<T>) << " offset " << c.offset
             << " levels " << c.levels << " outlying " << c.outlying << " bounds " << c.bounds);
   const Matrix<T> here = rows_of<T>(c);
-  Context ctx;
-  ctx.stream = test::device_stream();
-  DeviceMatrix<T> there(ctx.stream, c.n, c.d + c.gap);
-  copy(ctx.stream, there.view(), here.cview());
-  ctx.stream.synchronize();
+  Context ctx = test::device_context();
+  const auto there = test::copy_there(ctx, here);
   const Rows x(ctx.stream, DeviceView<const T>(there.data(), c.n, c.d, c.d + c.gap));
   const auto moments = column_moments(ctx, x);
   const FixedPoint unit(moments.reach, c.weighted ? 2 : 1, c.n);

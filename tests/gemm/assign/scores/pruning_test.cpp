@@ -1,22 +1,11 @@
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
 
-#include "tallskinny/tests/gemm/assign/host_rows.hpp"
+#include "tallskinny/tests/gemm/assign/passes.hpp"
 
 using namespace ts;
 using namespace ts::test;
 
 namespace {
-
-/// Columns fall like embeddings' in their own axes: groups of rows, and noise.
-template <class T>
-Matrix<T> falling(index_t n, index_t d, index_t groups, double factor = 1) {
-  Matrix<T> x(n, d);
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < d; ++j)
-      x(i, j) = narrowed<T>(factor * (number(i % groups, j + 31) + 0.3 * number(i, j)) /
-                            std::sqrt(1 + static_cast<double>(j)));
-  return x;
-}
 
 /// The first m columns of a reflection: orthonormal to rounding.
 Matrix<double> reflected(index_t d, index_t m, double turn) {
@@ -43,76 +32,29 @@ std::vector<Simd> with_products_of_bytes() {
   return all;
 }
 
-struct Run {
-  index_t k, columns;
+struct Heads {
+  index_t columns;
   double turn = 0.1;
-  bool with_copies = false, without_labels = false, far_out = false;
 };
 
-/// Several passes with centroids that move, with pruning and without: the same labels, counts and sums.
 /// Returns the share of pairs that were met in all columns in the last pass.
-double check_passes(const Rows& rows, const Run& run) {
+double check_passes(const Rows& rows, const Moves& of, const Heads& heads) {
   const auto moments = column_moments({}, rows);
-  const auto n = static_cast<std::size_t>(rows.rows());
-  const index_t d = rows.cols();
-  const FixedPoint unit(moments.reach, 1, rows.rows());
-  std::vector<double> weights(n);
-  for (std::size_t i = 0; i < n; ++i) weights[i] = i % 5 == 0 ? 0.0 : 0.5;
   double share = 1;
   for (const Simd simd : with_products_of_bytes()) {
     Context ctx;
     ctx.simd = simd, ctx.threads = 2;
-    Pruning pruning(ctx, rows.rows(), reflected(d, run.columns, run.turn).cview(), run.k, moments);
-    const index_t half = rows.rows() / 2 / 64 * 64;
-    pruning.put(ctx, 0, rows.block(0, half));
-    pruning.put(ctx, half, rows.block(half, rows.rows() - half));
-    ClusterSums sums(run.k, d), plain(run.k, d);
-    std::vector<std::int32_t> labels(n, -1), expected(n, -1);
-    std::vector<double> row(static_cast<std::size_t>(d));
-    for (int step = 0; step < 7; ++step) {
-      Matrix<double> c(run.k, d);
-      for (index_t m = 0; m < run.k; ++m) {
-        rows.load(m * 37 % rows.rows(), row.data());
-        const double moved = step < 5 ? 0.02 * (step + 1) : 0.12;
-        for (index_t j = 0; j < d; ++j)
-          c(m, j) = row[static_cast<std::size_t>(j)] * (1 + moved * number(m, step * (step < 5 ? 1 : 0) + 3));
-        if (run.with_copies && step % 3 == 1 && m % 9 == 4)
-          for (index_t j = 0; j < d; ++j) c(m, j) = c(m - 3, j);
-        if (run.far_out && step == 3 && m == 0) c(m, 0) += 1e3 * moments.reach[0];
-      }
-      pruning.begin_pass(ctx, c.cview());
-      CHECK(pruning.serves() == !(run.far_out && step == 3));
-      if (run.without_labels && step % 2 == 1)
-        for (std::size_t i = 0; i < n; i += 7) labels[i] = expected[i] = -1;
-      AssignStats stats;
-      for (const auto& [first, count] : {std::pair{index_t{0}, half}, {half, rows.rows() - half}}) {
-        const auto from = static_cast<std::size_t>(first), many = static_cast<std::size_t>(count);
-        AssignArguments of{rows.block(first, count), moments, c.cview()};
-        of.labels = std::span(labels).subspan(from, many);
-        of.weights = std::span<const double>(weights).subspan(from, many);
-        of.pruning = {&pruning, first};
-        if (!run.without_labels) of.unit = &unit, of.sums = &sums;
-        stats += assign(ctx, of);
-      }
-      AssignArguments of{rows, moments, c.cview()};
-      of.labels = std::span(expected), of.weights = std::span<const double>(weights);
-      if (!run.without_labels) of.unit = &unit, of.sums = &plain;
-      const AssignStats without = assign(ctx, of);
-      INFO("step " << step << " instructions " << static_cast<int>(simd));
-      REQUIRE(labels == expected);
-      CHECK(stats.changed == without.changed);
-      for (index_t m = 0; m < run.k; ++m) REQUIRE(sums.count(m) == plain.count(m));
-      for (index_t m = 0; m < run.k; ++m)
-        if (!plain.weightless(m))
-          for (index_t j = 0; j < d; j += 5) REQUIRE(sums.mean(unit, m, j) == plain.mean(unit, m, j));
-      share = static_cast<double>(stats.met) / static_cast<double>(rows.rows() * run.k);
-    }
+    Pruning pruning(ctx, rows.rows(), reflected(rows.cols(), heads.columns, heads.turn).cview(), of.k, moments);
+    const AssignStats stats = compare_passes(ctx, pruning, rows, of, [](int step, index_t m, index_t) {
+      return step < 5 ? 0.02 * (step + 1) * number(m, step + 3) : 0.12 * number(m, 3);
+    });
+    share = static_cast<double>(stats.met) / static_cast<double>(rows.rows() * of.k);
   }
   return share;
 }
 
 /// Rows that pass by once, in two parts: labels of a pass without. Returns the share of pairs met in all columns.
-double check_once(const Rows& rows, const Run& run) {
+double check_once(const Rows& rows, const Moves& of, const Heads& heads) {
   const auto moments = column_moments({}, rows);
   const auto n = static_cast<std::size_t>(rows.rows());
   const index_t d = rows.cols();
@@ -120,16 +62,16 @@ double check_once(const Rows& rows, const Run& run) {
   for (const Simd simd : with_products_of_bytes()) {
     Context ctx;
     ctx.simd = simd, ctx.threads = 2;
-    Matrix<double> c(run.k, d);
+    Matrix<double> c(of.k, d);
     std::vector<double> row(static_cast<std::size_t>(d));
-    for (index_t m = 0; m < run.k; ++m) {
+    for (index_t m = 0; m < of.k; ++m) {
       rows.load(m * 37 % rows.rows(), row.data());
       for (index_t j = 0; j < d; ++j) c(m, j) = row[static_cast<std::size_t>(j)] * (1 + 0.05 * number(m, 3));
-      if (run.with_copies && m % 9 == 4)
+      if (of.with_copies && m % 9 == 4)
         for (index_t j = 0; j < d; ++j) c(m, j) = c(m - 3, j);
     }
     const index_t half = rows.rows() / 2 / 64 * 64;
-    Pruning pruning(ctx, rows.rows() - half, reflected(d, run.columns, run.turn).cview(), run.k, moments,
+    Pruning pruning(ctx, rows.rows() - half, reflected(d, heads.columns, heads.turn).cview(), of.k, moments,
                     Pruning::Passes::once);
     std::vector<std::int32_t> labels(n, -1), expected(n, -1);
     AssignStats stats;
@@ -141,18 +83,18 @@ double check_once(const Rows& rows, const Run& run) {
       REQUIRE(pruning.serves());
       const auto those = std::span(labels).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
       pruning.guess(ctx, those);
-      for (const std::int32_t label : those) REQUIRE((label >= 0 && label < run.k));
-      AssignArguments of{part, moments, c.cview()};
-      of.labels = those, of.pruning = {&pruning, 0};
-      stats += assign(ctx, of);
+      for (const std::int32_t label : those) REQUIRE((label >= 0 && label < of.k));
+      AssignArguments arguments{part, moments, c.cview()};
+      arguments.labels = those, arguments.pruning = {&pruning, 0};
+      stats += assign(ctx, arguments);
     }
-    AssignArguments of{rows, moments, c.cview()};
-    of.labels = std::span(expected);
-    assign(ctx, of);
+    AssignArguments arguments{rows, moments, c.cview()};
+    arguments.labels = std::span(expected);
+    assign(ctx, arguments);
     INFO("instructions " << static_cast<int>(simd));
     REQUIRE(labels == expected);
-    CHECK(stats.headed == rows.rows() * run.k);
-    share = static_cast<double>(stats.met) / static_cast<double>(rows.rows() * run.k);
+    CHECK(stats.headed == rows.rows() * of.k);
+    share = static_cast<double>(stats.met) / static_cast<double>(rows.rows() * of.k);
   }
   return share;
 }
@@ -161,25 +103,17 @@ double check_once(const Rows& rows, const Run& run) {
 
 TEMPLATE_TEST_CASE("pruned passes find what passes without find", "[assign]", double, float, float16, bfloat16) {
   const auto x = falling<TestType>(700, 67, 40);
-  const double share = check_passes(Rows(x.cview()), {.k = 70, .columns = 32});
+  const double share = check_passes(Rows(x.cview()), {.k = 70}, {32});
   if (!with_products_of_bytes().empty()) CHECK(share < 0.1);
-  check_passes(Rows(x.cview()), {.k = 33, .columns = 16, .turn = 3, .with_copies = true});
-  check_passes(Rows(x.cview()), {.k = 31, .columns = 48, .without_labels = true});
-  check_passes(Rows(x.cview()), {.k = 40, .columns = 16, .far_out = true});
+  check_passes(Rows(x.cview()), {.k = 33, .with_copies = true}, {16, 3});
+  check_passes(Rows(x.cview()), {.k = 31, .without_labels = true}, {48});
+  check_passes(Rows(x.cview()), {.k = 40, .far_out = true}, {16});
 }
 
 TEST_CASE("pruned passes of ties, zeros, and rows of very different lengths", "[assign]") {
-  Matrix<float> repeated = falling<float>(600, 50, 9);
-  for (index_t i = 0; i < 600; ++i)
-    for (index_t j = 0; j < 50; ++j) repeated(i, j) = i % 13 == 0 ? 0.0F : repeated(i % 9, j);
-  check_passes(Rows(repeated.cview()), {.k = 64, .columns = 16, .with_copies = true});
-  const auto small = falling<double>(400, 48, 30, 1e-200), large = falling<double>(400, 48, 30, 1e200);
-  check_passes(Rows(small.cview()), {.k = 64, .columns = 16});
-  check_passes(Rows(large.cview()), {.k = 64, .columns = 16});
-  auto mixed = falling<float>(900, 48, 30);
-  std::vector<double> scale(900);
-  for (index_t i = 0; i < 900; ++i) scale[static_cast<std::size_t>(i)] = std::exp2(static_cast<double>(i % 24) - 20);
-  check_passes(Rows(mixed.cview()).scaled(std::span<const double>(scale)), {.k = 100, .columns = 32});
+  check_extremes(50, 48, [](const Rows& rows, index_t k, bool copies) {
+    check_passes(rows, {.k = k, .with_copies = copies}, {k == 100 ? 32 : 16});
+  });
 }
 
 TEST_CASE("rows whose lists are long meet every centroid", "[assign]") {
@@ -236,19 +170,19 @@ TEST_CASE("pruning refuses axes that are not orthonormal", "[assign]") {
 TEMPLATE_TEST_CASE("rows that pass by once find what passes without find", "[assign]", double, float, float16,
                    bfloat16) {
   const auto x = falling<TestType>(777, 96, 150);
-  const double share = check_once(Rows(x.cview()), {150, 48});
+  const double share = check_once(Rows(x.cview()), {150}, {48});
   if (!with_products_of_bytes().empty()) CHECK(share < 0.3);
-  check_once(Rows(x.cview()), {200, 64, 1, true});
-  check_once(Rows(x.cview()), {33, 16, 1});
+  check_once(Rows(x.cview()), {200, true}, {64, 1});
+  check_once(Rows(x.cview()), {33}, {16, 1});
 }
 
 TEST_CASE("rows that pass by once: ties, and lists that are long", "[assign]") {
   Matrix<float> ties(513, 80);
   for (index_t i = 0; i < 513; ++i)
     for (index_t j = 0; j < 80; ++j) ties(i, j) = static_cast<float>(std::floor(2 * number(i % 171, j)));
-  check_once(Rows(ties.cview()), {120, 32, 0.1, true});
+  check_once(Rows(ties.cview()), {120, true}, {32});
   Matrix<float> sphere(300, 64);  // all as far from each other
   for (index_t i = 0; i < 300; ++i)
     for (index_t j = 0; j < 64; ++j) sphere(i, j) = static_cast<float>(number(i, j));
-  check_once(Rows(sphere.cview()), {2300, 16});
+  check_once(Rows(sphere.cview()), {2300}, {16});
 }

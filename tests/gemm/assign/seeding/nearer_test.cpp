@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tallskinny/gemm/assign/rows/per_row.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
@@ -43,8 +44,7 @@ double distance(const Matrix<float>& x, index_t a, index_t b) {
 void check_search(index_t n, index_t d, index_t count, float spread) {
   constexpr index_t centers = 30;
   INFO("n " << n << " d " << d << " candidates " << count << " spread " << spread);
-  Context ctx;
-  ctx.stream = test::device_stream();
+  Context ctx = test::device_context();
   auto plans = cuda::nearer_plans(n, d, ctx.stream.device());
   if (!plans) return;
   const Matrix<float> x = rows_about_centers(n, d, spread);
@@ -52,8 +52,7 @@ void check_search(index_t n, index_t d, index_t count, float spread) {
   auto wide = Matrix<float>::zeros(n, ld);
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < d; ++j) wide(i, j) = x(i, j);
-  DeviceMatrix<float> there(ctx.stream, n, ld);
-  copy(ctx.stream, there.view(), wide.cview());
+  const auto there = test::copy_there(ctx, wide);
   std::vector<float> squared(static_cast<std::size_t>(n));
   for (index_t i = 0; i < n; ++i) {
     double least = distance(x, i, 0);
@@ -121,14 +120,12 @@ TEST_CASE("on a device, all rows are found that a candidate is nearer to", "[ass
 
 TEST_CASE("on a device, choices by batches lower squared distances and repeat", "[assign][gpu][seeding]") {
   constexpr index_t n = 20000, d = 300, trials = 6;
-  Context ctx;
-  ctx.stream = test::device_stream();
+  Context ctx = test::device_context();
   if (!cuda::nearer_plans(n, d, ctx.stream.device())) return;
   REQUIRE(cuda::batches_pay(n, d, trials, 1000));
   const Matrix<float> x = rows_about_centers(n, d, 1);
   const ColumnMoments moments = column_moments(ctx, Rows(x.cview()));
-  DeviceMatrix<float> there(ctx.stream, n, d);
-  copy(ctx.stream, there.view(), x.cview());
+  const auto there = test::copy_there(ctx, x);
   const Rows rows(ctx.stream, there.cview());
   std::vector<double> weights;
   for (index_t i = 0; i < n; ++i) weights.push_back(static_cast<double>(1 + i % 3));
@@ -203,8 +200,7 @@ TEST_CASE("on a device, choices by batches are those of a processor", "[assign][
   for (index_t i = 0; weighted && i < n; ++i) weights.push_back(0.3 * static_cast<double>(i % 4));
   std::vector<float> squared;
   for (index_t i = 0; i < n; ++i) squared.push_back(static_cast<float>(distance(x, i, 0)));
-  DeviceMatrix<float> there(ctx.stream, n, d);
-  copy(ctx.stream, there.view(), x.cview());
+  const auto there = test::copy_there(ctx, x);
   PerRowArray<float> squared_there(ctx, Space::device, squared);
   const PerRowArray<double> weights_there(ctx, Space::device, weights);
   assign_device::DeviceChoices choices(ctx, *std::move(plans), there.data(), d, d, squared_there.view(),

@@ -10,6 +10,7 @@
 
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"
@@ -53,9 +54,7 @@ void everywhere(const Case<T>& c, const Use& use) {
     use(ctx, Rows(x.cview()));
   if (!test::has_device()) return;
   ctx.stream = test::device_stream();
-  DeviceMatrix<T> there(ctx.stream, x.rows(), x.cols());
-  copy(ctx.stream, there.view(), x.cview());
-  ctx.stream.synchronize();
+  const auto there = test::copy_there(ctx, x);
   if (c.col_major)
     use(ctx, Rows(ctx.stream, DeviceView<const T, Layout::col_major>(there.data(), c.n, c.d, c.n)));
   else
@@ -262,8 +261,7 @@ void check_choices(index_t n, index_t d, const Choosing& how, bool weighted) {
   const auto expected =
       chosen_one_by_one<S>(ctx, Rows(x.cview()), unit, here.view(), PerRow<const double>(weights), how);
   ctx.stream = test::device_stream();
-  DeviceMatrix<float> there(ctx.stream, n, d);
-  copy(ctx.stream, there.view(), x.cview());
+  const auto there = test::copy_there(ctx, x);
   std::vector<double> totals(static_cast<std::size_t>((n + chunk_rows - 1) / chunk_rows));
   PerRowArray<S> squared(ctx, Space::device, std::vector<S>(static_cast<std::size_t>(n), S{1 << 30}));
   const PerRowArray<double> weigh(ctx, Space::device, weights);

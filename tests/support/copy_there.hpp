@@ -1,0 +1,18 @@
+// Copies of matrices in the memory of a GPU.
+#pragma once
+
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+
+namespace ts::test {
+
+template <class T>
+DeviceMatrix<T> copy_there(const Context& ctx, const Matrix<T>& x) {
+  DeviceMatrix<T> there(ctx.stream, x.rows(), x.cols());
+  copy(ctx.stream, there.view(), x.cview());
+  ctx.stream.synchronize();
+  return there;
+}
+
+}  // namespace ts::test
