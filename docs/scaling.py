@@ -3,7 +3,7 @@
 
   docs/scaling.py                                            all figures of the page
   docs/scaling.py kmeans MACHINE POINTS FEATURES CLUSTERS BYTES RANKS...   one table, BYTES of a number
-  docs/scaling.py lanczos MACHINE ROWS ENTRIES NEV BYTES RANKS...          one table, for a matrix of the file
+  docs/scaling.py lanczos MACHINE ROWS ENTRIES NEV BYTES RANKS...          one table, of a sparse matrix
   docs/scaling.py grid MACHINE SIDE RANKS...                 one table, 20 eigenvalues of the Laplacian of a cube
 
 Needs Python alone. MACHINE is a name of MACHINES below: add yours there.
@@ -208,6 +208,11 @@ def grid(machine, ranks, side, nev=20):
     return lanczos(machine, ranks, side ** 3, 7 * side ** 3, nev, 8)
 
 
+def lattice(machine, ranks, x, y, z):
+    """Block Lanczos for 20 eigenvalues of a grid in a file, which has no entries beyond its sides."""
+    return lanczos(machine, ranks, x * y * z, 7 * x * y * z - 2 * (x * y + y * z + x * z), 20, 8)
+
+
 # ---- the page -------------------------------------------------------------------------------------------------------
 
 def bytes_text(count):
@@ -233,46 +238,32 @@ def table(runs):
     return "\n".join(lines)
 
 
-def beside_measured(ranks, unit, scale, cases):
-    """Steps of a machine, predicted and measured: [(what, [(run, measured seconds)])]."""
-    lines = [f"| | {ranks} | predicted {unit} | measured {unit} | measured / predicted |", "|---|---|---|---|---|"]
-    for what, runs in cases:
-        for run, *measured in runs:
-            seconds = run.step.seconds * scale
-            times = ", ".join(f"{value:g}" for value in measured)
+# Measured steps: (of what, model, sizes, {ranks: seconds of each run}); docs/scaling.md says when and where.
+ON_CORES = (("pass of k-means, 10^6", kmeans, (10**6, 16, 64, 4), {1: [0.0254], 2: [0.0126]}),
+            ("pass of k-means, 4 10^6", kmeans, (4 * 10**6, 16, 64, 4), {1: [0.07], 2: [0.0401]}),
+            ("step of block Lanczos, 64^3", lattice, (64, 64, 64), {1: [0.0659], 2: [0.0329]}),
+            ("step of block Lanczos, 96^3", lattice, (96, 96, 96), {1: [0.216], 2: [0.127]}))
+ON_GPUS = (("pass of k-means, 2^25 x 16 float32, k = 64", kmeans, (2**25, 16, 64, 4),
+            {1: [1.117e-3, 1.049e-3], 2: [0.625e-3, 0.636e-3]}),
+           ("twice the points", kmeans, (2**26, 16, 64, 4), {2: [1.141e-3, 1.135e-3]}),
+           ("pass of k-means, 2^22 x 128 float32, k = 1000", kmeans, (2**22, 128, 1000, 4),
+            {1: [3.446e-3, 3.511e-3], 2: [1.914e-3, 1.927e-3]}),
+           ("twice the points", kmeans, (2**23, 128, 1000, 4), {2: [3.494e-3, 3.514e-3]}),
+           ("step of block Lanczos, 128^3", lattice, (128, 128, 128),
+            {1: [2.059e-3, 2.079e-3], 2: [1.313e-3, 1.262e-3]}),
+           ("256 x 128 x 128", lattice, (256, 128, 128), {2: [2.167e-3, 2.208e-3]}))
+
+
+def beside_measured(machine, ranks_are, unit, scale, cases):
+    lines = [f"| | {ranks_are} | predicted {unit} | measured {unit} | measured / predicted |", "|---|---|---|---|---|"]
+    for what, model, sizes, runs in cases:
+        for ranks, measured in runs.items():
+            seconds = model(machine, ranks, *sizes).step.seconds
+            times = ", ".join(f"{scale * value:g}" for value in measured)
             ratios = ", ".join(f"{value / seconds:.2f}" for value in measured)
-            lines.append(f"| {what} | {run.ranks} | {seconds:.3g} | {times} | {ratios} |")
+            lines.append(f"| {what} | {ranks} | {scale * seconds:.3g} | {times} | {ratios} |".replace("|  |", "| |"))
             what = ""
-    return "\n".join(lines).replace("|  |", "| |")
-
-
-def lattice(machine, ranks, x, y, z):
-    """Block Lanczos for 20 eigenvalues of a grid whose file is read: entries beyond the sides are none."""
-    return lanczos(machine, ranks, x * y * z, 7 * x * y * z - 2 * (x * y + y * z + x * z), 20, 8)
-
-
-def measured_tables():
-    """Seconds of 26 November, and milliseconds of 27 November 2026: docs/scaling.md says of what."""
-    laptop, pair = MACHINES["laptop"], MACHINES["h100-pair"]
-    yield beside_measured("ranks", "s", 1, [
-        ("pass of k-means, 10^6",
-         [(kmeans(laptop, 1, 10**6, 16, 64, 4), 0.0254), (kmeans(laptop, 2, 10**6, 16, 64, 4), 0.0126)]),
-        ("pass of k-means, 4 10^6",
-         [(kmeans(laptop, 1, 4 * 10**6, 16, 64, 4), 0.07), (kmeans(laptop, 2, 4 * 10**6, 16, 64, 4), 0.0401)]),
-        ("step of block Lanczos, 64^3",
-         [(lattice(laptop, 1, 64, 64, 64), 0.0659), (lattice(laptop, 2, 64, 64, 64), 0.0329)]),
-        ("step of block Lanczos, 96^3",
-         [(lattice(laptop, 1, 96, 96, 96), 0.216), (lattice(laptop, 2, 96, 96, 96), 0.127)])])
-    yield beside_measured("GPUs", "ms", 1e3, [
-        ("pass of k-means, 2^25 x 16 float32, k = 64",
-         [(kmeans(pair, 1, 2**25, 16, 64, 4), 1.117, 1.049), (kmeans(pair, 2, 2**25, 16, 64, 4), 0.625, 0.636)]),
-        ("twice the points", [(kmeans(pair, 2, 2**26, 16, 64, 4), 1.141, 1.135)]),
-        ("pass of k-means, 2^22 x 128 float32, k = 1000",
-         [(kmeans(pair, 1, 2**22, 128, 1000, 4), 3.446, 3.511), (kmeans(pair, 2, 2**22, 128, 1000, 4), 1.914, 1.927)]),
-        ("twice the points", [(kmeans(pair, 2, 2**23, 128, 1000, 4), 3.494, 3.514)]),
-        ("step of block Lanczos, 128^3",
-         [(lattice(pair, 1, 128, 128, 128), 2.059, 2.079), (lattice(pair, 2, 128, 128, 128), 1.313, 1.262)]),
-        ("256 x 128 x 128", [(lattice(pair, 2, 256, 128, 128), 2.167, 2.208)])])
+    return "\n".join(lines)
 
 
 def tables():
@@ -283,7 +274,8 @@ def tables():
     yield table(grid(gpus, ranks, 4096) for ranks in (1, 8, 16, 32, 4096))
     yield table(grid(gpus, ranks, 940) for ranks in (1, 8, 16, 32))
     yield table(grid(cpus, ranks, 1600) for ranks in (1, 2, 8, 16, 32))
-    yield from measured_tables()
+    yield beside_measured(MACHINES["laptop"], "ranks", "s", 1, ON_CORES)
+    yield beside_measured(MACHINES["h100-pair"], "GPUs", "ms", 1e3, ON_GPUS)
 
 
 def phrases():

@@ -6,7 +6,6 @@
 #include <limits>
 #include <ostream>
 
-#include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/io/memory.hpp"
 
@@ -31,6 +30,11 @@ bool parse_bytes(std::string_view text, std::uint64_t& out) {
   if (!parse_value(text, number) || number <= 0 || number * factor > 0x1p62) return false;
   out = static_cast<std::uint64_t>(number * factor);
   return out > 0;
+}
+
+void add_memory_option(Options& options, std::uint64_t& target, std::string help) {
+  options.custom("memory", "BYTES", {}, std::move(help), "a number of bytes like 500M or 4G",
+                 [&target](std::string_view text) { return parse_bytes(text, target); });
 }
 
 void print_memory(std::ostream& out, const std::vector<MemoryUse>& uses, std::uint64_t available) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/options.hpp"
 #include "tallskinny/solvers/setup/memory.hpp"
 
 namespace ts::app {
@@ -18,6 +19,8 @@ namespace ts::app {
 
 /// "500M", "4G", "4g", "4GiB": powers of 1024.
 [[nodiscard]] bool parse_bytes(std::string_view text, std::uint64_t& out);
+/// --memory BYTES
+void add_memory_option(Options& options, std::uint64_t& target, std::string help);
 
 using solvers::MemoryUse;
 

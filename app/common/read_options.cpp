@@ -117,9 +117,8 @@ void add_missing(JsonObject& json, const io::ReadOptions& read, const io::Descri
 }
 
 void add_reading_memory_option(Options& options, io::ReadOptions& target) {
-  options.custom("memory", "BYTES", {}, "memory that reading may take, like 500M or 4G; default what is free",
-                 "a number of bytes like 500M or 4G",
-                 [&target](std::string_view text) { return parse_bytes(text, target.memory_limit); });
+  add_memory_option(options, target.memory_limit,
+                    "memory that reading may take, like 500M or 4G; default what is free");
 }
 
 void add_rows_option(Options& options, io::ReadOptions& target) {

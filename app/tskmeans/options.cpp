@@ -236,12 +236,11 @@ void add_files_and_machine(app::Options& options, ProgramOptions& o) {
       .file("report", "FILE.html", o.report, "write a page with pictures of the result");
   app::add_report_options(options, o.common);
   app::add_machine_options(options.group("Machine"), o.common);
-  options.custom(
-      "memory", "BYTES", {},
+  app::add_memory_option(
+      options, o.memory,
       "memory to use, like 500M or 4G, of the host and of the GPU each; default what they have free. Points "
       "that do not fit are read from their HDF5 or .npy file, or sent to the GPU, block by block, with the same "
-      "result",
-      "a number of bytes like 500M or 4G", [&o](std::string_view text) { return app::parse_bytes(text, o.memory); });
+      "result");
 }
 
 }  // namespace

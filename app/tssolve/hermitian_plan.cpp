@@ -144,10 +144,6 @@ std::optional<Input> read_mass(const Run& run, Input& matrix) {
   return mass;
 }
 
-}  // namespace
-
-namespace {
-
 /// Of bytes that all rows take, those of the rows here.
 std::uint64_t share_here(const Run& run, std::uint64_t bytes) {
   if (run.ctx.slabs.empty()) return bytes;

@@ -195,12 +195,10 @@ void add_results(Options& options, Settings& settings) {
         settings.determinism = text == "gpu_to_gpu" ? Determinism::gpu_to_gpu : Determinism::run_to_run;
         return true;
       });
-  options.custom("memory", "BYTES", "",
-                 "memory to use, like 500M or 40G: of the GPU, or with --device cpu of the host; default what "
-                 "is free. A basis that does not fit on the GPU stays in page-locked host memory and passes "
-                 "through it. --dry-run shows what will be where",
-                 "a number of bytes like 500M or 4G",
-                 [&settings](std::string_view text) { return parse_bytes(text, settings.memory); });
+  add_memory_option(options, settings.memory,
+                    "memory to use, like 500M or 40G: of the GPU, or with --device cpu of the host; default what "
+                    "is free. A basis that does not fit on the GPU stays in page-locked host memory and passes "
+                    "through it. --dry-run shows what will be where");
 }
 
 }  // namespace
