@@ -50,6 +50,7 @@ void decide(const S* best, const S* second, const S* squared_norms, const ScoreM
   }
 }
 
+#if !defined(TS_FLOATS_OF)
 /// Hamerly 2010, steps 1 and 2: see RowBounds.
 index_t screen(const CentroidSteps& c, const std::int32_t* __restrict labels, index_t count, float* __restrict upper,
                float* __restrict lower, index_t* __restrict undecided) {
@@ -90,3 +91,4 @@ double squared_difference(const double* a, const double* b, index_t d) {
   for (int l = 0; l < lanes<double>; ++l) sum += both[l];
   return sum;
 }
+#endif

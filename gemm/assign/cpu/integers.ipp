@@ -24,6 +24,9 @@ TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) { acc += products_o
 /// What pairs add to the squared norms of their rows, exactly: integers are at most 2^15 - 1.
 TS_INLINE VecF squares_of(VecI32 pairs) { return __builtin_convertvector(products_of_pairs(pairs, pairs), VecF); }
 
+#if defined(TS_TILES)
+constexpr IntegerKernels of_integers;  // those of avx512vnni serve
+#else
 #if defined(__AVX512VNNI__)
 /// 32 columns of a row from `first` on, of which `left` are there, as pairs.
 TS_INLINE VecI32 pairs_of_row(const float* row, const float* shift, index_t left, VecF scale) {
@@ -85,6 +88,11 @@ void pack_pairs_of_tile(const float* tile, index_t d, float scale, std::int32_t*
   }
 }
 
+#if defined(TS_FLOATS_OF)
+constexpr auto& pack_floats = TS_FLOATS_OF::kernels.float32.pack;
+#else
+constexpr auto& pack_floats = pack<float>;
+#endif
 void pack_pairs(const Rows& x, const index_t* rows, const Packing<float>& p, float scale, double* row, float* tile,
                 std::int32_t* pairs, float* squared_norms) {
 #if defined(__AVX512VNNI__)
@@ -94,7 +102,7 @@ void pack_pairs(const Rows& x, const index_t* rows, const Packing<float>& p, flo
   constexpr bool directly = false;
 #endif
   if (!directly) {
-    pack<float>(x, rows, p, row, tile, squared_norms);
+    pack_floats(x, rows, p, row, tile, squared_norms);
     pack_pairs_of_tile(tile, x.cols(), scale, pairs, squared_norms);
   }
   const VecF back = broadcast<VecF>(1 / (scale * scale));
@@ -158,3 +166,5 @@ void below_of_pairs(const std::int32_t* tile, index_t pairs, const GroupedPairs&
   for_scores_of_pairs(tile, pairs, centroids, next,
                       [&](index_t g, const auto& score) TS_LAMBDA { below_limits(g, score); });
 }
+constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs, below_of_pairs};
+#endif

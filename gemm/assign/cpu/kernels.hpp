@@ -272,7 +272,14 @@ struct RowsToAdd {
   index_t count;
 };
 
-struct AssignKernels {
+/// Products of integers.
+struct ByteKernels {
+  IntegerKernels int16;
+  PruningKernels pruning;
+  PairKernels pairs;
+};
+
+struct AssignKernels : ByteKernels {
   const char* name = nullptr;  ///< of the instructions
   ScoreKernels<float, std::int32_t> float32;
   ScoreKernels<double, std::int64_t> float64;
@@ -307,9 +314,6 @@ struct AssignKernels {
   /// W ||c - shift||^2 - 2 (c - shift) S, W and S the cluster's weight and sum, both times
   /// unit.weight_to_units, as the two parts of a Twofold; in such partial sums, too.
   void (*inertia_term)(const SumsOfCluster& sums, const double* centroid, double* hi_lo) = nullptr;
-  IntegerKernels int16;
-  PruningKernels pruning;
-  PairKernels pairs;
 };
 
 namespace base {
@@ -322,11 +326,12 @@ extern const AssignKernels kernels;
 namespace avx512 {
 extern const AssignKernels kernels;
 }
+// Their kernels for floating point are those of avx512, and the 16-bit integers of amx those of avx512vnni.
 namespace avx512vnni {
-extern const AssignKernels kernels;
+extern const ByteKernels bytes;
 }
 namespace amx {
-extern const AssignKernels kernels;
+extern const ByteKernels bytes;
 }
 #endif
 

@@ -1,5 +1,6 @@
 // The assign kernels, compiled once for each instruction set (TS_ISA) without contraction of a * b + c, so
-// that what must not depend on the instruction set does not. Everything here has internal linkage and calls
+// that what must not depend on the instruction set does not. With TS_FLOATS_OF, a set whose kernels for floating point
+// serve beside them, only products of integers are compiled. Everything here has internal linkage and calls
 // no inline function of another header: a shared symbol compiled for AVX-512 could reach an older processor.
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -229,11 +230,12 @@ void squared_distances(const S* tile, index_t d, const S* candidate, S* out) {
   for (int r = 0; r < row_vectors; ++r) store(out + r * lanes<S>, sum[r]);
 }
 
+#if !defined(TS_FLOATS_OF)
 #include "tallskinny/gemm/assign/cpu/means.ipp"
 #include "tallskinny/gemm/assign/cpu/sums.ipp"
+#endif
 #if defined(__AVX512VNNI__) || (defined(__AVX2__) && !defined(__AVX512F__))
 #include "tallskinny/gemm/assign/cpu/integers.ipp"
-constexpr IntegerKernels of_integers = {pack_pairs, best_two_of_pairs, below_of_pairs};
 #include "tallskinny/gemm/assign/cpu/groups.ipp"
 
 #include "tallskinny/gemm/assign/cpu/pruning.ipp"
@@ -245,6 +247,12 @@ constexpr PruningKernels of_heads;
 constexpr PairKernels of_pairs;
 #endif
 
+#if defined(TS_FLOATS_OF)
+}  // namespace
+
+extern const ByteKernels bytes;
+const ByteKernels bytes = {of_integers, of_heads, of_pairs};
+#else
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
   return {tile_rows<S>, group_size,    best_two<S>,          below<S>,       best_two_sparse<S>, lanes<S>, pack<S>,
@@ -256,7 +264,8 @@ constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
 extern const AssignKernels kernels;
 #define TS_NAME_OF(isa) #isa
 #define TS_NAME(isa) TS_NAME_OF(isa)
-const AssignKernels kernels = {TS_NAME(TS_ISA),
+const AssignKernels kernels = {{of_integers, of_heads, of_pairs},
+                               TS_NAME(TS_ISA),
                                score_table<float>(),
                                score_table<double>(),
                                centred,
@@ -269,9 +278,7 @@ const AssignKernels kernels = {TS_NAME(TS_ISA),
                                spread,
                                means,
                                squared_step,
-                               inertia_term,
-                               of_integers,
-                               of_heads,
-                               of_pairs};
+                               inertia_term};
+#endif
 
 }  // namespace ts::inline v0::assign_cpu::TS_ISA
