@@ -1,38 +1,9 @@
 #include "tallskinny/app/tsbench/case.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace ts::bench {
-
-namespace {
-
-template <class T>
-cuda::GpuProblem gpu_problem_of(const Case& c) {
-  const Problem& pr = c.problem;
-  const auto form = [&]<class E>(E* base, index_t rows, index_t columns) {
-    return cuda::form_of(c.tall(base, rows, columns));
-  };
-  // Of addresses their alignment alone counts.
-  alignas(256) static std::array<T, 256> in_memory;
-  alignas(256) static std::array<result_t<T>, 256> out_memory;
-  T* const in = in_memory.data();
-  result_t<T>* const out = out_memory.data();
-  const bool inner = pr.operation == Operation::tsmttsm || pr.operation == Operation::gram;
-  cuda::GpuProblem p;
-  p.problem = pr;
-  p.op = inner ? Op::adjoint : Op::none;
-  if (pr.operation != Operation::spmm) p.first = form(in, pr.n, pr.p);
-  if (pr.operation == Operation::tsmttsm || pr.operation == Operation::inner_and_gram) p.second = form(in, pr.n, pr.q);
-  if (pr.operation == Operation::gram) p.second = p.first;
-  if (pr.operation == Operation::tsm2r || pr.operation == Operation::spmm) p.second = form(in, pr.p, pr.q);
-  if (tall_result(pr.operation)) p.out = form(out, pr.n, out_width(pr));
-  p.sparse = c.sparse;
-  return p;
-}
-
-}  // namespace
 
 bool exists(Operation op, DType type, Shape s) {
   const bool half = type == DType::float16 || type == DType::bfloat16;
@@ -115,17 +86,104 @@ std::size_t Case::tall_bytes(index_t rows, index_t columns, std::size_t element)
   return (static_cast<std::size_t>(lines * length + offset) * element + 511) / 256 * 256;
 }
 
-cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism) {
-  cuda::GpuProblem problem =
-      by_type(c.problem.type, [&]<class T>(std::type_identity<T>) { return gpu_problem_of<T>(c); });
-  problem.determinism = determinism;
-  return problem;
+namespace {
+
+constexpr std::int64_t sparse_bytes = std::int64_t{512} << 20;
+constexpr index_t large_order = 20480;  // of the square matrix of tsm2r
+constexpr index_t few[] = {1, 4, 7, 8, 16, 31, 32, 48, 64};
+constexpr Operation dense[] = {Operation::tsmttsm, Operation::gram, Operation::tsmm};
+constexpr Operation two_widths[] = {Operation::tsmttsm, Operation::tsmm};
+
+void add_dense(CaseMaker& m, Layout layout, index_t gap, index_t offset) {
+  for (const Operation op : dense)
+    for (const index_t w : few) m.add(op, w, w, layout, gap, offset);
 }
 
-std::vector<cuda::GpuPlan> plans_of(const Case& c, const cuda::DeviceInfo& device, Determinism determinism) {
-  const cuda::GpuProblem problem = gpu_problem_of(c, determinism);
-  if (cuda::ranked_candidates(problem, device).empty() && !cuda::library_choice(problem, device)) return {};
-  return {cuda::make_plan(problem, device, {.family = {}, .libraries = true})};
+// Most telling first: a run that is cut off has these.
+constexpr Table all_tables[] = {
+    {"dense", "tsmttsm, gram and tsmm at every width from 1 to 64, row-major",
+     [](CaseMaker& m) {
+       for (const Operation op : dense)
+         for (index_t w = 1; w <= 64; ++w) m.add(op, w, w);
+     }},
+    {"tsm2r", "a square matrix of order 20480 times 1 to 16 columns, both layouts",
+     [](CaseMaker& m) {
+       for (const Layout layout : {Layout::row_major, Layout::col_major})
+         for (const index_t w : {1, 2, 4, 8, 16})
+           if (m.add(Operation::tsm2r, w, w, layout)) m.cases.back().problem.n = m.cases.back().problem.p = large_order;
+     }},
+    {"short", "2^14 to 2^20 rows, where starting a kernel counts",
+     [](CaseMaker& m) {
+       for (const Operation op : two_widths)
+         for (const index_t w : {8, 32})
+           for (int k = 14; k <= 20; ++k)
+             if (m.add(op, w, w)) m.cases.back().problem.n = index_t{1} << k;
+     }},
+    {"wide", "a basis of up to 512 columns against a block",
+     [](CaseMaker& m) {
+       for (const Operation op : two_widths) {
+         for (const index_t q : {1, 4, 8, 16, 32, 64}) m.add(op, 512, q);
+         m.add(op, 128, 16), m.add(op, 256, 32);
+       }
+     }},
+    {"others", "the other operations at 14 widths",
+     [](CaseMaker& m) {
+       for (const Operation op : every_operation)
+         if (std::find(std::begin(dense), std::end(dense), op) == std::end(dense) && op != Operation::tsm2r)
+           for (const index_t w : {1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 48, 63, 64}) m.add(op, w, w);
+     }},
+    {"sparse", "spmm by every kernel there is: a stencil, a band, random columns, a graph, blocks of rows",
+     [](CaseMaker& m) {
+       for (const Pattern pattern : every_pattern)
+         for (const index_t w : {1, 2, 4, 8, 16, 20, 24, 32, 64})
+           m.add(Operation::spmm, w, w, Layout::row_major, 0, 0, pattern);
+     }},
+    {"gaps", "rows one element apart: ld = width + 1", [](CaseMaker& m) { add_dense(m, Layout::row_major, 1, 0); }},
+    {"rectangular", "tsmttsm and tsmm at all pairs of 1, 4, 7, 8, 16, 31, 32, 48 and 64",
+     [](CaseMaker& m) {
+       for (const Operation op : two_widths)
+         for (const index_t p : few)
+           for (const index_t q : few)
+             if (p != q) m.add(op, p, q);
+     }},
+    {"offsets", "operands that begin one element off an aligned address",
+     [](CaseMaker& m) { add_dense(m, Layout::row_major, 0, 1); }},
+    {"columns", "tsmttsm, gram and tsmm, column-major", [](CaseMaker& m) { add_dense(m, Layout::col_major, 0, 0); }}};
+
+}  // namespace
+
+bool CaseMaker::add(Operation op, index_t p, index_t q, Layout layout, index_t gap, index_t offset, Pattern pattern) {
+  if (!exists(op, type, {p, q})) return false;
+  const bool sparse = op == Operation::spmm;
+  cases.push_back({table, problem_of(op, type, p, q, sparse ? std::min(bytes, sparse_bytes) : bytes, pattern), layout,
+                   gap, offset, pattern});
+  if (sparse) cases.back().sparse = facts_of(SparsePattern::of(pattern, cases.back().problem.n));
+  return true;
+}
+
+std::span<const Table> tables() noexcept { return all_tables; }
+
+std::vector<Case> table_cases(const std::string& name, DType type, std::int64_t bytes) {
+  std::string listed;
+  for (const Table& table : all_tables) {
+    if (table.name == name) {
+      CaseMaker maker{name, type, bytes, {}};
+      table.make(maker);
+      return maker.cases;
+    }
+    listed.append(listed.empty() ? "" : ", ").append(table.name);
+  }
+  throw Error(Errc::invalid_argument, "no table is called '" + name + "': there are " + listed);
+}
+
+std::vector<Case> selected_cases(const Selection& s, DType type) {
+  CaseMaker maker{"selection", type, s.bytes, {}};
+  for (const Operation op : s.operations)
+    for (const Shape shape : s.shapes)
+      if (maker.add(op, shape.p, shape.q, s.layout, s.gap, s.offset) && s.rows > 0 && op != Operation::spmm &&
+          op != Operation::tsm2r)
+        maker.cases.back().problem.n = s.rows;
+  return maker.cases;
 }
 
 }  // namespace ts::bench

@@ -1,12 +1,14 @@
 // One cell of a table: a problem and how its tall operands lie in memory, on the host or on a GPU.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tallskinny/app/tsbench/sparse_pattern.hpp"
-#include "tallskinny/gemm/core/by_type.hpp"
-#include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/core/problem.hpp"
+#include "tallskinny/gemm/core/view.hpp"
 
 namespace ts::bench {
 
@@ -52,10 +54,36 @@ struct Case {
   [[nodiscard]] std::size_t tall_bytes(index_t rows, index_t columns, std::size_t element) const noexcept;
 };
 
-/// What the planner of GPU kernels is asked for a case.
-[[nodiscard]] cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism);
-/// The plan of a case as the engine makes it; nothing where it takes more than one launch.
-[[nodiscard]] std::vector<cuda::GpuPlan> plans_of(const Case& c, const cuda::DeviceInfo& device,
-                                                  Determinism determinism);
+/// Makes the cases of a table for one type.
+struct CaseMaker {
+  std::string table;
+  DType type;
+  std::int64_t bytes;  ///< the memory traffic of one run where the table does not fix it
+  std::vector<Case> cases;
+
+  /// Adds the case if there is such an operation.
+  bool add(Operation op, index_t p, index_t q, Layout layout = Layout::row_major, index_t gap = 0, index_t offset = 0,
+           Pattern pattern = Pattern::stencil);
+};
+
+/// The named tables that make up the whole of what tsbench gpu measures.
+struct Table {
+  std::string_view name, what;
+  void (*make)(CaseMaker&);
+};
+[[nodiscard]] std::span<const Table> tables() noexcept;
+/// @throws Error(invalid_argument) for a name that is none.
+[[nodiscard]] std::vector<Case> table_cases(const std::string& name, DType type, std::int64_t bytes);
+
+/// What a selection asks for in place of tables.
+struct Selection {
+  std::vector<Operation> operations;
+  std::vector<Shape> shapes;
+  std::int64_t bytes = 0;
+  index_t rows = 0;  ///< instead of a traffic; 0: by bytes
+  Layout layout = Layout::row_major;
+  index_t gap = 0, offset = 0;
+};
+[[nodiscard]] std::vector<Case> selected_cases(const Selection& selection, DType type);
 
 }  // namespace ts::bench

@@ -1,11 +1,10 @@
 #include "tallskinny/app/tsbench/check.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
+#include <numeric>
 
-#include "tallskinny/app/tsbench/error_bound.hpp"
-#include "tallskinny/app/tsbench/gpu/kernels.hpp"
-#include "tallskinny/app/tsbench/values.hpp"
+#include "tallskinny/app/tsbench/gpu/device.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 
 namespace ts::bench {
@@ -17,44 +16,52 @@ constexpr std::size_t compared_entries = S == Space::host ? 8 : 32;
 constexpr index_t compared_rows = 96,
                   compared_long_rows = 12;  ///< long: with a term for each column of a matrix
 
+template <class T>
+Wide wide(T x) {
+  if constexpr (is_complex<T>)
+    return {x.real(), x.imag()};
+  else if constexpr (std::is_same_v<T, result_t<T>>)
+    return {x, 0};
+  else
+    return {to_float(x), 0};
+}
+
+/// Relative to terms x eps x sum of |terms| (Higham 2002, eq. 3.5): at most 1 when right.
+template <class R>
+double relative_error(Wide computed, const Sum& want) {
+  const auto eps = static_cast<long double>(std::numeric_limits<real_t<R>>::epsilon());
+  const long double bound = (is_complex<R> ? 4 : 2) * (want.terms + 2) * eps * want.magnitude;
+  const long double error = (computed - want.value).size();
+  if (!(error <= std::numeric_limits<long double>::max())) return HUGE_VAL;
+  return static_cast<double>(bound > 0 ? error / bound : (error > 0 ? HUGE_VALL : 0));
+}
+
 /// A place in [0, count) that `key` alone decides.
 index_t place_by(std::uint64_t key, index_t count) {
   return static_cast<index_t>((uniform_at(key) + 1) / 2 * static_cast<double>(count));
 }
 
-/// Up to `count` of n rows: all, or the first, the last and others anywhere.
+/// The s-th of some places in [0, count): the first, the last, then any.
+index_t sampled(std::size_t s, std::uint64_t key, index_t count) {
+  return s == 0 ? 0 : s == 1 ? count - 1 : place_by(key, count);
+}
+
+/// Up to `count` of n rows.
 std::vector<index_t> sampled_rows(index_t n, index_t count) {
   std::vector<index_t> rows;
   for (index_t s = 0; s < std::min(count, n); ++s)
-    rows.push_back(n <= count ? s : s == 0 ? 0 : s == 1 ? n - 1 : place_by(static_cast<std::uint64_t>(s), n));
+    rows.push_back(n <= count ? s : sampled(static_cast<std::size_t>(s), static_cast<std::uint64_t>(s), n));
   return rows;
 }
 
-/// Entries of a p x q result: the corners and others anywhere.
+/// Entries of a p x q result.
 std::vector<std::array<index_t, 2>> sampled_entries(index_t p, index_t q, bool diagonal, std::size_t count) {
   std::vector<std::array<index_t, 2>> entries;
   for (std::size_t e = 0; e < std::min(count, static_cast<std::size_t>(diagonal ? p : p * q)); ++e) {
-    const index_t i = e == 0   ? 0
-                      : e == 1 ? p - 1
-                               : place_by(2 * e, p),
-                  j = e == 0   ? 0
-                      : e == 1 ? q - 1
-                               : place_by(2 * e + 1, q);
-    entries.push_back({i, diagonal ? i : j});
+    const index_t i = sampled(e, 2 * e, p);
+    entries.push_back({i, diagonal ? i : sampled(e, 2 * e + 1, q)});
   }
   return entries;
-}
-
-template <class R, Space S>
-std::vector<R> values_of(const Context& ctx, Strided<const R, S> contiguous) {
-  std::vector<R> values(static_cast<std::size_t>(contiguous.rows * contiguous.cols));
-  if constexpr (S == Space::host) {
-    std::copy_n(contiguous.data, values.size(), values.begin());
-  } else {
-    cuda::copy_bytes(ctx.stream, values.data(), contiguous.data, values.size() * sizeof(R));
-    ctx.stream.synchronize();
-  }
-  return values;
 }
 
 /// Entries of A^H B against `c`; of column norms, which are the roots of a diagonal.
@@ -63,23 +70,23 @@ double worst_inner(const Context& ctx, Strided<const T, S> a, Strided<const T, S
                    bool norms = false) {
   using R = result_t<T>;
   const auto entries = sampled_entries(a.cols, b.cols, norms, compared_entries<S>);
-  const std::vector<InnerSum> sums = inner_sums<T>(ctx, a, b, entries);
-  const std::vector<R> computed = values_of<R, S>(ctx, c);
+  const std::vector<Sum> sums = inner_sums<T>(ctx, a, b, entries);
+  std::vector<index_t> rows(static_cast<std::size_t>(c.rows));
+  std::iota(rows.begin(), rows.end(), index_t{});
+  std::vector<R> computed(rows.size() * static_cast<std::size_t>(c.cols));
+  gather<R>(ctx, computed, c, rows);
   double worst = 0;
   for (std::size_t e = 0; e < entries.size(); ++e) {
-    Sum want;
-    const auto terms = static_cast<long double>(a.rows);
+    Sum want = sums[e];
+    Wide found;
     if (norms) {  // reals, packed; sums of float32 squares are taken in float64
-      const long double norm = std::sqrt(sums[e].re);
-      want.value = {norm, 0}, want.magnitude = norm;
-      want.terms = std::is_same_v<real_t<T>, double> ? terms : 1;
-      const auto* const reals = reinterpret_cast<const real_t<T>*>(computed.data());
-      worst = std::max(worst, relative_error<R>(wide(R(reals[entries[e][0]])), want));
+      const long double norm = std::sqrt(want.value.re);
+      want = {{norm, 0}, norm, std::is_same_v<real_t<T>, double> ? want.terms : 1};
+      found = wide(R(reinterpret_cast<const real_t<T>*>(computed.data())[entries[e][0]]));
     } else {
-      want.value = {sums[e].re, sums[e].im}, want.magnitude = sums[e].size, want.terms = terms;
-      const auto at = static_cast<std::size_t>(entries[e][0] * c.cols + entries[e][1]);
-      worst = std::max(worst, relative_error<R>(wide(computed[at]), want));
+      found = wide(computed[static_cast<std::size_t>(entries[e][0] * c.cols + entries[e][1])]);
     }
+    worst = std::max(worst, relative_error<R>(found, want));
   }
   return worst;
 }
@@ -194,21 +201,17 @@ double worst_error(const Context& ctx, const Operands<T, S>& o) {
 }
 
 template <class T>
-std::vector<InnerSum> inner_sums(const Context& ctx, Strided<const T> a, Strided<const T> b,
-                                 std::span<const std::array<index_t, 2>> entries) {
+std::vector<Sum> inner_sums(const Context& ctx, Strided<const T> a, Strided<const T> b,
+                            std::span<const std::array<index_t, 2>> entries) {
   constexpr index_t pieces = 64;
-  std::vector<Sum> partial(pieces * entries.size());
+  std::vector<Sum> partial(pieces * entries.size()), all(entries.size());
   parallel_pieces(ctx.thread_count(), pieces, [&](index_t piece, int) {
     Sum* const sums = partial.data() + static_cast<std::size_t>(piece) * entries.size();
     for (index_t k = a.rows * piece / pieces; k < a.rows * (piece + 1) / pieces; ++k)
       for (std::size_t e = 0; e < entries.size(); ++e)
         sums[e].add(wide(a(k, entries[e][0])).conjugate() * wide(b(k, entries[e][1])));
   });
-  std::vector<InnerSum> all(entries.size());
-  for (std::size_t i = 0; i < partial.size(); ++i) {
-    InnerSum& sum = all[i % entries.size()];
-    sum.re += partial[i].value.re, sum.im += partial[i].value.im, sum.size += partial[i].magnitude;
-  }
+  for (std::size_t i = 0; i < partial.size(); ++i) all[i % entries.size()] += partial[i];
   return all;
 }
 

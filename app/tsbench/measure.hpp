@@ -7,7 +7,6 @@
 
 #include "tallskinny/app/common/roofs.hpp"
 #include "tallskinny/app/tsbench/check.hpp"
-#include "tallskinny/app/tsbench/run.hpp"
 #include "tallskinny/gemm/plan/plan.hpp"
 
 namespace ts::bench {
@@ -76,28 +75,31 @@ struct Measured {
 struct Effort {
   int repetitions = 5;
   bool peers = true;
-  double seconds_per_contestant = 1.5;  ///< a slow one is not repeated beyond this on the host
 };
 
-/// The one way in which a case is measured: run, checked, run again for the same bits where the place has a hash of
-/// them, and only then timed. A place has a Context and says how to make operands, to time and to judge.
-template <class T, class Place>
+/// The one way in which a case is measured: run, checked, run again for the same bits on a GPU, and only then timed. A
+/// place has a Context and says how to make operands, to time and to judge.
+template <class Place>
 [[nodiscard]] Measured measure_on(Place& place, const Case& c, const Effort& effort) {
-  const auto operands = place.template operands<T>(c);
-  const auto& first = operands.sets.front();
   const Context& ctx = place.context();
   Measured m;
   m.described = c, m.place = Place::space, m.cost = cost_of(c.problem);
-  run(ctx, first);
-  const std::uint64_t bits = place.bits_of(first);
-  m.worst_error = worst_error(ctx, first);
-  m.right = m.worst_error <= 1;
-  if constexpr (Place::space == Space::device) {
-    place.refill(first);
+  by_type(c.problem.type, [&]<class T>(std::type_identity<T>) {
+    const auto operands = place.template operands<T>(c);
+    const auto& first = operands.sets.front();
     run(ctx, first);
-    m.same_bits = place.bits_of(first) == bits;
-  }
-  if (m.right) place.time(operands.sets, effort, m);
+    if constexpr (Place::space == Space::device) {
+      const std::uint64_t bits = place.bits_of(first);
+      m.worst_error = worst_error(ctx, first);
+      place.refill(first);
+      run(ctx, first);
+      m.same_bits = place.bits_of(first) == bits;
+    } else {
+      m.worst_error = worst_error(ctx, first);
+    }
+    m.right = m.worst_error <= 1;
+    if (m.right) place.time(operands.sets, effort, m);
+  });
   place.judge(m);
   return m;
 }

@@ -1,11 +1,31 @@
-// The operands of one measured case, in host or device memory, which ours and every peer read.
+// The operands of one measured case, in host or device memory, which ours and every peer read; their values; and the
+// operation, once.
 #pragma once
 
 #include "tallskinny/app/tsbench/case.hpp"
-#include "tallskinny/gemm/core/csr.hpp"
+#include "tallskinny/gemm/core/by_type.hpp"
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::bench {
+
+// Deterministic numbers in [-1, 1), the same on the host and on a GPU (kernels/bench_fill.cuh).
+inline double uniform_at(std::uint64_t key) {
+  std::uint64_t z = (key + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
+}
+
+template <class T>
+T value_at(std::uint64_t key) {
+  if constexpr (is_complex<T>)
+    return narrowed<T>({uniform_at(key), uniform_at(~key)});
+  else
+    return narrowed<T>(uniform_at(key));
+}
 
 /// Which operand means what follows Problem: x and y are the tall inputs, out the tall result; row-major are small,
 /// the small factor, and result and gram, what reductions give. Norms of columns are reals, packed into result.
@@ -69,5 +89,15 @@ inline constexpr struct { std::uint64_t x = 0, y = std::uint64_t{1} << 40, out =
 /// repeated at will without growth.
 template <class R>
 void fill_small(Matrix<R>& m, const Problem& problem);
+
+/// The operation on the place where the operands are; does not wait for a GPU.
+template <class T, Space S>
+void run(const Context& ctx, const Operands<T, S>& o);
+
+/// What the planner of GPU kernels is asked for a case.
+[[nodiscard]] cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism);
+/// The kernels that run() will start on a GPU, for compiling them with others. Needs no GPU.
+[[nodiscard]] std::vector<cuda::KernelPlan> kernels_of(const Case& c, const cuda::DeviceInfo& device,
+                                                       Determinism determinism);
 
 }  // namespace ts::bench

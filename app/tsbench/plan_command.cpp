@@ -13,34 +13,18 @@ namespace {
 app::JsonObject plan_json(const Plan& plan, const ProcessorInfo& device) {
   std::ostringstream line;
   line << plan;
+  const Problem& p = plan.problem;
   auto json = app::JsonObject::of_schema("tsbench-plan");
-  json.add("operation", name_of(plan.problem.operation))
-      .add("type", name_of(plan.problem.type))
-      .add("n", plan.problem.n)
-      .add("p", plan.problem.p)
-      .add("q", plan.problem.q)
-      .add("device", device.name)
-      .add("threads", plan.threads)
-      .add("kernel", plan.kernel)
-      .add("simd", name_of(plan.simd))
-      .add("lanes", plan.lanes)
-      .add("fold", plan.fold)
-      .add("tile_rows", plan.tile_rows)
-      .add("tile_cols", plan.tile_cols)
-      .add("chunk_rows", plan.chunk_rows)
-      .add("chunks", plan.chunks)
-      .add("streaming_stores", plan.streaming_stores)
-      .add("tile_utilisation", plan.tile_utilisation)
-      .add("wave_utilisation", plan.wave_utilisation)
-      .add("read_bytes", plan.cost.read_bytes)
-      .add("written_bytes", plan.cost.written_bytes)
-      .add("flops", plan.cost.flops)
-      .add("memory_seconds", plan.memory_seconds)
-      .add("arithmetic_seconds", plan.arithmetic_seconds)
-      .add("launch_seconds", plan.launch_seconds)
-      .add("predicted_seconds", plan.seconds)
-      .add("bound", name_of(plan.bound))
-      .add("summary", line.str());
+  json.add("operation", name_of(p.operation)).add("type", name_of(p.type)).add("n", p.n).add("p", p.p).add("q", p.q);
+  json.add("device", device.name).add("threads", plan.threads).add("kernel", plan.kernel);
+  json.add("simd", name_of(plan.simd)).add("lanes", plan.lanes).add("fold", plan.fold);
+  json.add("tile_rows", plan.tile_rows).add("tile_cols", plan.tile_cols);
+  json.add("chunk_rows", plan.chunk_rows).add("chunks", plan.chunks).add("streaming_stores", plan.streaming_stores);
+  json.add("tile_utilisation", plan.tile_utilisation).add("wave_utilisation", plan.wave_utilisation);
+  json.add("read_bytes", plan.cost.read_bytes).add("written_bytes", plan.cost.written_bytes);
+  json.add("flops", plan.cost.flops).add("memory_seconds", plan.memory_seconds);
+  json.add("arithmetic_seconds", plan.arithmetic_seconds).add("launch_seconds", plan.launch_seconds);
+  json.add("predicted_seconds", plan.seconds).add("bound", name_of(plan.bound)).add("summary", line.str());
   return json;
 }
 

@@ -1,8 +1,11 @@
 #include "tallskinny/app/tsbench/report.hpp"
 
-#include <iomanip>
+#include <array>
+#include <cmath>
 #include <ostream>
 
+#include "tallskinny/app/common/console.hpp"
+#include "tallskinny/app/common/text_file.hpp"
 #include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
@@ -13,87 +16,110 @@ namespace {
 
 using M = const Measured&;
 
-struct Column {
-  const char* title;
-  int width;
-  bool left, of_wrong_results;  ///< of_wrong_results: told of these, too
-  std::string (*text)(M);
+long long number(index_t x) { return x; }
+
+std::string host_row(M m) {
+  const Problem& p = m.described.problem;
+  const auto times = [&](const char* library) {
+    return m.peer(library) == nullptr ? std::string() : format("%.2f", m.times(library));
+  };
+  const std::string what = format("%-15s%-11s%5lld%5lld%10lld", name_of(p.operation).data(), name_of(p.type).data(),
+                                  number(p.p), number(p.q), number(p.n));
+  if (!m.right) return what + format("%10s%45s", "WRONG", "");
+  return what + format("%10.2f%8.1f%7.0f%11s%9s%10s", m.seconds() * 1e3, m.bytes_per_second() * 1e-9,
+                       100 * m.roof_share(), name_of(m.bound).data(), times("eigen").c_str(),
+                       times("openblas").c_str());
+}
+
+std::string gpu_row(M m) {
+  const Problem& p = m.described.problem;
+  const std::string what = format("%-14s%-11s%-9s%6lld%5lld%10lld", name_of(p.operation).data(), name_of(p.type).data(),
+                                  m.described.form().c_str(), number(p.p), number(p.q), number(p.n));
+  if (!m.right) return what + format("%10s%41s%8.0e%5s", "WRONG", "", m.worst_error, "");
+  std::string share = format("%.1f%s", 100 * m.roof_share(), m.bound == Bound::arithmetic ? "a" : "");
+  if (m.sector_share() > 0) share += format("|%.0f", 100 * m.sector_share());
+  const PeerTiming* const vendor = m.peer("vendor");
+  const std::string times = vendor == nullptr ? "-" : format("%.2f", m.times("vendor"));
+  return what + format("%10.1f%10.1f%7.3f%8s%8s%8s%8.0e%5s", m.seconds() * 1e6, m.graph_seconds * 1e6,
+                       m.bytes_per_second() * 1e-12, share.c_str(), vendor == nullptr ? "-" : vendor->way.c_str(),
+                       times.c_str(), m.worst_error, m.same_bits ? "same" : "DIFF");
+}
+
+struct Range {
+  double low = HUGE_VAL, high = 0;
+  void add(double x) { low = std::min(low, x), high = std::max(high, x); }
+  [[nodiscard]] std::string text() const {
+    return high > 0 ? format("%5.1f .. %5.1f", 100 * low, 100 * high) : std::string(14, ' ');
+  }
 };
 
-std::string times_text(M m, std::string_view library, const char* none) {
-  return m.peer(library) == nullptr ? none : format("%.2f", m.times(library));
-}
-std::string share_text(M m) {
-  std::string text = format("%.1f%s", 100 * m.roof_share(), m.bound == Bound::arithmetic ? "a" : "");
-  if (m.sector_share() > 0) text += format("|%.0f", 100 * m.sector_share());
-  return text;
-}
-std::string vendor_text(M m) {
-  const PeerTiming* const vendor = m.peer("vendor");
-  return vendor == nullptr ? "-" : vendor->way;
-}
-std::string operation_text(M m) { return std::string(name_of(m.described.problem.operation)); }
-std::string type_text(M m) { return std::string(name_of(m.described.problem.type)); }
-std::string p_text(M m) { return std::to_string(m.described.problem.p); }
-std::string q_text(M m) { return std::to_string(m.described.problem.q); }
-std::string rows_text(M m) { return std::to_string(m.described.problem.n); }
-std::string milliseconds_text(M m) { return m.right ? format("%.2f", m.seconds() * 1e3) : "WRONG"; }
-std::string microseconds_text(M m) { return m.right ? format("%.1f", m.seconds() * 1e6) : "WRONG"; }
+/// What the cases of a table, operation, type and form come to.
+struct Line {
+  std::array<std::string, 4> names;
+  Range narrow, broad, sectors;
+  int cells = 0, wrong = 0, differ = 0, against = 0, behind = 0;
+  double log_ratio = 0, least_ratio = HUGE_VAL;
 
-constexpr Column host_columns[] = {
-    {"operation", 15, true, true, operation_text},
-    {"type", 11, true, true, type_text},
-    {"p", 5, false, true, p_text},
-    {"q", 5, false, true, q_text},
-    {"rows", 10, false, true, rows_text},
-    {"ms", 10, false, true, milliseconds_text},
-    {"GB/s", 8, false, false, [](M m) { return format("%.1f", m.bytes_per_second() * 1e-9); }},
-    {"roof%", 7, false, false, [](M m) { return format("%.0f", 100 * m.roof_share()); }},
-    {"bound", 11, false, false, [](M m) { return std::string(name_of(m.bound)); }},
-    {"/Eigen", 9, false, false, [](M m) { return times_text(m, "eigen", ""); }},
-    {"/OpenBLAS", 10, false, false, [](M m) { return times_text(m, "openblas", ""); }}};
-
-constexpr Column gpu_columns[] = {
-    {"operation", 14, true, true, operation_text},
-    {"type", 11, true, true, type_text},
-    {"form", 9, true, true, [](M m) { return m.described.form(); }},
-    {"p", 6, false, true, p_text},
-    {"q", 5, false, true, q_text},
-    {"rows", 10, false, true, rows_text},
-    {"us", 10, false, true, microseconds_text},
-    {"graph us", 10, false, false, [](M m) { return format("%.1f", m.graph_seconds * 1e6); }},
-    {"TB/s", 7, false, false, [](M m) { return format("%.3f", m.bytes_per_second() * 1e-12); }},
-    {"roof%", 8, false, false, share_text},
-    {"vendor", 8, false, false, vendor_text},
-    {"/vendor", 8, false, false, [](M m) { return times_text(m, "vendor", "-"); }},
-    {"err", 8, false, true, [](M m) { return format("%.0e", m.worst_error); }},
-    {"bits", 5, false, false, [](M m) { return std::string(m.same_bits ? "same" : "DIFF"); }}};
-
-std::span<const Column> columns_of(Space place) {
-  if (place == Space::host) return host_columns;
-  return gpu_columns;
-}
-
-void print_cell(std::ostream& out, const Column& column, std::string_view text) {
-  out << (column.left ? std::left : std::right) << std::setw(column.width) << text;
-}
+  void add(M m) {
+    ++cells, wrong += !m.right, differ += !m.same_bits;
+    if (!m.right) return;
+    const Problem& p = m.described.problem;
+    // Of the operations with a large matrix, the block is what is narrow.
+    const bool large = p.operation == Operation::tsm2r || p.operation == Operation::spmm || m.described.table == "wide";
+    ((large ? p.q : std::max(p.p, p.q)) <= 32 ? narrow : broad).add(m.roof_share());
+    if (m.sector_share() > 0) sectors.add(m.sector_share());
+    const double ratio = m.times("vendor");
+    if (ratio <= 0) return;
+    ++against, behind += ratio < 0.98;
+    log_ratio += std::log(ratio), least_ratio = std::min(least_ratio, ratio);
+  }
+  [[nodiscard]] std::string text() const {
+    std::string t = format("%-12s %-14s %-11s %-9s %5d  %s  %s", names[0].c_str(), names[1].c_str(), names[2].c_str(),
+                           names[3].c_str(), cells, narrow.text().c_str(), broad.text().c_str());
+    t += against > 0 ? format("  %6.2f %6.2f %5d", std::exp(log_ratio / against), least_ratio, behind)
+                     : std::string("       -      -     -");
+    if (sectors.high > 0) t += "  by sectors " + sectors.text();
+    if (wrong > 0) t += format("  %d WRONG", wrong);
+    if (differ > 0) t += format("  %d with other BITS", differ);
+    return t;
+  }
+};
 
 }  // namespace
 
 void print_header(std::ostream& out, Space place) {
-  for (const Column& column : columns_of(place)) print_cell(out, column, column.title);
-  out << '\n';
+  if (place == Space::host)
+    out << format("%-15s%-11s%5s%5s%10s%10s%8s%7s%11s%9s%10s\n", "operation", "type", "p", "q", "rows", "ms", "GB/s",
+                  "roof%", "bound", "/Eigen", "/OpenBLAS");
+  else
+    out << format("%-14s%-11s%-9s%6s%5s%10s%10s%10s%7s%8s%8s%8s%8s%5s\n", "operation", "type", "form", "p", "q", "rows",
+                  "us", "graph us", "TB/s", "roof%", "vendor", "/vendor", "err", "bits");
 }
 
 void print_row(std::ostream& out, const Measured& m) {
-  for (const Column& column : columns_of(m.place))
-    print_cell(out, column, m.right || column.of_wrong_results ? column.text(m) : "");
-  out << '\n';
+  out << (m.place == Space::host ? host_row(m) : gpu_row(m)) << '\n';
   for (const CandidateTiming& c : m.candidates)
     out << format("    %10.1f us, predicted %.1f, /vendor %.2f%s%s  %s\n", c.seconds * 1e6, c.predicted * 1e6,
                   m.peer("vendor") == nullptr ? 0.0 : m.peer("vendor")->timing.median / c.seconds,
                   c.right ? "" : ", WRONG", c.same_bits ? "" : ", other bits", c.kernel.c_str());
   out << std::flush;
+}
+
+void print_summary(std::ostream& out, const std::vector<Measured>& cases) {
+  std::vector<Line> lines;
+  Line all{{"all", "", "", ""}, {}, {}, {}};
+  for (M m : cases) {
+    const Problem& p = m.described.problem;
+    const std::array<std::string, 4> names = {m.described.table, std::string(name_of(p.operation)),
+                                              std::string(name_of(p.type)), m.described.form()};
+    auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.names == names; });
+    if (line == lines.end()) line = lines.insert(lines.end(), {names, {}, {}, {}});
+    line->add(m), all.add(m);
+  }
+  out << format("%-12s %-14s %-11s %-9s %5s  %-14s  %-14s  %6s %6s %5s\n", "table", "operation", "type", "form",
+                "cells", "roof% to 32", "roof% beyond", "/vendor", "least", "<.98");
+  for (const Line& line : lines) out << line.text() << '\n';
+  out << all.text() << '\n';
 }
 
 void print_gpu_roofs(std::ostream& out, const cuda::DeviceInfo& d) {
@@ -104,22 +130,6 @@ void print_gpu_roofs(std::ostream& out, const cuda::DeviceInfo& d) {
              d.read_bytes_per_second * 1e-12, d.copy_bytes_per_second * 1e-12, d.float64_flops * 1e-12,
              d.float64_tensor_flops * 1e-12, d.float32_flops * 1e-12, d.tf32_tensor_flops * 1e-12,
              d.half_tensor_flops * 1e-12);
-}
-
-Cell cell_of(const Measured& m) {
-  const Problem& p = m.described.problem;
-  return {m.described.table,
-          operation_text(m),
-          type_text(m),
-          m.described.form(),
-          p.n,
-          p.p,
-          p.q,
-          m.right ? m.seconds() : 0,
-          m.right ? m.roof_share() : 0,
-          m.times("vendor"),
-          m.same_bits,
-          m.right ? m.sector_share() : 0};
 }
 
 app::JsonObject json_of(const Measured& m) {
@@ -158,41 +168,65 @@ std::string_view commit() { return TS_COMMIT; }
 app::JsonObject json_of_run(const Context& ctx, const Effort& effort, std::int64_t bytes, const Roofs& best) {
   const ProcessorInfo& cpu = this_cpu();
   app::JsonObject json;
-  json.add("device", cpu.name)
-      .add("threads", ctx.threads > 0 ? ctx.threads : cpu.threads)
-      .add("simd", name_of(ctx.simd == Simd::best ? cpu.simd : ctx.simd))
-      .add("date", utc_now())
-      .add("commit", commit())
-      .add("compiler", TS_COMPILER)
-      .add("eigen", eigen_version())
-      .add("openblas", openblas_version())
-      .add("bytes", bytes)
-      .add("repetitions", effort.repetitions)
-      .add("read_bytes_per_second", best.read_bytes_per_second)
-      .add("copy_bytes_per_second", best.copy_bytes_per_second)
-      .add("float64_flops", best.float64_flops)
-      .add("float32_flops", best.float32_flops);
+  json.add("device", cpu.name).add("threads", ctx.threads > 0 ? ctx.threads : cpu.threads);
+  json.add("simd", name_of(ctx.simd == Simd::best ? cpu.simd : ctx.simd)).add("date", utc_now());
+  json.add("commit", commit()).add("compiler", TS_COMPILER);
+  json.add("eigen", eigen_version()).add("openblas", openblas_version());
+  json.add("bytes", bytes).add("repetitions", effort.repetitions);
+  json.add("read_bytes_per_second", best.read_bytes_per_second);
+  json.add("copy_bytes_per_second", best.copy_bytes_per_second);
+  json.add("float64_flops", best.float64_flops).add("float32_flops", best.float32_flops);
   return json;
 }
 
 app::JsonObject json_of_gpu_run(const cuda::DeviceInfo& d, std::int64_t bytes) {
   app::JsonObject json;
-  json.add("device", d.name)
-      .add("capability", d.capability())
-      .add("multiprocessors", d.multiprocessors)
-      .add("date", utc_now())
-      .add("commit", commit())
-      .add("nvrtc", cuda::compiler_version())
-      .add("vendor", vendor_versions())
-      .add("bytes", bytes)
-      .add("read_bytes_per_second", d.read_bytes_per_second)
-      .add("copy_bytes_per_second", d.copy_bytes_per_second)
-      .add("float64_flops", d.float64_flops)
-      .add("float64_tensor_flops", d.float64_tensor_flops)
-      .add("float32_flops", d.float32_flops)
-      .add("tf32_tensor_flops", d.tf32_tensor_flops)
-      .add("half_tensor_flops", d.half_tensor_flops);
+  json.add("device", d.name).add("capability", d.capability()).add("multiprocessors", d.multiprocessors);
+  json.add("date", utc_now()).add("commit", commit());
+  json.add("nvrtc", cuda::compiler_version()).add("vendor", vendor_versions()).add("bytes", bytes);
+  json.add("read_bytes_per_second", d.read_bytes_per_second).add("copy_bytes_per_second", d.copy_bytes_per_second);
+  json.add("float64_flops", d.float64_flops).add("float64_tensor_flops", d.float64_tensor_flops);
+  json.add("float32_flops", d.float32_flops).add("tf32_tensor_flops", d.tf32_tensor_flops);
+  json.add("half_tensor_flops", d.half_tensor_flops);
   return json;
+}
+
+namespace {
+
+void tell(const std::string& file, const std::string& what) {
+  app::Console("tsbench", false).note("wrote " + file + ": " + what);
+}
+
+}  // namespace
+
+void write_and_tell(const std::string& file, std::string_view text, const std::string& what) {
+  app::write_text_file(file, text);
+  tell(file, what);
+}
+
+void ResultsFile::add(app::JsonObject result) {
+  constexpr double every = 5;  // seconds
+  results_.push_back(std::move(result));
+  if (since_.seconds() - written_at_ > every) write();
+}
+
+void ResultsFile::write() {
+  if (path_.empty()) return;
+  app::JsonObject head = header_;
+  std::string all = head.add("results", std::vector<app::JsonObject>{}).text();
+  all.resize(all.size() - 3);  // less "]\n}"
+  const char* before = "\n    ";
+  for (const app::JsonObject& result : results_) {
+    all += before + result.text(-1);
+    before = ",\n    ";
+  }
+  app::write_text_file(path_, all + "\n  ]\n}\n");
+  written_at_ = since_.seconds();
+}
+
+void ResultsFile::finish() {
+  write();
+  if (!path_.empty()) tell(path_, std::to_string(results_.size()) + " results");
 }
 
 }  // namespace ts::bench

@@ -1,4 +1,4 @@
-#include "tallskinny/app/tsbench/sparse_pattern.hpp"
+#include "tallskinny/app/tsbench/operands.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -94,5 +94,22 @@ SparseFacts facts_of(const SparsePattern& pattern) {
   facts.scattered = cuda::ColumnSample::scattered(pattern.rows, [&](index_t i, auto&& add) { pattern.row(i, add); });
   return facts;
 }
+
+template <class T>
+CsrMatrix<T> sparse_matrix(const SparsePattern& pattern) {
+  CsrMatrix<T> a;
+  a.rows = a.cols = pattern.rows;
+  a.pointers = *pattern.pointers;
+  a.indices.resize(static_cast<std::size_t>(pattern.entries())), a.values.resize(a.indices.size());
+  parallel_for(default_threads(), a.rows, [&](index_t i) {
+    auto entry = static_cast<std::size_t>(pattern.first_entry(i));
+    pattern.row(i, [&](index_t column) {
+      a.indices[entry] = static_cast<std::int32_t>(column);
+      a.values[entry] = value_at<T>(entry + 1), ++entry;
+    });
+  });
+  return a;
+}
+TS_FOR_EACH_TYPE(TS_FUNCTION, sparse_matrix)
 
 }  // namespace ts::bench

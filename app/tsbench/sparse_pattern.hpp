@@ -1,5 +1,4 @@
-// The sparse matrices of the benchmark, row by row in closed form (app/tsbench/kernels/bench_sparse.cuh
-// makes the same ones on the device).
+// The sparse matrices of the benchmark, row by row in closed form.
 #pragma once
 
 #include <memory>
@@ -66,5 +65,9 @@ struct SparsePattern {
 
 /// What a planner is told of it.
 [[nodiscard]] SparseFacts facts_of(const SparsePattern& pattern);
+
+/// The matrix, with value_at(e) (operands.hpp) as its e-th entry, from 1 on.
+template <class T>
+[[nodiscard]] CsrMatrix<T> sparse_matrix(const SparsePattern& pattern);
 
 }  // namespace ts::bench

@@ -1,7 +1,7 @@
 #include "tallskinny/app/tsbench/words.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <optional>
 
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/gemm/core/error.hpp"
@@ -10,9 +10,9 @@ namespace ts::bench {
 
 namespace {
 
-template <class Found, class All>
-auto named(const char* what, const std::string& name, Found&& found, const All& all) {
-  if (const auto value = found(name)) return *value;
+template <class E, class All>
+E named(const char* what, const std::string& name, std::optional<E> found, const All& all) {
+  if (found) return *found;
   std::string listed;
   std::vector<std::string> names;
   for (const auto& each : all) {
@@ -25,17 +25,24 @@ auto named(const char* what, const std::string& name, Found&& found, const All& 
                                           listed);
 }
 
+template <class E, class All>
+std::vector<E> list_of(const std::string& list, E (*parse)(const std::string&), const All& all) {
+  std::vector<E> chosen;
+  for (const std::string& name : split_list(list)) chosen.push_back(parse(name));
+  if (chosen.empty()) chosen.assign(std::begin(all), std::end(all));
+  return chosen;
+}
+
 }  // namespace
 
 Operation parse_operation(const std::string& name) {
-  return named(
-      "operation", name, [](const std::string& n) { return operation_named(n); }, every_operation);
+  return named("operation", name, operation_named(name), every_operation);
 }
-
-DType parse_dtype(const std::string& name) {
-  return named(
-      "element type", name, [](const std::string& n) { return dtype_named(n); }, every_dtype);
+DType parse_dtype(const std::string& name) { return named("element type", name, dtype_named(name), every_dtype); }
+std::vector<Operation> parse_operations(const std::string& list) {
+  return list_of(list, parse_operation, every_operation);
 }
+std::vector<DType> parse_dtypes(const std::string& list) { return list_of(list, parse_dtype, every_dtype); }
 
 std::vector<std::string> split_list(const std::string& list) {
   std::vector<std::string> parts;
@@ -48,19 +55,15 @@ std::vector<std::string> split_list(const std::string& list) {
 }
 
 bool parse_bytes(std::string_view text, std::int64_t& out) {
-  const auto unit_begin = std::find_if(text.begin(), text.end(), [](char c) { return std::isalpha(c) && c != 'e'; });
-  const std::string_view number = text.substr(0, static_cast<std::size_t>(unit_begin - text.begin()));
-  const std::string_view unit = text.substr(number.size());
-  double factor = 1;
-  const std::pair<std::string_view, double> units[] = {
-      {"", 1},     {"B", 1},       {"kB", 1e3},       {"MB", 1e6},
-      {"GB", 1e9}, {"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.}};
-  const auto* known = std::find_if(std::begin(units), std::end(units), [&](const auto& u) { return u.first == unit; });
+  constexpr std::pair<std::string_view, double> units[] = {
+      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}};
+  const auto* const unit =
+      std::find_if(std::begin(units), std::end(units), [&](const auto& u) { return text.ends_with(u.first); });
   double value = 0;
-  if (known == std::end(units) || !app::parse_value(number, value)) return false;
-  factor = known->second;
-  if (!(value * factor >= 1 << 20 && value * factor <= 1e12)) return false;
-  out = static_cast<std::int64_t>(value * factor);
+  if (!app::parse_value(text.substr(0, text.size() - unit->first.size()), value)) return false;
+  value *= unit->second;
+  if (!(value >= 1 << 20 && value <= 1e12)) return false;
+  out = static_cast<std::int64_t>(value);
   return true;
 }
 

@@ -15,15 +15,9 @@ namespace ts::bench {
 
 /// The parts between commas, without empty ones.
 [[nodiscard]] std::vector<std::string> split_list(const std::string& list);
-
-/// The values of comma-separated names; all there are for an empty list.
-template <class T, class Parse>
-std::vector<T> parse_names(const std::string& list, Parse&& parse, const auto& all) {
-  std::vector<T> chosen;
-  for (const std::string& name : split_list(list)) chosen.push_back(parse(name));
-  if (chosen.empty()) chosen.assign(std::begin(all), std::end(all));
-  return chosen;
-}
+/// Comma-separated names; all there are for an empty list.
+[[nodiscard]] std::vector<Operation> parse_operations(const std::string& list);
+[[nodiscard]] std::vector<DType> parse_dtypes(const std::string& list);
 
 /// "256MiB", "1GB", "1e8".
 [[nodiscard]] bool parse_bytes(std::string_view text, std::int64_t& out);

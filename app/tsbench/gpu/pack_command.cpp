@@ -1,10 +1,8 @@
 // tsbench pack: the kernels that the programs start by default, listed, or compiled into one file.
-#include <array>
 #include <complex>
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <span>
 #include <sstream>
 
 #include "tallskinny/app/common/exit_code.hpp"
@@ -21,28 +19,25 @@ namespace ts::bench {
 
 namespace {
 
-template <class T>
-void rehearse_eigen(const Context& ctx, index_t rows, solvers::Precision precision, std::span<const index_t> wanted) {
-  for (const index_t nev : wanted)
-    for (const index_t row_entries : {3, 7}) {
-      solvers::EigenOptions options;
-      options.nev = nev, options.precision = precision;
-      solvers::prepare_lanczos<T>(ctx, rows, rows * row_entries, solvers::plan_eigen(rows, sizeof(T), options, 0),
-                                  precision);
-    }
-}
-
 /// tssolve on small and large sparse matrices, with the default block and basis.
 void rehearse_eigen(const Context& ctx) {
   using solvers::Precision;
-  constexpr std::array<index_t, 4> wanted = {1, 8, 16, 24};
-  constexpr std::array<index_t, 2> refined = {10, 20};  // in float64 as wide as the wanted are many
-  for (const index_t rows : {2'000, 2'000'000}) {
-    rehearse_eigen<std::complex<double>>(ctx, rows, Precision::float64, wanted);
-    rehearse_eigen<double>(ctx, rows, Precision::float64, wanted);
-    rehearse_eigen<double>(ctx, rows, Precision::float32, wanted);
-    rehearse_eigen<double>(ctx, rows, Precision::mixed, refined);
-  }
+  const auto rehearse = [&]<class T>(std::type_identity<T>, Precision precision,
+                                     std::initializer_list<index_t> wanted) {
+    for (const index_t rows : {2'000, 2'000'000})
+      for (const index_t nev : wanted)
+        for (const index_t row_entries : {3, 7}) {
+          solvers::EigenOptions options;
+          options.nev = nev, options.precision = precision;
+          solvers::prepare_lanczos<T>(ctx, rows, rows * row_entries, solvers::plan_eigen(rows, sizeof(T), options, 0),
+                                      precision);
+        }
+  };
+  constexpr std::type_identity<double> real;
+  rehearse(std::type_identity<std::complex<double>>{}, Precision::float64, {1, 8, 16, 24});
+  rehearse(real, Precision::float64, {1, 8, 16, 24});
+  rehearse(real, Precision::float32, {1, 8, 16, 24});
+  rehearse(real, Precision::mixed, {10, 20});  // in float64 as wide as the wanted are many
 }
 
 /// tskmeans on dense features, for its default number of clusters.
@@ -66,13 +61,6 @@ std::map<std::string, cuda::CompileJob> default_kernels(const std::string& arch,
     jobs.emplace(std::move(key), std::move(job));
   }
   return jobs;
-}
-
-void print_families(const std::string& arch, const std::map<std::string, cuda::CompileJob>& jobs) {
-  std::map<std::string, int> families;
-  for (const auto& [key, job] : jobs) ++families[job.family];
-  std::cout << arch << ": " << jobs.size() << " kernels\n";
-  for (const auto& [family, count] : families) std::cout << format("  %-16s %d\n", family.c_str(), count);
 }
 
 }  // namespace
@@ -99,8 +87,10 @@ int pack_command(app::Arguments arguments) {
   std::istringstream words(archs);
   for (std::string arch; std::getline(words, arch, ',');) {
     const auto jobs = default_kernels(arch, programs);
-    print_families(arch, jobs);
-    for (const auto& [key, job] : jobs) all.push_back(job);
+    std::map<std::string, int> families;
+    for (const auto& [key, job] : jobs) ++families[job.family], all.push_back(job);
+    std::cout << arch << ": " << jobs.size() << " kernels\n";
+    for (const auto& [family, count] : families) std::cout << format("  %-16s %d\n", family.c_str(), count);
   }
   if (output.empty()) return app::exit_ok;
   const Stopwatch watch;

@@ -1,7 +1,7 @@
 // Measuring the kernels among which the planner chooses.
 #pragma once
 
-#include "tallskinny/app/tsbench/gpu/pool.hpp"
+#include "tallskinny/app/tsbench/gpu/device.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 
 namespace ts::bench {
@@ -19,13 +19,7 @@ struct Contest {
 /// "lanes=4 unroll=2"
 [[nodiscard]] std::string text_of(const cuda::Defines& defines);
 
-struct ContestResult {
-  std::vector<double> seconds;  ///< by candidate; infinite for a winner that was wrong
-  std::size_t best = 0;
-  [[nodiscard]] double gain() const { return seconds.front() / seconds[best]; }
-};
-/// Runs each candidate as the engine would, checked and timed.
-[[nodiscard]] ContestResult run_contest(const Context& ctx, const GpuPool& pool, const Case& c, const Contest& contest,
-                                        int repetitions);
+/// From now on the stream's table names candidate k, and nothing else.
+void choose(const Context& ctx, const Contest& contest, std::size_t k);
 
 }  // namespace ts::bench

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cmath>
 #include <iostream>
+#include <set>
 
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/exit_code.hpp"
@@ -7,14 +10,112 @@
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/tune.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
-#include "tallskinny/app/tsbench/results_file.hpp"
-#include "tallskinny/app/tsbench/tables.hpp"
+#include "tallskinny/app/tsbench/words.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 
 namespace ts::bench {
 
 namespace {
+
+std::string value_of(const cuda::KernelPlan& kernel, const std::string& name) {
+  for (const auto& [known, value] : kernel.defines)
+    if (known == name) return value;
+  return {};
+}
+
+/// The defines in which not all of the engine's kernels agree, and all of a library's.
+std::set<std::string> differences(const std::vector<cuda::KernelPlan>& kernels) {
+  std::set<std::string> names;
+  const auto is_call = [](const cuda::KernelPlan& kernel) { return kernel.grid == 0; };
+  for (const cuda::KernelPlan& kernel : kernels)
+    for (const auto& [name, value] : kernel.defines)
+      if (is_call(kernel) || std::any_of(kernels.begin(), kernels.end(), [&, n = name, v = value](const auto& other) {
+            return !is_call(other) && value_of(other, n) != v;
+          }))
+        names.insert(name);
+  return names;
+}
+
+/// What stands for an operation that no single kernel carries out.
+cuda::Candidate cut_into_panels() {
+  cuda::Candidate candidate;
+  candidate.kernel.family = "panels", candidate.kernel.defines = {{"panels", "1"}}, candidate.kernel.grid = 0;
+  return candidate;
+}
+
+}  // namespace
+
+std::string text_of(const cuda::Defines& defines) {
+  std::string text;
+  for (const auto& [name, value] : defines) text.append(text.empty() ? "" : " ").append(name).append("=").append(value);
+  return text;
+}
+
+Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t most) {
+  Contest contest;
+  contest.problem = gpu_problem_of(c, Determinism::run_to_run);
+  if (cuda::tuned_key(contest.problem).empty()) return contest;
+  std::vector<cuda::Candidate> all = cuda::ranked_candidates(contest.problem, device);
+  if (all.empty()) all.push_back(cut_into_panels());
+  all.resize(std::min(most, all.size()));
+  for (const cuda::Family& library : cuda::libraries())
+    for (cuda::Candidate& candidate : library.candidates(contest.problem, device)) all.push_back(std::move(candidate));
+  std::vector<cuda::KernelPlan> everything;
+  everything.reserve(all.size());
+  for (const cuda::Candidate& candidate : all) everything.push_back(candidate.kernel);
+  const auto names = differences(everything);
+  for (std::size_t k = 0; k < everything.size(); ++k) {
+    cuda::Defines mark;
+    for (const auto& define : everything[k].defines)
+      if (names.contains(define.first)) mark.push_back(define);
+    const auto first = std::find_if(everything.begin(), everything.end(),
+                                    [&](const auto& kernel) { return cuda::has_defines(kernel, mark); });
+    if (first != everything.begin() + static_cast<std::ptrdiff_t>(k)) continue;  // cannot be told apart
+    contest.kernels.push_back(everything[k]), contest.seconds.push_back(all[k].seconds);
+    contest.marks.push_back(std::move(mark));
+  }
+  return contest;
+}
+
+void choose(const Context& ctx, const Contest& contest, std::size_t k) {
+  auto table = std::make_shared<cuda::TunedTable>();
+  table->set(cuda::tuned_key(contest.problem), {contest.marks[k], 1});
+  ctx.stream.choose_by(std::move(table));
+}
+
+namespace {
+
+struct ContestResult {
+  std::vector<double> seconds;  ///< by candidate; infinite for a winner that was wrong
+  std::size_t best = 0;
+  [[nodiscard]] double gain() const { return seconds.front() / seconds[best]; }
+};
+
+/// Runs each candidate as the engine would, checked and timed.
+ContestResult run_contest(const Context& ctx, const GpuPool& pool, const Case& c, const Contest& contest,
+                          int repetitions) {
+  ContestResult result;
+  by_type(c.problem.type, [&]<class T>(std::type_identity<T>) {
+    const DeviceSets<T> o = pool.operands<T>(c);
+    const DeviceOperands<T>& first = o.sets.front();
+    const auto own = ctx.stream.device().tuned;
+    ctx.stream.choose_by(std::make_shared<cuda::TunedTable>());  // the model chooses
+    for (std::size_t k = 0; k < contest.kernels.size(); ++k) {
+      if (k > 0) choose(ctx, contest, k);
+      Turns turns({[&] { bench::run(ctx, first); }});
+      const double seconds = stream_timing(ctx, repetitions, turns).median;
+      const bool leads = k == 0 || seconds < result.seconds[result.best];
+      pool.refill(first);
+      if (leads) bench::run(ctx, first);
+      const bool right = !leads || worst_error(ctx, first) <= 1;
+      result.seconds.push_back(right ? seconds : HUGE_VAL);
+      if (leads && right) result.best = k;
+    }
+    ctx.stream.choose_by(own);
+  });
+  return result;
+}
 
 struct TuneRequest {
   std::string operations = "tsmttsm,gram,tsmm", types, widths = "1-64", output;
@@ -54,7 +155,7 @@ bool parse_request(TuneRequest& r, app::Arguments arguments) {
       .value("output", "FILE", r.output, "write the choices here instead");
   if (!options.parse(arguments)) return false;
   app::check_output_paths({{"--output", r.output}});
-  r.selection.operations = parse_names<Operation>(r.operations, parse_operation, every_operation);
+  r.selection.operations = parse_operations(r.operations);
   r.selection.shapes = parse_widths(r.widths);
   return true;
 }
@@ -70,7 +171,7 @@ struct Contests {
       kernels.insert(kernels.end(), some.begin(), some.end());
     };
     for (const DType type : every_dtype) take(bench_plans(type));
-    for (const DType type : parse_names<DType>(r.types, parse_dtype, every_dtype))
+    for (const DType type : parse_dtypes(r.types))
       for (const Case& c : selected_cases(r.selection, type)) {
         Contest contest = contest_of(c, device, static_cast<std::size_t>(r.most));
         if (contest.kernels.size() < 2) continue;

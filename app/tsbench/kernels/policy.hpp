@@ -13,13 +13,6 @@ struct FillArguments {
   index_t lines, length, ld;
   uint64 seed, line_step, step;
 };
-struct GatherArguments {
-  void* to;
-  const void* a;
-  index_t row_stride, column_stride, columns;
-  const void* rows;
-  index_t count;
-};
 /// Lines of `length` words of 32 bits.
 struct HashArguments {
   const void* a;
@@ -35,14 +28,7 @@ struct InnerArguments {
   int count;
   void* partial;
 };
-/// `pointers` is given, the others are made.
-struct SparseArguments {
-  void *pointers, *short_pointers, *indices, *values;
-  int pattern;
-  index_t n, side;
-};
-
-/// bench_fill, bench_gather, bench_hash, bench_inner and bench_sparse.
+/// bench_fill, bench_hash and bench_inner.
 struct BenchPolicy {
   static constexpr char header[] = "tallskinny/app/tsbench/kernels/policy.hpp";
   static constexpr char name[] = "ts::bench::BenchPolicy";

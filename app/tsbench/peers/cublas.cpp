@@ -1,6 +1,5 @@
 // cuBLAS's own ways: gemm as it chooses, three-multiplication products, rank updates, matrix times vector,
 // dot products, triangular solves.
-#include "tallskinny/app/tsbench/peers/product.hpp"
 #include "tallskinny/app/tsbench/peers/vendor.hpp"
 
 namespace ts::bench {
@@ -81,7 +80,7 @@ TS_CUBLAS(std::complex<float>, cuComplex, c, cherk)
 #undef TS_CUBLAS
 
 template <class T>
-void gemm(cublasHandle_t h, const Product<T>& p, result_t<T> alpha = result_t<T>{1}, result_t<T> beta = {}) {
+void gemm(cublasHandle_t h, const DenseProduct<T>& p, result_t<T> alpha = result_t<T>{1}, result_t<T> beta = {}) {
   using R = result_t<T>;
   check(cublas().gemm(h, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, p.a, data_type<T>(), p.lda, p.b, data_type<T>(), p.ldb,
                       &beta, p.c, data_type<R>(), p.ldc, compute_type<T>(), CUBLAS_GEMM_DEFAULT));
@@ -89,7 +88,7 @@ void gemm(cublasHandle_t h, const Product<T>& p, result_t<T> alpha = result_t<T>
 
 /// The three-multiplication product.
 template <class T>
-void gemm3m(cublasHandle_t h, const Product<T>& p) {
+void gemm3m(cublasHandle_t h, const DenseProduct<T>& p) {
   const T one{1}, zero{};
   const auto call = [&](auto routine, auto* type) {
     using C = std::remove_pointer_t<decltype(type)>;
@@ -107,35 +106,20 @@ void gemm3m(cublasHandle_t h, const Product<T>& p) {
 template <class T>
 void add_gemv(const Context& ctx, const DeviceOperands<T>& example, std::vector<DevicePeer<T>>& peers) {
   using O = const DeviceOperands<T>&;
-  const auto h = [ctx] { return handle(ctx); };
   const bool rows = by_rows(example);
   const Problem& pr = example.problem;
-  const auto step = [](const auto& v) { return v.row_stride; };
-  switch (pr.operation) {
-    case Operation::tsmttsm:
-      if (pr.p == 1 || pr.q == 1)
-        peers.push_back({"vendor", "gemv", [=](O o) {
-                           const auto &a = pr.p == 1 ? o.y : o.x, &x = pr.p == 1 ? o.x : o.y;
-                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, a, x.data, step(x), o.result.data, 1);
-                         }});
-      break;
-    case Operation::gram:
-      if (pr.p == 1)
-        peers.push_back({"vendor", "gemv", [=](O o) {
-                           gemv(h(), rows ? CUBLAS_OP_N : adjoint_of<T>, o.x, o.x.data, step(o.x), o.result.data, 1);
-                         }});
-      break;
-    case Operation::tsmm:
-    case Operation::tsm2r:
-      if (pr.q == 1)
-        peers.push_back({"vendor", "gemv", [=](O o) {
-                           const bool small = o.problem.operation == Operation::tsmm;
-                           gemv(h(), rows ? CUBLAS_OP_T : CUBLAS_OP_N, o.x, small ? o.small.data : o.y.data,
-                                small ? 1 : step(o.y), o.out.data, step(o.out));
-                         }});
-      break;
-    default: break;
-  }
+  const bool gram = pr.operation == Operation::gram, small = pr.operation == Operation::tsmm;
+  if ((gram || pr.operation == Operation::tsmttsm) && (pr.p == 1 || pr.q == 1))
+    peers.push_back({"vendor", "gemv", [=](O o) {
+                       const auto& y = gram ? o.x : o.y;
+                       const auto &a = o.problem.p == 1 ? y : o.x, &x = o.problem.p == 1 ? o.x : y;
+                       gemv(handle(ctx), rows ? CUBLAS_OP_N : adjoint_of<T>, a, x.data, x.row_stride, o.result.data, 1);
+                     }});
+  if ((small || pr.operation == Operation::tsm2r) && pr.q == 1)
+    peers.push_back({"vendor", "gemv", [=](O o) {
+                       gemv(handle(ctx), rows ? CUBLAS_OP_T : CUBLAS_OP_N, o.x, small ? o.small.data : o.y.data,
+                            small ? 1 : o.y.row_stride, o.out.data, o.out.row_stride);
+                     }});
 }
 
 /// The fused steps of block Gram-Schmidt, one product after the other.

@@ -1,7 +1,6 @@
 // cuBLASLt: every algorithm that its heuristic proposes for a product.
 #include <cublasLt.h>
 
-#include "tallskinny/app/tsbench/peers/product.hpp"
 #include "tallskinny/app/tsbench/peers/vendor.hpp"
 
 namespace ts::bench {
@@ -41,7 +40,7 @@ void check_lt(cublasStatus_t status) { expect_success("cuBLASLt", static_cast<in
 template <class T>
 class LtTask {
  public:
-  explicit LtTask(const Product<T>& p) : m_(p.m), n_(p.n), k_(p.k) {
+  explicit LtTask(const DenseProduct<T>& p) : m_(p.m), n_(p.n), k_(p.k) {
     check_lt(lt().make_task(&task_, compute_type<T>(), data_type<result_t<T>>()));
     check_lt(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSA, &p.op_a, sizeof p.op_a));
     check_lt(lt().set_task(task_, CUBLASLT_MATMUL_DESC_TRANSB, &p.op_b, sizeof p.op_b));
@@ -62,7 +61,7 @@ class LtTask {
   LtTask(const LtTask&) = delete;
   LtTask& operator=(const LtTask&) = delete;
 
-  [[nodiscard]] bool fits(const Product<T>& p) const { return p.m == m_ && p.n == n_ && p.k == k_; }
+  [[nodiscard]] bool fits(const DenseProduct<T>& p) const { return p.m == m_ && p.n == n_ && p.k == k_; }
 
   [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> algorithms() const {
     cublasLtMatmulPreference_t preference = nullptr;
@@ -81,7 +80,7 @@ class LtTask {
     return algorithms;
   }
 
-  void run(const Context& ctx, const Product<T>& p, const cublasLtMatmulAlgo_t& algorithm,
+  void run(const Context& ctx, const DenseProduct<T>& p, const cublasLtMatmulAlgo_t& algorithm,
            const cuda::Memory& workspace) const {
     const result_t<T> one{1}, zero{};
     check_lt(lt().multiply(lt().handle, task_, &one, p.a, a_, p.b, b_, &zero, p.c, c_, p.c, c_, &algorithm,
@@ -105,7 +104,7 @@ void add_cublaslt_peers(const Context& ctx, const DeviceOperands<T>& example, st
   for (const cublasLtMatmulAlgo_t& algorithm : whole.algorithms()) {
     auto task = std::make_shared<std::unique_ptr<LtTask<T>>>();  // of the shape it last ran with
     peers.push_back({"vendor", "lt", [=](const DeviceOperands<T>& o) {
-                       const Product<T> p = *product_of(o);
+                       const DenseProduct<T> p = *product_of(o);
                        if (!*task || !(*task)->fits(p)) *task = std::make_unique<LtTask<T>>(p);
                        (*task)->run(ctx, p, algorithm, workspace);
                      }});

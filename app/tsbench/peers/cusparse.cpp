@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "tallskinny/app/tsbench/peers/product.hpp"
 #include "tallskinny/app/tsbench/peers/vendor.hpp"
 
 namespace ts::bench {

@@ -18,67 +18,47 @@ using Rows = eigen::Map<eigen::Matrix<T, eigen::Dynamic, eigen::Dynamic, eigen::
 template <class T>
 using ConstRows = eigen::Map<const eigen::Matrix<T, eigen::Dynamic, eigen::Dynamic, eigen::RowMajor>>;
 
-/// C = A^H B; one function for all that use it, so that Eigen's templates are compiled once a type.
 template <class T>
-void inner(index_t n, const T* a, index_t p, const T* b, index_t q, T* c) {
-  Rows<T>(c, p, q).noalias() = ConstRows<T>(a, n, p).adjoint() * ConstRows<T>(b, n, q);
+void multiply(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {
+  const ConstRows<T> left(a, product == Product::inner ? k : m, product == Product::inner ? m : k), right(b, k, n);
+  if (product == Product::inner)
+    Rows<T>(c, m, n).noalias() = left.adjoint() * right;
+  else if (product == Product::plain)
+    Rows<T>(c, m, n).noalias() = left * right;
+  else
+    Rows<T>(c, m, n).noalias() -= left * right;
 }
 
-/// C = A B
 template <class T>
-void outer(index_t n, const T* a, index_t p, const T* b, index_t q, T* c) {
-  Rows<T>(c, n, q).noalias() = ConstRows<T>(a, n, p) * ConstRows<T>(b, p, q);
+void gram(index_t p, index_t n, const T* a, T* c) {
+  multiply<T>(Product::inner, p, p, n, a, a, c);
 }
 
 template <class T>
-std::function<void(const HostOperands<T>&)> way(const HostOperands<T>& example) {
-  using O = const HostOperands<T>&;
-  const index_t n = example.problem.n, p = example.problem.p, q = example.problem.q;
-  switch (example.problem.operation) {
-    case Operation::tsmttsm: return [=](O o) { inner<T>(n, o.x.data, p, o.y.data, q, o.result.data); };
-    case Operation::gram: return [=](O o) { inner<T>(n, o.x.data, p, o.x.data, p, o.result.data); };
-    case Operation::tsmm: return [=](O o) { outer<T>(n, o.x.data, p, o.small.data, q, o.out.data); };
-    case Operation::tsmm_in_place:
-      return [=](O o) {
-        eigen::Matrix<T, eigen::Dynamic, eigen::Dynamic, eigen::RowMajor> product(n, q);
-        outer<T>(n, o.out.data, p, o.small.data, q, product.data());
-        Rows<T>(o.out.data, n, p).leftCols(q) = product;
-      };
-    case Operation::tsm2r: return [=](O o) { outer<T>(n, o.x.data, p, o.y.data, q, o.out.data); };
-    case Operation::inner_and_gram:
-      return [=](O o) {
-        inner<T>(n, o.x.data, p, o.y.data, q, o.result.data);
-        inner<T>(n, o.y.data, q, o.y.data, q, o.gram.data);
-      };
-    case Operation::project_out:
-      return [=](O o) {
-        Rows<T>(o.out.data, n, q).noalias() -= ConstRows<T>(o.x.data, n, p) * ConstRows<T>(o.small.data, p, q);
-        inner<T>(n, o.x.data, p, o.out.data, q, o.result.data);
-        inner<T>(n, o.out.data, q, o.out.data, q, o.gram.data);
-      };
-    case Operation::column_norms:
-      return [=](O o) {
-        const auto norms = ConstRows<T>(o.x.data, n, p).colwise().norm().eval();
-        for (index_t j = 0; j < p; ++j) o.result.data[j] = norms(j);
-      };
-    case Operation::trsm:
-      return [=](O o) {
-        Rows<T> x(o.out.data, n, p);
-        ConstRows<T>(o.small.data, p, p)
-            .template triangularView<eigen::Upper>()
-            .template solveInPlace<eigen::OnTheRight>(x);
-      };
-    case Operation::spmm: {
-      const auto& a = example.sparse;
-      if (a.nonzeros() > INT32_MAX) return {};  // Eigen's row pointers are of the type of the indices
-      return [=, pointers = std::vector<std::int32_t>(a.pointers, a.pointers + n + 1)](O o) {
-        const eigen::Map<const eigen::SparseMatrix<T, eigen::RowMajor, std::int32_t>> matrix(
-            n, p, o.sparse.nonzeros(), pointers.data(), o.sparse.indices, o.sparse.values);
-        Rows<T>(o.out.data, n, q).noalias() = matrix * ConstRows<T>(o.x.data, p, q);
-      };
-    }
-  }
-  return {};
+void norms(index_t n, index_t p, const T* x, T* to) {
+  const auto found = ConstRows<T>(x, n, p).colwise().norm().eval();
+  for (index_t j = 0; j < p; ++j) to[j] = found(j);
+}
+
+template <class T>
+void solve(index_t n, index_t p, const T* r, T* x) {
+  Rows<T> block(x, n, p);
+  ConstRows<T>(r, p, p).template triangularView<eigen::Upper>().template solveInPlace<eigen::OnTheRight>(block);
+}
+
+template <class T>
+void multiply_in_place(index_t n, index_t p, const T* s, index_t q, T* x) {
+  eigen::Matrix<T, eigen::Dynamic, eigen::Dynamic, eigen::RowMajor> product(n, q);
+  multiply<T>(Product::plain, n, q, p, x, s, product.data());
+  Rows<T>(x, n, p).leftCols(q) = product;
+}
+
+template <class T>
+void sparse(const HostOperands<T>& o, const std::int32_t* row_pointers) {
+  const index_t n = o.problem.n, p = o.problem.p, q = o.problem.q;
+  const eigen::Map<const eigen::SparseMatrix<T, eigen::RowMajor, std::int32_t>> matrix(
+      n, p, o.sparse.nonzeros(), row_pointers, o.sparse.indices, o.sparse.values);
+  Rows<T>(o.out.data, n, q).noalias() = matrix * ConstRows<T>(o.x.data, p, q);
 }
 
 /// Whether the processor has what this file was compiled for.
@@ -95,11 +75,11 @@ bool processor_suffices() {
 }  // namespace
 
 template <class T>
-std::function<void(const HostOperands<T>&)> eigen_way(const HostOperands<T>& example) {
-  if constexpr (std::is_same_v<T, result_t<T>>)
-    if (processor_suffices()) return way(example);
-  return {};
+const HostLibrary<T>* eigen_library() {
+  static constexpr HostLibrary<T> library = {multiply<T>, gram<T>, norms<T>, solve<T>, multiply_in_place<T>, sparse<T>};
+  return processor_suffices() ? &library : nullptr;
 }
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, eigen_library)
 
 void set_eigen_threads(int threads) { eigen::setNbThreads(threads); }
 
@@ -107,9 +87,5 @@ std::string eigen_version() {
   return std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
          std::to_string(EIGEN_MINOR_VERSION);
 }
-
-#define TS_INSTANTIATE(T) template std::function<void(const HostOperands<T>&)> eigen_way<T>(const HostOperands<T>&);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
 
 }  // namespace ts::bench

@@ -14,9 +14,6 @@ namespace {
 using Int = blasint;
 constexpr auto row_major = CblasRowMajor;
 
-/// C = A^H B, C = A B and C = C - A B of contiguous matrices, C m x n with k terms an entry.
-enum class Product { inner, plain, subtracted };
-
 template <class T>
 constexpr CBLAS_TRANSPOSE adjoint_of = is_complex<T> ? CblasConjTrans : CblasTrans;
 
@@ -53,49 +50,20 @@ TS_BLAS(std::complex<float>, c, cherk, scnrm2)
 #undef TS_BLAS
 
 template <class T>
-std::function<void(const HostOperands<T>&)> way(const Problem& problem) {
-  using O = const HostOperands<T>&;
-  const index_t n = problem.n, p = problem.p, q = problem.q;
-  switch (problem.operation) {
-    case Operation::tsmttsm: return [=](O o) { gemm(Product::inner, p, q, n, o.x.data, o.y.data, o.result.data); };
-    case Operation::gram: return [=](O o) { rank_update(p, n, o.x.data, o.result.data); };
-    case Operation::tsmm: return [=](O o) { gemm(Product::plain, n, q, p, o.x.data, o.small.data, o.out.data); };
-    case Operation::tsm2r: return [=](O o) { gemm(Product::plain, n, q, p, o.x.data, o.y.data, o.out.data); };
-    case Operation::inner_and_gram:
-      return [=](O o) {
-        gemm(Product::inner, p, q, n, o.x.data, o.y.data, o.result.data);
-        rank_update(q, n, o.y.data, o.gram.data);
-      };
-    case Operation::project_out:
-      return [=](O o) {
-        gemm(Product::subtracted, n, q, p, o.x.data, o.small.data, o.out.data);
-        gemm(Product::inner, p, q, n, o.x.data, o.out.data, o.result.data);
-        rank_update(q, n, o.out.data, o.gram.data);
-      };
-    case Operation::column_norms:
-      return [=](O o) {
-        for (index_t j = 0; j < p; ++j) o.result.data[j] = norm(n, o.x.data + j, p);
-      };
-    case Operation::trsm: return [=](O o) { solve(n, p, o.small.data, o.out.data); };
-    case Operation::tsmm_in_place:
-    case Operation::spmm: break;
-  }
-  return {};
+void norms(index_t n, index_t p, const T* x, T* to) {
+  for (index_t j = 0; j < p; ++j) to[j] = norm(n, x + j, p);
 }
 
 }  // namespace
 
 template <class T>
-std::function<void(const HostOperands<T>&)> openblas_way(const HostOperands<T>& example) {
-  if constexpr (std::is_same_v<T, result_t<T>>) return way<T>(example.problem);
-  return {};
+const HostLibrary<T>* openblas_library() {
+  static constexpr HostLibrary<T> library = {gemm, rank_update, norms<T>, solve, nullptr, nullptr};
+  return &library;
 }
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, openblas_library)
 
 void set_openblas_threads(int threads) { openblas_set_num_threads(threads); }
 std::string openblas_version() { return openblas_get_config(); }
-
-#define TS_INSTANTIATE(T) template std::function<void(const HostOperands<T>&)> openblas_way<T>(const HostOperands<T>&);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
 
 }  // namespace ts::bench

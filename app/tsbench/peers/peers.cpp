@@ -6,14 +6,61 @@
 
 namespace ts::bench {
 
+namespace {
+
+template <class T>
+std::function<void(const HostOperands<T>&)> way_of(const HostLibrary<T>& by, const HostOperands<T>& example) {
+  using O = const HostOperands<T>&;
+  const index_t n = example.problem.n, p = example.problem.p, q = example.problem.q;
+  switch (example.problem.operation) {
+    case Operation::tsmttsm:
+      return [=](O o) { by.multiply(Product::inner, p, q, n, o.x.data, o.y.data, o.result.data); };
+    case Operation::gram: return [=](O o) { by.gram(p, n, o.x.data, o.result.data); };
+    case Operation::tsmm: return [=](O o) { by.multiply(Product::plain, n, q, p, o.x.data, o.small.data, o.out.data); };
+    case Operation::tsm2r: return [=](O o) { by.multiply(Product::plain, n, q, p, o.x.data, o.y.data, o.out.data); };
+    case Operation::inner_and_gram:
+      return [=](O o) {
+        by.multiply(Product::inner, p, q, n, o.x.data, o.y.data, o.result.data);
+        by.gram(q, n, o.y.data, o.gram.data);
+      };
+    case Operation::project_out:
+      return [=](O o) {
+        by.multiply(Product::subtracted, n, q, p, o.x.data, o.small.data, o.out.data);
+        by.multiply(Product::inner, p, q, n, o.x.data, o.out.data, o.result.data);
+        by.gram(q, n, o.out.data, o.gram.data);
+      };
+    case Operation::column_norms: return [=](O o) { by.norms(n, p, o.x.data, o.result.data); };
+    case Operation::trsm: return [=](O o) { by.solve(n, p, o.small.data, o.out.data); };
+    case Operation::tsmm_in_place:
+      if (by.multiply_in_place == nullptr) return {};
+      return [=](O o) { by.multiply_in_place(n, p, o.small.data, q, o.out.data); };
+    case Operation::spmm: {
+      const auto& a = example.sparse;
+      if (by.sparse == nullptr || a.nonzeros() > INT32_MAX) return {};  // row pointers are of the type of the indices
+      return [=, pointers = std::vector<std::int32_t>(a.pointers, a.pointers + n + 1)](O o) {
+        by.sparse(o, pointers.data());
+      };
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 template <class T, Space S>
 std::vector<Peer<T, S>> peers_of([[maybe_unused]] const Context& ctx, const Operands<T, S>& example) {
   std::vector<Peer<T, S>> peers;
   if constexpr (S == Space::host) {
-    if (auto way = eigen_way(example)) peers.push_back({"eigen", "", std::move(way)});
+    if constexpr (std::is_same_v<T, result_t<T>>) {
+      const auto add = [&](const char* name, const HostLibrary<T>* library) {
+        if (library == nullptr) return;
+        if (auto way = way_of(*library, example)) peers.push_back({name, "", std::move(way)});
+      };
+      add("eigen", eigen_library<T>());
 #if TS_BENCH_OPENBLAS
-    if (auto way = openblas_way(example)) peers.push_back({"openblas", "", std::move(way)});
+      add("openblas", openblas_library<T>());
 #endif
+    }
   } else {
 #if TS_BENCH_VENDOR
     add_cublas_peers(ctx, example, peers);

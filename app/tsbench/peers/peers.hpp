@@ -36,12 +36,25 @@ void set_peer_threads(int threads);
 /// "cuBLAS 13.1.0, cuSPARSE 12.6.3"; empty without them.
 [[nodiscard]] std::string vendor_versions();
 
-/// What runs the operation of `example` with one library of the host; empty where it has no such operation or type.
-/// Bodies alone, not their owners: eigen.cpp is compiled for this processor and must not own shared code.
+/// C = A^H B, C = A B and C = C - A B of contiguous rows, C m x n with k terms an entry.
+enum class Product { inner, plain, subtracted };
+
+/// What a library of the host does with contiguous rows; null for what it lacks. Plain functions: eigen.cpp is compiled
+/// for this processor and must not own shared code.
 template <class T>
-[[nodiscard]] std::function<void(const HostOperands<T>&)> eigen_way(const HostOperands<T>& example);
+struct HostLibrary {
+  void (*multiply)(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);
+  void (*gram)(index_t p, index_t n, const T* a, T* c);  ///< at least one triangle of A^H A
+  void (*norms)(index_t n, index_t p, const T* x, T* norms);
+  void (*solve)(index_t n, index_t p, const T* r, T* x);                              ///< X = X R^-1
+  void (*multiply_in_place)(index_t n, index_t p, const T* s, index_t q, T* x);       ///< X(:, 0 .. q-1) = X S
+  void (*sparse)(const HostOperands<T>& operands, const std::int32_t* row_pointers);  ///< out = A x
+};
+/// Nothing where the processor lacks what the file was compiled for. T: one of the four result types.
 template <class T>
-[[nodiscard]] std::function<void(const HostOperands<T>&)> openblas_way(const HostOperands<T>& example);
+[[nodiscard]] const HostLibrary<T>* eigen_library();
+template <class T>
+[[nodiscard]] const HostLibrary<T>* openblas_library();
 void set_eigen_threads(int threads);
 void set_openblas_threads(int threads);
 

@@ -6,10 +6,7 @@
 #include <sstream>
 
 #include "tallskinny/app/common/gpu_roofs.hpp"
-#include "tallskinny/app/tsbench/gpu/kernels.hpp"
-#include "tallskinny/app/tsbench/run.hpp"
-#include "tallskinny/app/tsbench/sparse_pattern.hpp"
-#include "tallskinny/app/tsbench/tables.hpp"
+#include "tallskinny/app/tsbench/gpu/device.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -67,7 +64,7 @@ TEST_CASE("facts tell the sparse patterns apart") {
 
 TEST_CASE("the tables of tsbench gpu hold what their names say") {
   CHECK(table_cases("dense", DType::float64, 1 << 30).size() == 3 * 64);
-  for (const TableName& table : table_names())
+  for (const Table& table : tables())
     for (const DType type : every_dtype) {
       std::set<std::string> seen;
       for (const Case& c : table_cases(std::string(table.name), type, 1 << 30)) {
@@ -113,7 +110,7 @@ TEST_CASE("memory moves whole sectors where lines have gaps") {
 
 TEST_CASE("every case of the tables has kernels, known without a GPU", "[cuda]") {
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
-  for (const TableName& table : table_names()) {
+  for (const Table& table : tables()) {
     const auto cases = table_cases(std::string(table.name), DType::complex64, 1 << 30);
     for (std::size_t i = 0; i < cases.size(); i += 7) {
       const auto kernels = kernels_of(cases[i], device, Determinism::run_to_run);
