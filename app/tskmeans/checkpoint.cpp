@@ -95,14 +95,10 @@ void write_state(io::OutputFile& file, const Context& ctx, const app::RowsOfRank
   file.write("key", std::span<const std::int64_t>(keys));
   write_labels(file, ctx, ranks, s.labels);
   file.write("cluster_centers", s.centers);
-  const std::vector<std::int64_t> counts = {s.run,
-                                            s.iteration,
-                                            s.relocated,
-                                            s.best_run,
-                                            s.best_n_iter,
-                                            s.best_relocated,
-                                            static_cast<int>(s.best_stop),
-                                            s.best_centers.rows()};
+  const int stop = static_cast<int>(s.best_stop);
+  const index_t k = s.best_centers.rows();
+  const std::vector<std::int64_t> counts = {s.run,         s.iteration,      s.relocated, s.best_run,
+                                            s.best_n_iter, s.best_relocated, stop,        k};
   file.write("counts", std::span<const std::int64_t>(counts));
   const std::vector<double> inertia = {s.best_inertia};
   file.write("best_inertia", std::span<const double>(inertia));

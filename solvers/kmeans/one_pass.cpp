@@ -57,17 +57,9 @@ AssignStats OnePassLabels::label(const Rows& block, const ColumnMoments& moments
     const Rows part = block.block(i, count);
     if (i > 0) pruning_->forget_rows(), pruning_->put(ctx_, 0, part);
     pruning_->guess(ctx_, labels.part(i, count).span());
-    all += assign(ctx_, {part,
-                         moments_,
-                         centers_,
-                         scores_,
-                         labels.part(i, count),
-                         {},
-                         nullptr,
-                         nullptr,
-                         {},
-                         false,
-                         {pruning_.get(), 0}});
+    AssignArguments of{part, moments_, centers_, scores_, labels.part(i, count)};
+    of.pruning = {pruning_.get(), 0};
+    all += assign(ctx_, of);
   }
   all.changed = block.rows();
   seen_ += all, pruned_rows_ += block.rows();

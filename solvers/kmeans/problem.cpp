@@ -207,15 +207,9 @@ AssignStats assign_all(const KMeansProblem& p, HostView<const double> centers, S
   AssignStats stats;
   const auto pass = [&](PerRow<std::int32_t> there) {
     p.for_each_block([&](index_t first, const Rows& block) {
-      stats += assign(p.ctx, {block,
-                              p.moments,
-                              centers,
-                              scores,
-                              there.part(first, block.rows()),
-                              p.weights_of(first, block.rows()),
-                              unit,
-                              sums,
-                              {bounds, first}});
+      AssignArguments of{block, p.moments, centers, scores, there.part(first, block.rows())};
+      of.weights = p.weights_of(first, block.rows()), of.unit = unit, of.sums = sums, of.bounds = {bounds, first};
+      stats += assign(p.ctx, of);
     });
   };
   if (p.source.space() == Space::host) {

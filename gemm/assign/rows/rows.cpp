@@ -79,12 +79,8 @@ RowsForm rows_form(const Rows& x) {
   const auto size = static_cast<std::uint64_t>(size_of(x.type()));
   const auto bits = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x.values())) |
                     static_cast<std::uint64_t>(x.row_stride()) * size | 16;
-  return {x.type(),
-          x.rows(),
-          x.cols(),
-          x.col_stride() == 1 && !x.has_scale(),
-          1 << std::countr_zero(bits),
-          x.row_stride() == x.cols()};
+  const bool plain = x.col_stride() == 1 && !x.has_scale(), packed = x.row_stride() == x.cols();
+  return {x.type(), x.rows(), x.cols(), plain, 1 << std::countr_zero(bits), packed};
 }
 
 }  // namespace ts::inline v0::cuda

@@ -28,15 +28,10 @@ std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArgument
     if (!pass.pays(s, trial_pieces * head_piece)) {
       const index_t from = trial_pieces * head_piece, rest = of.x.rows() - from;
       const Rows others = of.x.block(from, rest);
-      return first += assign_dense<float>(ctx, {others,
-                                                of.moments,
-                                                of.centroids,
-                                                Scores::int16,
-                                                of.labels.part(from, rest),
-                                                of.weights.part(from, rest),
-                                                of.unit,
-                                                of.sums,
-                                                {of.bounds.all, of.bounds.first + from}});
+      AssignArguments arguments{others, of.moments, of.centroids, Scores::int16, of.labels.part(from, rest)};
+      arguments.weights = of.weights.part(from, rest), arguments.unit = of.unit, arguments.sums = of.sums;
+      arguments.bounds = {of.bounds.all, of.bounds.first + from};
+      return first += assign_dense<float>(ctx, arguments);
     }
   }
   const int team = team_size(ctx, pieces - done, static_cast<double>(head_piece * d * of.centroids.rows()));

@@ -142,17 +142,10 @@ class BytesPass : public ListedPass {
       const assign_cpu::GroupOfHeads group = groups_.group(g);
       for (int r0 = 0; r0 < count; r0 += at_once) {
         const auto at = static_cast<std::size_t>(r0);
-        const BatchOfHeads batch{&head[at],
-                                 &s.start[at],
-                                 &s.scale[at],
-                                 &s.radius[at],
-                                 &s.floor[at],
-                                 nullptr,
-                                 &s.limit[at],
-                                 &s.end[at],
-                                 nullptr,
-                                 to_lower,
-                                 std::min(at_once, count - r0)};
+        BatchOfHeads batch{};
+        batch.head = &head[at], batch.start = &s.start[at], batch.scale = &s.scale[at], batch.radius = &s.radius[at];
+        batch.floor = &s.floor[at], batch.limit = &s.limit[at], batch.end = &s.end[at];
+        batch.to_lower = to_lower, batch.count = std::min(at_once, count - r0);
         kernels_.pruning.nearest(group, batch, columns_);
       }
       for (int r = 0; r < count; ++r) {

@@ -119,18 +119,11 @@ class RunningPass {
   [[nodiscard]] ChoosingPass choosing_by(const cuda::ScorePlan& by) const {
     const PassPlan& p = plan_;
     const PassMemory& m = memory_;
-    return {p.plans,
-            by,
-            pass_.centroids.rows,
-            pass_.centroids.sums.shift,
-            m.half_norms,
-            m.origins,
-            m.largest,
-            p.scale,
-            p.origin.value,
-            static_cast<float>(1.33 * p.origin.value),
-            pass_.labels,
-            &m.counts->kept};
+    const PlacedCentroids& c = pass_.centroids;
+    const double origin = p.origin.value;
+    const auto beyond = static_cast<float>(1.33 * origin);
+    return {p.plans,   by,      c.rows, c.sums.shift, m.half_norms, m.origins,
+            m.largest, p.scale, origin, beyond,       pass_.labels, &m.counts->kept};
   }
   void launch_chosen(const cuda::ScorePlan& by, const ChosenCentroids& chosen) {
     cuda::ScoresArguments a = arguments(by, chosen.rows, memory_.marks, false);
@@ -156,26 +149,16 @@ class RunningPass {
     const PassMemory& m = memory_;
     const bool signs = confirms && !by.as_are;  // centroids have columns with their origins
     const float* const origins = by.as_are ? m.plain_origins : signs ? m.half_norms : m.origins;
-    return {rows_,
-            selection,
-            signs ? m.confirming : m.negated,
-            origins,
-            signs ? 1.0F : static_cast<float>(by.unit / p.origin.unit),
-            static_cast<float>(p.origin.reach * 1.001),
-            one,
-            p.origin.open(p.d),
-            m.largest,
-            pass_.centroids.sums.shift,
-            p.scale,
-            pass_.labels.data,
-            undecided,
-            {m.pairs, m.pair_marks},
-            margin(),
-            to_,
-            m.counts,
-            chosen_,
-            {}};
+    cuda::ScoresArguments a{};
+    a.x = rows_, a.selection = selection, a.centroids = signs ? m.confirming : m.negated, a.origins = origins;
+    a.per_unit = signs ? 1.0F : static_cast<float>(by.unit / p.origin.unit);
+    a.reach = static_cast<float>(p.origin.reach * 1.001), a.one = one, a.open = p.origin.open(p.d);
+    a.largest = m.largest, a.shift = pass_.centroids.sums.shift, a.scale = p.scale, a.labels = pass_.labels.data;
+    a.undecided = undecided, a.pairs = {m.pairs, m.pair_marks}, a.margin = margin();
+    a.sums = to_, a.counts = m.counts, a.chosen = chosen_;
+    return a;
   }
+
   cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
     const index_t words = cuda::AssignProblem::mark_words(plan_.n);
     cuda::launch_with<cuda::GatherPolicy>(
@@ -185,13 +168,8 @@ class RunningPass {
   }
   void decide(const cuda::Selection& selection, const std::uint32_t* undecided, bool with_pairs) {
     const PassPlan& p = plan_;
-    const cuda::CentroidsArgument c{pass_.centroids.rows,
-                                    memory_.columns,
-                                    memory_.half_norms,
-                                    static_cast<int>(p.k),
-                                    static_cast<int>(p.plans.padded),
-                                    static_cast<int>(p.d),
-                                    p.shrink,
+    const auto k = static_cast<int>(p.k), padded = static_cast<int>(p.plans.padded), d = static_cast<int>(p.d);
+    const cuda::CentroidsArgument c{pass_.centroids.rows, memory_.columns, memory_.half_norms, k, padded, d, p.shrink,
                                     p.scale / p.shrink};
     cuda::KernelPlan plan =
         cuda::warps_plan("assign_decide", cuda::DecidePolicy{pass_.x.type()}, p.n, ctx_.stream.device());

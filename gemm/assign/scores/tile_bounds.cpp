@@ -98,28 +98,16 @@ void TileBounds::move(const Context& ctx, const ChoosingPass& pass, bool first) 
 void TileBounds::list(const Context& ctx, const ChoosingPass& pass, const Ordered& rows, bool first,
                       const cuda::ChosenArgument& given, cuda::word64* kept) {
   auto* const list = as<index_t>(list_);
-  cuda::launch_with<cuda::BoundsListsPolicy>(
-      ctx, cuda::bounds_lists_plan(cuda::ceil_div(rows.rows, tile_), ctx.stream.device()),
-      {rows.order,
-       pass.labels.data,
-       as<float>(moves_),
-       rows.rows,
-       static_cast<int>(tile_),
-       static_cast<int>(k_),
-       static_cast<int>(padded_),
-       static_cast<int>(padded_),
-       first,
-       given.numbers,
-       given.counts,
-       margin_,
-       as<float>(nearest_),
-       as<float>(upper_),
-       as<int>(bounds_),
-       as<int>(numbers_),
-       as<int>(counts_),
-       list + 1,
-       reinterpret_cast<cuda::word64*>(list),
-       kept});
+  cuda::BoundsListsArguments a{};
+  a.order = rows.order, a.labels = pass.labels.data, a.moves = as<float>(moves_), a.rows = rows.rows;
+  a.tile_rows = static_cast<int>(tile_), a.centroids = static_cast<int>(k_);
+  a.padded = a.stride = static_cast<int>(padded_), a.first = first, a.margin = margin_;
+  a.given = given.numbers, a.given_counts = given.counts;
+  a.nearest = as<float>(nearest_), a.upper = as<float>(upper_), a.bounds = as<int>(bounds_);
+  a.numbers = as<int>(numbers_), a.counts = as<int>(counts_);
+  a.list = list + 1, a.listed = reinterpret_cast<cuda::word64*>(list), a.kept = kept;
+  const cuda::KernelPlan plan = cuda::bounds_lists_plan(cuda::ceil_div(rows.rows, tile_), ctx.stream.device());
+  cuda::launch_with<cuda::BoundsListsPolicy>(ctx, plan, a);
 }
 
 ChosenCentroids TileBounds::chosen(const ChoosingPass& pass, const cuda::ChosenArgument& given) const {

@@ -39,19 +39,12 @@ void fetch_totals(const Context& ctx, std::span<double> totals, index_t parts, c
 template <class S>
 cuda::SeedDistancesArguments arguments_of(const PotentialArguments<S>& of, const void* candidates, index_t count,
                                           const double* shift, index_t parts, double* totals) {
-  return {.x = argument_of(of.x),
-          .d = static_cast<int>(of.x.cols()),
-          .candidates = candidates,
-          .labels = nullptr,
-          .shift = shift,
-          .scale = of.unit.scale,
-          .chunk = chunk_rows / parts,
-          .squared = of.squared.data,
-          .weights = of.weights.data,
-          .nearest = of.nearest.data,
-          .first_number = of.first_number,
-          .count = static_cast<int>(count),
-          .totals = totals};
+  cuda::SeedDistancesArguments a{};
+  a.x = argument_of(of.x), a.d = static_cast<int>(of.x.cols()), a.candidates = candidates;
+  a.shift = shift, a.scale = of.unit.scale, a.chunk = chunk_rows / parts;
+  a.squared = of.squared.data, a.weights = of.weights.data, a.nearest = of.nearest.data;
+  a.first_number = of.first_number, a.count = static_cast<int>(count), a.totals = totals;
+  return a;
 }
 
 /// launch(arguments, room for the candidates in S), which have candidates in the coordinates of the unit and no labels;

@@ -15,16 +15,9 @@ namespace {
 assign_cpu::SumsOfCluster sums_of(const FixedPoint& unit, const ClusterSums& sums, std::span<const double> shift,
                                   index_t cluster) {
   const Twofold weight = sums.exact_weight(unit, cluster), share = Twofold{1, 0} / weight;
-  return {sums.upper(cluster),
-          sums.lower(cluster),
-          unit.from_units.data(),
-          shift.data(),
-          sums.cols(),
-          unit.inverse,
-          weight.hi,
-          weight.lo,
-          share.hi,
-          share.lo};
+  const double *const from_units = unit.from_units.data(), *const shifts = shift.data();
+  const std::uint64_t *const upper = sums.upper(cluster), *const lower = sums.lower(cluster);
+  return {upper, lower, from_units, shifts, sums.cols(), unit.inverse, weight.hi, weight.lo, share.hi, share.lo};
 }
 
 /// Threads for work on all means.

@@ -16,6 +16,8 @@ using namespace ts;
 
 namespace {
 
+using Shape = std::pair<index_t, index_t>;  ///< columns and centroids
+
 /// What adds up the rows that change clusters: any type and width, in one piece or not, weighed or not.
 void add_sums(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   const auto size = static_cast<int>(size_of(type));
@@ -30,13 +32,8 @@ void add_sums(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
 /// What scores rows of up to 128 columns with many centroids, and confirms their labels.
 void add_producers(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   const int size = static_cast<int>(size_of(type));
-  for (const auto& [d, k] : {std::pair<index_t, index_t>{16, 4000},
-                             {33, 3000},
-                             {64, 1000},
-                             {100, 1000},
-                             {120, 600},
-                             {128, 1000},
-                             {128, 3000}})
+  constexpr Shape shapes[] = {{16, 4000}, {33, 3000}, {64, 1000}, {100, 1000}, {120, 600}, {128, 1000}, {128, 3000}};
+  for (const auto& [d, k] : shapes)
     for (const auto& [settled, margin] : {std::pair{false, false}, {true, false}, {true, true}})
       for (const bool wide : {true, false})
         for (const int alignment : std::set{cuda::common_power(d * size, 16), size}) {
@@ -61,23 +58,10 @@ void add_scores(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::De
     p.rows.plain = false;
     CHECK_FALSE(cuda::assign_plans(p, device).scores);
   };
-  for (const auto& [d, k] : {std::pair<index_t, index_t>{1, 1},
-                             {4, 16},
-                             {8, 16},
-                             {16, 16},
-                             {16, 64},
-                             {31, 9},
-                             {32, 32},
-                             {32, 256},
-                             {48, 20},
-                             {64, 64},
-                             {64, 1024},
-                             {128, 1000},
-                             {100, 30},
-                             {300, 40},
-                             {784, 500},
-                             {128, 100},
-                             {512, 1000}}) {
+  constexpr Shape shapes[] = {{1, 1},    {4, 16},   {8, 16},    {16, 16},   {16, 64},   {31, 9},
+                              {32, 32},  {32, 256}, {48, 20},   {64, 64},   {64, 1024}, {128, 1000},
+                              {100, 30}, {300, 40}, {784, 500}, {128, 100}, {512, 1000}};
+  for (const auto& [d, k] : shapes) {
     if (++turn % 2 == 0 && !all) continue;
     const int size = static_cast<int>(size_of(type));
     const int alignment = turn % 4 == 0 ? size : std::min(16, cuda::common_power(d * size, 16));
@@ -88,11 +72,13 @@ void add_scores(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::De
 
 /// Rows taken as they are.
 void add_as_they_are(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
-  for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16}, {16, 16}, {16, 64}, {64, 64}, {128, 100}, {32, 256}}) {
+  constexpr Shape shapes[] = {{4, 16}, {16, 16}, {16, 64}, {64, 64}, {128, 100}, {32, 256}};
+  for (const auto& [d, k] : shapes) {
     const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true};
     plans.push_back(cuda::assign_plans(p, device).scores->kernel);
   }
-  for (const auto& [d, k] : {std::pair<index_t, index_t>{136, 4096}, {512, 1000}, {768, 4096}, {1024, 16384}})
+  constexpr Shape wide_shapes[] = {{136, 4096}, {512, 1000}, {768, 4096}, {1024, 16384}};
+  for (const auto& [d, k] : wide_shapes)
     for (const bool as_are : {true, false}) {
       const cuda::AssignProblem p{{type, 1 << 20, d, true, 16, true}, k, false, as_are};
       const cuda::AssignPlans found = cuda::assign_plans(p, device);
@@ -106,14 +92,8 @@ void add_as_they_are(std::vector<cuda::KernelPlan>& plans, DType type, const cud
 
 /// Passes with a margin.
 void add_margins(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
-  for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16},
-                             {16, 64},
-                             {32, 256},
-                             {64, 64},
-                             {100, 300},
-                             {128, 100},
-                             {512, 1000},
-                             {768, 4096}})
+  constexpr Shape shapes[] = {{4, 16}, {16, 64}, {32, 256}, {64, 64}, {100, 300}, {128, 100}, {512, 1000}, {768, 4096}};
+  for (const auto& [d, k] : shapes)
     for (const bool as_are : {true, false}) {
       const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, as_are, true, false, true};
       if (const auto found = cuda::assign_plans(p, device); found.scores) {
@@ -125,13 +105,15 @@ void add_margins(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::D
 
 /// Scores taken at their word, and those whose labels are confirmed.
 void add_fast_and_confirmed(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
-  for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16}, {16, 64}, {32, 256}, {64, 1024}, {512, 1000}}) {
+  constexpr Shape shapes[] = {{4, 16}, {16, 64}, {32, 256}, {64, 1024}, {512, 1000}};
+  for (const auto& [d, k] : shapes) {
     const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true, false, true};
     const cuda::AssignPlans found = cuda::assign_plans(p, device);
     CHECK_FALSE(found.again);
     if (found.scores) plans.push_back(found.scores->kernel);
   }
-  for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 400}, {16, 200}, {32, 256}, {48, 136}, {64, 500}}) {
+  constexpr Shape confirmed_shapes[] = {{4, 400}, {16, 200}, {32, 256}, {48, 136}, {64, 500}};
+  for (const auto& [d, k] : confirmed_shapes) {
     const cuda::AssignPlans found =
         cuda::assign_plans({{type, 1 << 22, d, true, 16, d != 16}, k, false, true, true}, device);
     CHECK(found.confirms);
@@ -142,7 +124,8 @@ void add_fast_and_confirmed(std::vector<cuda::KernelPlan>& plans, DType type, co
 /// Centroids chosen by heads.
 void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   const int size = static_cast<int>(size_of(type));
-  for (const auto& [d, k] : {std::pair<index_t, index_t>{128, 8192}, {768, 4096}, {1024, 16384}, {201, 6000}}) {
+  constexpr Shape shapes[] = {{128, 8192}, {768, 4096}, {1024, 16384}, {201, 6000}};
+  for (const auto& [d, k] : shapes) {
     const cuda::AssignProblem p{{type, 1 << 21, d, true, std::min(16, cuda::common_power(d * size, 16))}, k};
     const HeadsForm form = cuda::heads_form(p, 50, device);
     if (device.capability() != 90) {
@@ -172,8 +155,8 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
     for (const index_t columns : {64, 160, 224, 352, 480})
       plans.push_back(cuda::heads_tiles_plan(1 << 20, {columns, HeadNumbers::int8}, false, device)),
           plans.push_back(cuda::heads_rows_plan({type, 1 << 20, 768}, {columns, HeadNumbers::int8}));
-  for (const auto& [d, k] : {std::pair<index_t, index_t>{512, 1000}, {64, 100000}})
-    CHECK(cuda::heads_form({{type, 1 << 21, d}, k}, 50, device).columns == 0);
+  constexpr Shape other_shapes[] = {{512, 1000}, {64, 100000}};
+  for (const auto& [d, k] : other_shapes) CHECK(cuda::heads_form({{type, 1 << 21, d}, k}, 50, device).columns == 0);
 }
 
 /// What a type needs once: decisions, moments, distances, seeding.

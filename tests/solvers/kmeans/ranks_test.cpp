@@ -11,16 +11,11 @@ using namespace ts::test::ranks;
 namespace {
 
 std::vector<double> numbers_of(const KMeansProgress& p) {
-  return {static_cast<double>(p.run),
-          static_cast<double>(p.clusters),
-          static_cast<double>(p.iteration),
-          static_cast<double>(p.chosen),
-          static_cast<double>(p.changed),
-          p.squared_shift,
-          p.inertia,
-          static_cast<double>(p.relocated),
-          static_cast<double>(p.rescored),
-          static_cast<double>(p.skipped)};
+  std::vector<double> numbers{p.squared_shift, p.inertia};
+  for (const index_t count :
+       {index_t{p.run}, p.clusters, index_t{p.iteration}, p.chosen, p.changed, p.relocated, p.rescored, p.skipped})
+    numbers.push_back(static_cast<double>(count));
+  return numbers;
 }
 
 /// What one rank finds, and all that it tells on the way, several do.

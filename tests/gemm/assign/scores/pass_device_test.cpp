@@ -52,17 +52,10 @@ Passes settled_passes(const Context& ctx, const Rows& x, const Case& c, const Ma
   const PerRowArray<double> weigh(ctx, x.space(), weights);
   Passes passes;
   const auto pass = [&](PerRowArray<std::int32_t>& labels, ClusterSums* sums, bool settled) {
-    return assign(ctx, {x,
-                        moments,
-                        centroids.cview(),
-                        Scores::float32,
-                        labels.view(),
-                        weigh.view(),
-                        sums == nullptr ? nullptr : &unit,
-                        sums,
-                        {},
-                        settled})
-        .changed;
+    AssignArguments of{x, moments, centroids.cview(), Scores::float32, labels.view(), weigh.view()};
+    if (sums != nullptr) of.unit = &unit, of.sums = sums;
+    of.settled = settled;
+    return assign(ctx, of).changed;
   };
   const std::vector<std::int32_t> nowhere(static_cast<std::size_t>(c.n), -1);
   PerRowArray<std::int32_t> first(ctx, x.space(), nowhere);

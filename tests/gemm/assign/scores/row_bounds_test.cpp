@@ -31,17 +31,13 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
         AssignStats stats;
         // In two blocks, as data that comes in blocks is assigned.
         const index_t half = rows.rows() / 2 / 4096 * 4096 + rows.rows() / 3;
-        for (const auto& [first, count] : {std::pair{index_t{0}, half}, {half, rows.rows() - half}})
-          stats +=
-              assign(ctx, {rows.block(first, count),
-                           moments,
-                           c.cview(),
-                           scores,
-                           std::span(labels).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
-                           {},
-                           &unit,
-                           &sums,
-                           {&bounds, first}});
+        for (const auto& [first, count] : {std::pair{index_t{0}, half}, {half, rows.rows() - half}}) {
+          const auto from = static_cast<std::size_t>(first), many = static_cast<std::size_t>(count);
+          AssignArguments of{rows.block(first, count), moments, c.cview(), scores};
+          of.labels = std::span(labels).subspan(from, many), of.unit = &unit, of.sums = &sums,
+          of.bounds = {&bounds, first};
+          stats += assign(ctx, of);
+        }
         const AssignStats without = assign(ctx, {rows, moments, c.cview(), scores, expected, {}, &unit, &plain});
         REQUIRE(labels == expected);
         CHECK(stats.changed == without.changed);
