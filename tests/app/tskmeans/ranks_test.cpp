@@ -42,13 +42,6 @@ void expect_same(const std::string& file, const std::string& other, const std::v
   }
 }
 
-void expect_same(const nlohmann::json& a, const nlohmann::json& b, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    CAPTURE(name);
-    CHECK(a.at(name) == b.at(name));
-  }
-}
-
 std::size_t times(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;

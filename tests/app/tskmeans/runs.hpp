@@ -65,6 +65,13 @@ inline std::vector<std::string> joined(std::vector<std::string> first, const std
   return first;
 }
 
+inline void expect_same(const nlohmann::json& a, const nlohmann::json& b, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    CHECK(a.at(name) == b.at(name));
+  }
+}
+
 inline bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace ts::test

@@ -56,6 +56,13 @@ inline void expect_same_clusters(const solvers::KMeansResult& a, const solvers::
   CHECK(a.notes == b.notes);
 }
 
+inline void expect_same(const solvers::KMeansPrediction& a, const solvers::KMeansPrediction& b) {
+  CHECK(a.labels == b.labels);
+  CHECK(a.inertia == b.inertia);
+  CHECK(a.sizes == b.sizes);
+  CHECK(a.zero_rows == b.zero_rows);
+}
+
 /// The same bits, by the same steps.
 inline void expect_same(const solvers::KMeansResult& a, const solvers::KMeansResult& b) {
   CHECK(a.labels == b.labels);

@@ -40,10 +40,7 @@ TEST_CASE("rows that pass by once get the labels and the inertia of rows in memo
     const test::InBlocks blocks(rows, chunks);
     const auto found = predict({}, blocks, centers.cview(), metric, weights);
     CHECK(blocks.passes == 1);
-    CHECK(found.labels == whole.labels);
-    CHECK(found.inertia == whole.inertia);
-    CHECK(found.sizes == whole.sizes);
-    CHECK(found.zero_rows == whole.zero_rows);
+    test::expect_same(found, whole);
     CHECK(found.zero_rows == (metric == KMeansMetric::cosine ? 2 : 0));
     CHECK(verify({}, blocks, centers.cview(), found.labels, metric) == 0);
   }

@@ -39,11 +39,7 @@ index_t check(const Rows& rows, KMeansOptions o, Simd simd = Simd::best) {
   o.bounds = false;
   const KMeansResult without = solvers::kmeans(ctx, rows, o);
   CHECK(headed == found);
-  CHECK(with.labels == without.labels);
-  CHECK(with.inertia == without.inertia);
-  CHECK(with.n_iter == without.n_iter);
-  CHECK(std::equal(with.centers.data(), with.centers.data() + with.centers.rows() * with.centers.cols(),
-                   without.centers.data()));
+  expect_same(with, without);
   CHECK(solvers::verify(ctx, rows, with.centers.cview(), with.labels, o.metric) == 0);
   return found;
 }
@@ -106,8 +102,7 @@ TEST_CASE("predictions that prune have the labels of passes that do not", "[kmea
   const KMeansMetric metric = GENERATE(KMeansMetric::euclidean, KMeansMetric::cosine);
   const KMeansPrediction whole = solvers::predict(ctx, rows, centers.cview(), metric);
   const KMeansPrediction blocks = solvers::predict(ctx, InBlocks(rows, 2), centers.cview(), metric);
-  CHECK(blocks.labels == whole.labels);
-  CHECK(blocks.inertia == whole.inertia);
+  expect_same(blocks, whole);
   for (const KMeansPrediction* each : {&whole, &blocks}) {
     if (Pruning::possible(ctx)) CHECK(each->headed > 0);
     CHECK(each->met < n * k / 50);
