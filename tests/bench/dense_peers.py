@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Dense problems: tssolve beside LAPACK (NumPy, SciPy) and scikit-learn on the same matrix, in turns.
+"""Dense problems: tssolve beside LAPACK (NumPy, SciPy) and scikit-learn on the same matrix, in turns; with --devices
+beside itself on a GPU (cuSOLVER).
 
-Each line: the least compute time of tssolve (without reading) and of the peer, their ratio, the largest difference of
-values over the norm, and the largest residual that tssolve tells over the norm.
+Each line: the least compute time of tssolve (without reading, and without the start of the GPU) and of the peer, their
+ratio, the largest difference of values over the norm, and the largest residual that tssolve tells over the norm.
 
-usage: dense_peers.py TSSOLVE [--only TEXT] [--rows N] [--turns N] [--threads N] [--folder FOLDER]
+usage: dense_peers.py TSSOLVE [--devices] [--only TEXT] [--rows N] [--turns N] [--threads N] [--folder FOLDER]
 needs NumPy, SciPy and h5py; scikit-learn for principal components
 """
 import argparse
@@ -92,6 +93,7 @@ def difference(ours, theirs):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tssolve")
+    parser.add_argument("--devices", action="store_true", help="beside tssolve --device cuda")
     parser.add_argument("--only", default="")
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--turns", type=int, default=3)
@@ -112,6 +114,11 @@ def main():
             for _ in range(asked.turns):
                 result, status = solve(asked.tssolve, file, options, asked.threads)
                 ours.append(result["elapsed_seconds"])
+                if asked.devices:
+                    there = solve(asked.tssolve, file, [*options, "--device", "cuda"], asked.threads)[0]
+                    theirs.append(there["elapsed_seconds"])
+                    expected = values_of(there)
+                    continue
                 start = time.perf_counter()
                 expected = peer(matrix)
                 theirs.append(time.perf_counter() - start)

@@ -8,28 +8,10 @@ BIN is the folder of tssolve, tskmeans, tsdata and tsbench. Without --pack one i
 """
 import argparse
 import os
-import random
 import subprocess
 import sys
 import tempfile
 import time
-
-
-def write_graph(path, rows, seed):
-    """The Laplacian of a random tree, in which every new vertex joins one of those before: many values are repeated."""
-    rng = random.Random(seed)
-    edges = [(i, rng.randrange(i)) for i in range(1, rows)]
-    degree = [0] * rows
-    for i, j in edges:
-        degree[i] += 1
-        degree[j] += 1
-    with open(path, "w") as out:
-        out.write("%%MatrixMarket matrix coordinate real symmetric\n")
-        out.write(f"{rows} {rows} {rows + len(edges)}\n")
-        for i, d in enumerate(degree):
-            out.write(f"{i + 1} {i + 1} {d}\n")
-        for i, j in edges:
-            out.write(f"{i + 1} {j + 1} -1\n")
 
 
 def cases(binaries, folder):
@@ -54,11 +36,9 @@ def cases(binaries, folder):
     wide, make_wide = gen("wide", "blobs", "--n", "100000", "--cols", "128", "--groups", "1000", "--dtype", "float32")
     double, make_double = gen("double", "blobs", "--n", "200000", "--cols", "32", "--groups", "16", "--dtype",
                               "float64")
-    graph = f"{folder}/graph.mtx"
     return [
         ("7 rows", make_line, solve(line, "-k", "2")),
         ("lap3d 20^3 -k 20", make_small, solve(small, "-k", "20", "--which", "SA")),
-        ("graph of 780 rows -k 20", lambda: write_graph(graph, 780, 1), solve(graph, "-k", "20", "--which", "SA")),
         ("fluxring 5000 -k 12", make_ring, solve(ring, "-k", "12", "--which", "SA")),
         ("lap3d 128^3 -k 20", make_large, solve(large, "-k", "20", "--which", "SA")),
         ("lap3d 128^3 -k 20 mixed", make_large, solve(large, "-k", "20", "--which", "SA", "--precision", "mixed")),
@@ -108,32 +88,6 @@ def measure(name, command, pack, repeat):
             print("    with pack:", line)
 
 
-def driver_start():
-    """Seconds of a process of its own in which the driver starts and makes a context."""
-    code = """
-import ctypes, time
-t = [time.perf_counter()]
-d = ctypes.CDLL("libcuda.so.1"); t.append(time.perf_counter())
-assert d.cuInit(0) == 0; t.append(time.perf_counter())
-c = ctypes.c_void_p()
-assert d.cuDevicePrimaryCtxRetain(ctypes.byref(c), 0) == 0; t.append(time.perf_counter())
-d.cuCtxPushCurrent_v2(c)
-m = ctypes.c_uint64()
-assert d.cuMemAlloc_v2(ctypes.byref(m), 1 << 20) == 0; t.append(time.perf_counter())
-print(*(b - a for a, b in zip(t, t[1:])))
-"""
-    best = None
-    for _ in range(3):
-        start = time.perf_counter()
-        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
-        whole = time.perf_counter() - start
-        if len(out) == 4 and (best is None or whole < best[0]):
-            best = whole, [float(x) for x in out]
-    if best:
-        parts = "load {:.3f}, cuInit {:.3f}, context {:.3f}, first allocation {:.3f}".format(*best[1])
-        print(f"driver alone, s: {parts}; the whole process {best[0]:.3f}")
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binaries")
@@ -144,7 +98,6 @@ def main():
     arguments = parser.parse_args()
     binaries = os.path.abspath(arguments.binaries)
     print(f"{len(os.sched_getaffinity(0))} processors", flush=True)
-    driver_start()
     with tempfile.TemporaryDirectory() as folder:
         pack = arguments.pack and os.path.abspath(arguments.pack)
         if not pack:

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """tskmeans beside flash-kmeans on one GPU: same points, same first centres, same number of Lloyd iterations, one run.
 
-    tests/bench/kmeans_flash.py --tskmeans build/bin/tskmeans [--shapes 8388608x64x1024] [--types float32,float16]
-        [--data normal,blobs] [--iterations 12]
-    tests/bench/kmeans_flash.py --tskmeans build/bin/tskmeans --data embeddings --iterations 10
+    tests/bench/kmeans_flash.py BIN [--shapes 8388608x64x1024] [--types float32,float16] [--kinds normal,blobs]
+    tests/bench/kmeans_flash.py BIN --kinds embeddings --iterations 10
         --shapes 1048576x512x1000,1048576x768x4096,2097152x128x8192,524288x1024x16384
 
 Milliseconds of all iterations, and of the median one: of flash-kmeans between two CUDA events, of tskmeans what its
@@ -13,10 +12,15 @@ centres must be those with --bounds off. "products" is 2 n k d at the fastest ra
 matrices in this run. Inertias are those of the centres both end with, by float64 products; of 20000 labels of tskmeans
 those are counted that are not the nearest centre in float64. Needs numpy, torch, triton and flash-kmeans.
 """
-import statistics, sys, tempfile
-import numpy, torch
+import argparse
+import statistics
+import sys
+
+import torch
 from flash_kmeans.kmeans_triton_impl import _euclid_iter
-from kmeans_runs import cases_of, parse_options, points, steps_of
+
+from kmeans_runs import (Folder, Table, from_centres, inertia, points, print_head, same, shapes_of, some_rows,
+                         wrong_labels)
 
 SHAPES = ("67108864x4x16,67108864x8x16,33554432x16x16,33554432x16x64,16777216x32x32,8388608x64x64,4194304x128x100,"
           "16777216x32x256,8388608x64x1024,4194304x128x1000,2097152x128x8192,1048576x512x1000,1048576x768x4096")
@@ -52,67 +56,44 @@ def flash(x, c, iterations):
     return times, c[0]
 
 
-def tskmeans(program, folder, iterations, bounds):
-    """Milliseconds of each iteration, the last centres, and labels."""
-    steps = steps_of(program, f"{folder}/x.npy", "--init", f"{folder}/c.npy", "--max-iter", iterations, "--bounds",
-                     bounds, "--centers-out", f"{folder}/centers.npy", "--labels-out", f"{folder}/labels.npy",
-                     log=f"{folder}/log")
-    centres, labels = (torch.tensor(numpy.load(f"{folder}/{name}.npy"), device="cuda")
-                       for name in ("centers", "labels"))
-    return [1e3 * step["seconds"] for step in steps], centres.double(), labels.long()
-
-
-def distances(x, c):
-    """Squared, of all rows and centres, block by block."""
-    c = c.double()
-    for part in x.split(max(1, (1 << 28) // len(c))):
-        part = part.double()
-        yield (part * part).sum(1)[:, None] + (c * c).sum(1) - 2 * part @ c.T
-
-
-def inertia(x, c):
-    return sum(float(d.min(1).values.sum()) for d in distances(x, c))
-
-
-def wrong_labels(x, c, labels, count=20000):
-    rows = torch.randperm(len(x), device="cuda")[:count]
-    own = labels[rows].split(max(1, (1 << 28) // len(c)))
-    return sum(int((d.gather(1, of[:, None])[:, 0] > d.min(1).values + 1e-12).sum())
-               for d, of in zip(distances(x[rows], c), own))
-
-
 def main():
-    options = parse_options(__doc__, SHAPES, types="float32,float16",
-                            data=("normal", "normal, blobs, embeddings, comma-separated"), iterations=12)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bin", help="the folder of tskmeans")
+    parser.add_argument("--shapes", default=SHAPES)
+    parser.add_argument("--types", default="float32,float16")
+    parser.add_argument("--kinds", default="normal", help="normal, blobs, embeddings, comma-separated")
+    parser.add_argument("--iterations", type=int, default=12)
+    parser.add_argument("--folder", default="/dev/shm")
+    o = parser.parse_args()
+    print_head()
     rate = peak()
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {options.iterations} iterations, "
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {o.iterations} iterations, "
           f"float16 products {rate / 1e9:.0f} TFLOPS")
-    print(f"{'':41} {'tskmeans ms':>17}  {'flash ms':>17}  {'ratio':>11}")
-    print(f"{'rows':>9} {'cols':>4} {'centr.':>6}  {'type':<8} {'data':<10} {'all':>8} {'median':>8}  {'all':>8}"
-          f" {'median':>8}  {'all':>5} {'med.':>5} {'products':>8}  "
-          "inertia/theirs-1, wrong")
-    for n, d, k, name, kind in cases_of(options):
-        x = points(n, d, k, kind, getattr(torch, name))
-        c = x[torch.randperm(n, device="cuda")[:k]].clone()
-        theirs, their_centres = flash(x, c, options.iterations)
-        planned = kind == "embeddings"
-        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            numpy.save(f"{folder}/x.npy", x.cpu().numpy())
-            numpy.save(f"{folder}/c.npy", c.cpu().numpy())
-            runs = [tskmeans(options.tskmeans, folder, options.iterations, bounds)
-                    for bounds in (("off", "auto", "auto") if planned else ("off", "off"))]
-        if not torch.equal(runs[0][1], runs[-1][1]) or not torch.equal(runs[0][2], runs[-1][2]):
-            sys.exit("labels or centres differ between runs with and without bounds")
-        ours, centres, labels = runs[-1]
-        a, b = statistics.median(ours[3 if planned else 0:]), statistics.median(theirs)
-        print(f"{n:9} {d:4} {k:6}  {name:<8} {kind:<10} {sum(ours):8.2f} {a:8.3f}  {sum(theirs):8.2f} {b:8.3f}  "
-              f"{sum(theirs) / sum(ours):5.2f} {b / a:5.2f} {2 * n * d * k / rate:8.2f}  "
-              f"{inertia(x, centres) / inertia(x, their_centres) - 1:+.1e}, {wrong_labels(x, centres, labels)}",
-              flush=True)
-        if planned:
-            print("   iterations:", " ".join(f"{ms:.2f}" for ms in ours), flush=True)
-        del x, c, their_centres, centres, runs
-        torch.cuda.empty_cache()
+    table = Table("points:20", "type:<8", "kind:<10", "all ms:8.2f", "median:8.3f", "flash all:9.2f", "median:8.3f",
+                  "ratio:5.2f", "ratio:5.2f", "products:8.2f", "inertia:+8.1e", "wrong:5")
+    for n, d, k in shapes_of(o.shapes):
+        for dtype in o.types.split(","):
+            for kind in o.kinds.split(","):
+                planned = kind == "embeddings"
+                x = points(kind, n, d, 3000 if planned else k, dtype)
+                c = some_rows(x, k)
+                there = torch.tensor(x, device="cuda")
+                theirs, their_centres = flash(there, torch.tensor(c, device="cuda"), o.iterations)
+                with Folder(dir=o.folder) as folder:
+                    folder.write(x=x, c=c)
+                    for bounds, name in (("auto" if planned else "off", "ours"), ("off", "plain"),
+                                         ("auto" if planned else "off", "ours")):  # the first compiles kernels
+                        steps = from_centres(o, folder, "--device", "cuda", "--bounds", bounds, name=name)[1]
+                    if not same(folder, "ours", "plain"):
+                        sys.exit("labels or centres differ between runs with and without bounds")
+                    centres, labels = folder.read("ours-centres"), folder.read("ours-labels")
+                ours = [1e3 * step["seconds"] for step in steps]
+                a, b = statistics.median(ours[3 if planned else 0:]), statistics.median(theirs)
+                beside = inertia(there, torch.tensor(centres, device="cuda")) / inertia(there, their_centres) - 1
+                table.row(f"{n},{d},{k}", dtype, kind, sum(ours), a, sum(theirs), b, sum(theirs) / sum(ours), b / a,
+                          2 * n * d * k / rate, beside, wrong_labels(x, centres, labels, 20000))
+                del there, their_centres
+                torch.cuda.empty_cache()
 
 
 if __name__ == "__main__":

@@ -1,65 +1,142 @@
-"""What the comparisons of k-means on a GPU share: their options, points, and runs of tskmeans."""
-import argparse
+"""What the comparisons of k-means share: points, runs of tskmeans, checks, and tables."""
+import datetime
 import json
+import os
+import re
 import subprocess
 import sys
+import tempfile
+import time
+
+import numpy as np
+
+NAN = float("nan")
 
 
-def parse_options(text, shapes, folder="/dev/shm", **more):
-    """--tskmeans, --shapes, --folder, and an option for each of `more`: its default, or default and help."""
-    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tskmeans", required=True)
-    parser.add_argument("--shapes", default=shapes, help="points x features x clusters, comma-separated")
-    for name, value in more.items():
-        default, help_text = value if isinstance(value, tuple) else (value, None)
-        parser.add_argument("--" + name, type=type(default), default=default, help=help_text)
-    parser.add_argument("--folder", default=folder, help="where the points are written: %(default)s")
-    return parser.parse_args()
-
-
-def shapes_of(options):
-    return (tuple(map(int, shape.split("x"))) for shape in options.shapes.split(","))
-
-
-def cases_of(options):
-    """(rows, columns, clusters, type, data) of every case."""
-    return ((*shape, name, kind) for shape in shapes_of(options)
-            for name in options.types.split(",") for kind in options.data.split(","))
-
-
-def points(n, d, centres, kind, dtype):
-    """Normal points on the GPU, or "blobs" of standard deviation 1 around `centres` centres in a box of side 6, or
-    "embeddings" of unit length, around 3000 centres, whose standard deviations fall like 1 / sqrt(j) along hidden
-    axes."""
-    import torch
-    torch.manual_seed(1)
+def points(kind, n, d, groups=3000, dtype=np.float32):
+    """Uniform or normal numbers; blobs of deviation 1 around centres in a box of side 6, which overlap in few columns;
+    or embeddings of unit length, around centres, with deviations that fall like 1 / sqrt(j) along hidden axes."""
+    random = np.random.default_rng(1)
+    scale = np.arange(1, d + 1, dtype=np.float32) ** np.float32(-.5)
     if kind == "embeddings":
-        scale = torch.arange(1, d + 1, device="cuda") ** -.5
-        turn = torch.linalg.qr(torch.randn(d, d, device="cuda"))[0]
-        middles = torch.randn(3000, d, device="cuda") * scale
-        x = torch.empty(n, d, device="cuda", dtype=dtype)
-        for part in x.split(1 << 18):
-            rows = middles[torch.randint(0, 3000, (len(part),), device="cuda")]
-            part[:] = torch.nn.functional.normalize((rows + .8 * torch.randn_like(rows) * scale) @ turn)
-        return x
-    x = torch.randn(n, d, device="cuda", dtype=dtype)
-    if kind == "blobs":
-        box = 6 * torch.rand(centres, d, device="cuda", dtype=dtype) - 3
-        for i in range(0, n, 1 << 20):
-            x[i:i + (1 << 20)] += box[torch.randint(0, centres, (min(n, i + (1 << 20)) - i,), device="cuda")]
+        axes = np.linalg.qr(random.standard_normal((d, d)))[0].astype(np.float32)
+        centres = random.standard_normal((groups, d), dtype=np.float32) * scale
+    else:
+        centres = 6 * random.random((groups, d), dtype=np.float32) - 3
+    x = np.empty((n, d), dtype)
+    for i in range(0, n, 1 << 17):
+        some = len(x[i:i + (1 << 17)])
+        if kind == "uniform":
+            part = random.random((some, d), dtype=np.float32)
+        else:
+            part = random.standard_normal((some, d), dtype=np.float32)
+        if kind == "blobs":
+            part += centres[random.integers(0, groups, some)]
+        if kind == "embeddings":
+            part = (centres[random.integers(0, groups, some)] + np.float32(.8) * part * scale) @ axes
+            part /= np.linalg.norm(part, axis=1, keepdims=True)
+        x[i:i + some] = part
     return x
 
 
-def run_tskmeans(*command):
+def some_rows(x, k):
+    return x[np.random.default_rng(2).choice(len(x), k, replace=False)].copy()
+
+
+def shapes_of(text):
+    return [tuple(map(int, shape.split("x"))) for shape in text.split(",") if shape]
+
+
+class Folder(tempfile.TemporaryDirectory):
+    """Of arrays for and from tskmeans, by name."""
+
+    def __enter__(self):
+        return self
+
+    def write(self, **arrays):
+        for name, array in arrays.items():
+            np.save(f"{self.name}/{name}.npy", array)
+
+    def path(self, name):
+        return f"{self.name}/{name}.npy"
+
+    def read(self, name):
+        return np.load(self.path(name))
+
+
+def tskmeans(o, *words):
     """What --json says; exit statuses beside converged and not converged end the script."""
-    done = subprocess.run([*map(str, command), "--tol", "0", "--json", "--quiet"], capture_output=True, text=True)
+    command = [f"{o.bin}/tskmeans", *map(str, words), "--json", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 3):
-        sys.exit(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr}")
-    return json.loads(done.stdout)
+        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
+    found = json.loads(done.stdout)
+    found["seconds"] = found["elapsed_seconds"] - found.get("read_seconds", 0)
+    return found
 
 
-def steps_of(*command, log):
-    """The lines of --log."""
-    run_tskmeans(*command, "--device", "cuda", "--log", log)
+def from_centres(o, folder, *words, name="ours"):
+    """A run from x and c of the folder: what it says, its iterations, and labels and centres by `name`."""
+    log = f"{folder.name}/log"
+    found = tskmeans(o, folder.path("x"), "--init", folder.path("c"), "--max-iter", o.iterations, "--tol", 0, *words,
+                     "--labels-out", folder.path(name + "-labels"), "--centers-out", folder.path(name + "-centres"),
+                     "--log", log)
     with open(log, encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        return found, [json.loads(line) for line in lines]
+
+
+def same(folder, a, b):
+    return all(np.array_equal(folder.read(f"{a}-{what}"), folder.read(f"{b}-{what}")) for what in ("labels", "centres"))
+
+
+class Table:
+    """Columns "title:format", where a format begins with the width."""
+
+    def __init__(self, *columns):
+        self.formats = [column.split(":")[1] for column in columns]
+        widths = [int(re.match("[<>+]?([0-9]+)", text)[1]) for text in self.formats]
+        print(*(f"{column.split(':')[0]:{'<' if text[0] == '<' else '>'}{width}}"
+                for column, text, width in zip(columns, self.formats, widths)), flush=True)
+
+    def row(self, *cells):
+        print(*(format(cell, text) for cell, text in zip(cells, self.formats)), flush=True)
+
+
+def squared_distances(x, c):
+    """Of rows and centres, by float64 products, block by block; of NumPy's arrays or PyTorch's."""
+    wide = (lambda a: a.double()) if hasattr(x, "double") else (lambda a: a.astype(np.float64))
+    c = wide(c)
+    rows = max(1, (1 << 26) // len(c))
+    for i in range(0, len(x), rows):
+        part = wide(x[i:i + rows])
+        yield i, (part * part).sum(1)[:, None] + (c * c).sum(1) - 2 * part @ c.T
+
+
+def inertia(x, c):
+    return sum(float((d.amin(1) if hasattr(d, "amin") else d.min(1)).sum()) for _, d in squared_distances(x, c))
+
+
+def wrong_labels(x, c, labels, count):
+    """Among so many rows, those with a nearer centre."""
+    rows = np.random.default_rng(1).choice(len(x), min(count, len(x)), replace=False)
+    return sum(int((d[np.arange(len(d)), labels[rows[i:i + len(d)]]] > d.min(1) + 1e-12).sum())
+               for i, d in squared_distances(x[rows], c))
+
+
+def timed(work):
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def fastest(runs):
+    return min(runs, key=lambda run: run[0], default=(NAN, None))
+
+
+def print_head():
+    """What a table means nothing without."""
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "?")
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    print(f"{' '.join(sys.argv)}: {datetime.date.today()}, commit {commit.stdout.strip()}, {model}, "
+          f"{len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f}")

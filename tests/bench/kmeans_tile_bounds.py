@@ -3,7 +3,7 @@
 
     tests/bench/kmeans_tile_bounds.py [--rows 262144] [--columns 512] [--clusters 1000] [--start 5] [--tile 128]
 
-Points are those of embedding_points.py, first centres random rows. For each pass: the share of labels that changed, the
+Points are embeddings of kmeans_runs.py, first centres random rows. For each pass: the share of labels that changed, the
 mean move, and the shares that are left by
   rows     Hamerly's two bounds, of rows
   groups   bounds of rows and groups of --group centres (Yinyang), of pairs; and of tiles, one row of which suffices
@@ -13,7 +13,7 @@ all three from exact distances of the pass before. Last, bounds of tiles and cen
 """
 import argparse
 import numpy as np
-from embedding_points import points
+from kmeans_runs import points
 
 
 def lloyd(x, c, passes, rows=32768):
@@ -48,7 +48,7 @@ def main():
                         "group": 128, "tiles": 60}.items():
         parser.add_argument(f"--{name}", type=int, default=value, help="%(default)s")
     o = parser.parse_args()
-    x = points(o.rows, o.columns)
+    x = points("embeddings", o.rows, o.columns)
     x -= x.mean(0)
     rng = np.random.default_rng(2)
     before = labels_before = sample = bounds = None

@@ -1,11 +1,9 @@
 #!/usr/bin/python3
-"""Two ranks beside one process, and beside SLEPc on two ranks: ranks_peers.py BIN [cpu|slepc|all] [RUNS]
+"""Two ranks beside one process, and beside SLEPc on two ranks: ranks_peers.py BIN [cpu|slepc] [RUNS]
 
 BIN is the folder of the programs. cpu: lap3d 48^3 (20 smallest) and k-means of (1e6, 32, 16), one process with two
 threads, then two ranks of one thread. slepc: lap3d 64^3, 20 smallest to 1e-8, both on two ranks of one thread, and the
-error of each against the closed form. all: milliseconds of an iteration of k-means on one GPU and on all of one process
-(--device cuda:all), without MPI; labels are compared, too (python3-h5py). Results must be equal, or the script ends.
-GPUs of several processes: ranks_scaling.py.
+error of each against the closed form. Results must be equal, or the script ends. GPUs: ranks_scaling.py.
 """
 import json
 import os
@@ -96,44 +94,10 @@ def slepc(bin_, folder, runs):
               f"{wrong[1]:.1e}; {theirs / ours['elapsed_seconds']:.2f} times as fast", flush=True)
 
 
-def compare_labels(bin_, folder, points):
-    import h5py  # of this comparison alone
-    labels = []
-    for device in ("cuda:0", "cuda:all"):
-        file = f"{folder}/labels.h5"
-        output([f"{bin_}/tskmeans", points, "-k", "1000", "--init", "random", "--max-iter", "20", "--verify-sample",
-                "10000", "-q", "--device", device, "-o", file], (0, 3))
-        with h5py.File(file) as found:
-            labels.append(found["labels"][:])
-    if not (labels[0] == labels[1]).all():
-        sys.exit(f"labels of {points} on all GPUs are not those of one")
-
-
-def all_of_one(bin_, folder, runs):
-    shapes = {"2^25 x 16, k 64": (2**25, 16, 64, 205), "2^21 x 128, k 1000": (2**21, 128, 1000, 105),
-              "2^22 x 128, k 1000": (2**22, 128, 1000, 105)}
-    for name, (n, d, _, _) in shapes.items():
-        output([f"{bin_}/tsdata", "gen", "blobs", "--n", str(n), "--cols", str(d), "--groups", "64", "--dtype",
-                "float32", "-q", "-o", f"{folder}/{n}x{d}.h5"])
-    for _ in range(runs):
-        for name, (n, d, k, steps) in shapes.items():
-            found = []
-            for device in ("cuda:0", "cuda:all"):
-                command = [f"{bin_}/tskmeans", f"{folder}/{n}x{d}.h5", "-k", str(k), "--init", "random", "--tol", "0",
-                           "--device", device, "--max-iter"]
-                few, many = (program(1, command + [str(i)]) for i in (5, steps))
-                took = [r["elapsed_seconds"] - r["read_seconds"] for r in (few, many)]
-                found.append((many, 1e3 * (took[1] - took[0]) / (many["n_iter"] - few["n_iter"])))
-            (one, ms), (several, ms_each) = found
-            expect_same(one, several, ["inertia", "n_iter", "cluster_sizes"])
-            print(f"{name}: an iteration on 1 GPU {ms:.3f} ms, on {several['ranks']} {ms_each:.3f} ms", flush=True)
-    compare_labels(bin_, folder, f"{folder}/{2**21}x128.h5")
-
-
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     what = sys.argv[2] if len(sys.argv) > 2 else "cpu"
     with tempfile.TemporaryDirectory() as where:
         times = int(sys.argv[3]) if len(sys.argv) > 3 else 3
-        {"cpu": cpu, "slepc": slepc, "all": all_of_one}[what](sys.argv[1], where, times)
+        {"cpu": cpu, "slepc": slepc}[what](sys.argv[1], where, times)

@@ -3,12 +3,12 @@
 
   kmeans  a pass of k-means, (2^25, 16, 64) and (2^22, 128, 1000): the median of all passes of a run, from --log
   lap3d   tssolve, a grid of 128^3 for each rank, 20 smallest eigenvalues: seconds by phase; and steps of block Lanczos
-  large   k-means of 4e9 x 16 float16 (128 GB) on all ranks; labels checked by large_points.cpp
+  large   k-means of 4e9 x 16 float16 (128 GB) on all ranks, labels checked; needs NumPy and h5py
   grid    tssolve, a grid of 384^3, 10 smallest eigenvalues, on all ranks
 
 strong: the same rows on any number of ranks; weak: as many rows for each. Results of one rank and of more must be equal
-(k-means) or the closed form (grids), or the script ends. Needs no NumPy. BIN is the folder of tskmeans, tssolve, tsdata
-and large_points. `--device cpu --scale 0.001` is a trial.
+(k-means) or the closed form (grids), or the script ends. BIN is the folder of tskmeans, tssolve and tsdata.
+`--device cpu --scale 0.001` is a trial.
 """
 import argparse
 import json
@@ -85,7 +85,8 @@ def kmeans(runs):
     for n, d, k, passes in ((2**25, 16, 64, 120), (2**22, 128, 1000, 40)):
         n = max(16384, int(n * o.scale))
         points = runs.folder / f"points{d}.h5"
-        timed(points.name, [runs.tool("large_points"), "make", points, n * max(o.ranks), d, k, "float32"])
+        timed(points.name, [runs.tool("tsdata"), "gen", "blobs", "--n", n * max(o.ranks), "--cols", d,
+                            "--groups", k, "--dtype", "float32", "-q", "-o", points])
         for bounds in o.bounds:
             for _ in range(o.repeat):
                 one, kept = None, {}
@@ -180,25 +181,53 @@ def lap3d(runs):
                 print(flush=True)
 
 
+def make_points(path, n, d, k):
+    """Rows around k centres, block by block, without their labels: tsdata has no memory for so many."""
+    import h5py
+    import numpy as np
+    random = np.random.default_rng(1)
+    centres = (20 * random.random((k, d)) - 10).astype(np.float16)
+    noise = random.standard_normal((min(n, 1 << 20), d)).astype(np.float16)
+    with h5py.File(path, "w") as file:
+        x = file.create_dataset("features", (n, d), "f2")
+        for i in range(0, n, len(noise)):
+            rows = min(len(noise), n - i)
+            x[i:i + rows] = centres[random.integers(0, k, rows)] + np.roll(noise, random.integers(rows), 0)[:rows]
+
+
+def expect_labels(points, found, sizes, runs=100, rows=10_000):
+    """Labels of some runs of rows are the nearest centres in float64, and the labels of all have these counts."""
+    import h5py
+    import numpy as np
+    with h5py.File(points) as file, h5py.File(found) as result:
+        x, labels, centres = file["features"], result["labels"], result["cluster_centers"][...]
+        for first in np.linspace(0, max(0, len(x) - rows), runs).astype(int):
+            part = x[first:first + rows].astype(float)
+            d = ((part[:, None] - centres) ** 2).sum(2)
+            if (d[np.arange(len(d)), labels[first:first + rows]] > d.min(1) * (1 + 1e-12)).any():
+                sys.exit("a label is not that of the nearest centre")
+        counts = sum(np.bincount(labels[i:i + (1 << 26)], minlength=len(centres)) for i in range(0, len(x), 1 << 26))
+    if counts.tolist() != sizes:
+        sys.exit("the sizes of clusters are not those of the labels")
+
+
 def large(runs):
     o = runs.o
     n, d, k, ranks = max(100_000, int(o.rows * o.scale)), 16, 64, max(o.ranks)
     points, found, log = runs.folder / "large.h5", pathlib.Path(o.results or runs.folder) / "found.h5", \
         runs.folder / "passes.jsonl"
     print(f"k-means of {n} x {d} float16 ({n * d * 2e-9:.3g} GB), k = {k}, on {ranks} ranks")
-    timed("made", [runs.tool("large_points"), "make", points, n, d, k, "float16"])
+    make_points(points, n, d, k)
     command = [runs.tool("tskmeans"), f"{points}:/features", "-k", k, "--init", "random", "--max-iter", 25,
                "--bounds", "off"]
     model = runs.predicted(scaling.kmeans, ranks, n, d, k, 2)
     result, whole = runs.json_of(ranks, command + ["--trust-input", "--log", log, "-o", found])
     seconds = [json.loads(line)["seconds"] for line in log.read_text().splitlines()]
-    if sum(result["cluster_sizes"]) != n:
-        sys.exit("the sizes of clusters do not add up")
+    expect_labels(points, found, result["cluster_sizes"])
     print(f"  the command {whole:.1f} s: reading {result['read_seconds']:.1f} s, {result['n_iter']} passes of "
           f"{1e3 * median(seconds):.2f} ms ({n * d * 2 / median(seconds) * 1e-12:.3f} TB/s in all); predicted "
           f"{1e3 * model:.2f} ms, measured / predicted {median(seconds) / model:.2f}; inertia {result['inertia']:.6e}",
           flush=True)
-    timed("checked", [runs.tool("large_points"), "check", points, found, min(n, 1_000_000)])
     points.unlink(), found.unlink()
 
 
