@@ -21,11 +21,11 @@ class BytesPass : public ListedPass {
   BytesPass(const Context& ctx, const AssignArguments& of, Copies copies = Copies::never_win)
       : ListedPass(ctx, of.x, of.moments, of.centroids, Scores::float32, copies),
         columns_((centroids_.d + 63) / 64 * 64),
-        groups_(kernels_.pruning, centroids_.k, columns_),
-        // Limits that do not fall leave lists long.
-        longest_(copies == Copies::like_others ? groups_.groups() * head_group
-                                               : std::max<index_t>(1024, groups_.groups() * head_group / 8)),
-        step_(longest_ + 3 * head_group) {
+        groups_(kernels_.pruning, centroids_.k, columns_) {
+    // Limits that do not fall leave lists long.
+    longest_ = groups_.groups() * head_group;
+    if (copies != Copies::like_others) longest_ = std::max<index_t>(1024, longest_ / 8);
+    step_ = longest_ + 3 * head_group;
     const index_t k = centroids_.k, d = centroids_.d;
     std::vector<double> norm(static_cast<std::size_t>(k)), error(norm.size());
     parallel_ranges(ctx.thread_count(), k, [&](index_t begin, index_t end) {
@@ -56,24 +56,12 @@ class BytesPass : public ListedPass {
   }
 
   struct Scratch : ListedPass::Scratch {
-    Matrix<float> x;  ///< rows of a piece, shifted and scaled
-    InLines<std::int8_t> bytes;
-    std::vector<std::int32_t> lists, ids;
-    std::vector<float> lowers;
-    std::array<float, head_piece> scale, radius, limit, floor;
     std::array<double, head_piece> norm;
     std::array<std::int32_t, head_piece> start;
-    std::array<std::int32_t*, head_piece> end;
   };
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
-    static_cast<ListedPass::Scratch&>(s) = ListedPass::scratch();
-    s.x = Matrix<float>(head_piece, columns_);
-    std::fill_n(s.x.data(), s.x.rows() * s.x.cols(), 0.0F);
-    s.bytes.resize(static_cast<std::size_t>(head_piece * columns_));
-    s.lists.resize(static_cast<std::size_t>((head_piece + 1) * step_)), s.lowers.resize(s.lists.size());
-    s.ids.resize(static_cast<std::size_t>(step_));
-    s.scores.resize(std::max(s.scores.size(), static_cast<std::size_t>(step_)));
+    static_cast<ListedPass::Scratch&>(s) = ListedPass::scratch(columns_);
     return s;
   }
 
@@ -124,7 +112,6 @@ class BytesPass : public ListedPass {
     const double largest = centroids_.largest_norm;
     return float_above(2 * 0x1p-20 * (largest * (largest + norm) + radius * largest_radius_));
   }
-  [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
 
   /// Lists what may be nearest; returns the rows of which more may be than a list holds. Limits stay where s.floor is
   /// infinite. @param bytes of these rows
@@ -151,7 +138,7 @@ class BytesPass : public ListedPass {
       for (int r = 0; r < count; ++r) {
         const auto at = static_cast<std::size_t>(r);
         if (s.end[at] - list(r, s) <= longest_) continue;
-        shorten(r, s);
+        filter(r, s);
         if (s.end[at] - list(r, s) <= longest_ / 2) continue;
         overflown |= std::uint64_t{1} << r;
         s.end[at] = list(r, s);
@@ -159,21 +146,9 @@ class BytesPass : public ListedPass {
     }
     return overflown;
   }
-  /// Takes what the limit of now excludes from a list.
-  void shorten(int r, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
-    float* const lowers = s.lowers.data() + r * step_;
-    std::int32_t* const numbers = list(r, s);
-    const index_t count = s.end[at] - numbers;
-    index_t kept = 0;
-    for (index_t q = 0; q < count; ++q)
-      if (lowers[q] <= s.limit[at]) lowers[kept] = lowers[q], numbers[kept] = numbers[q], ++kept;
-    s.end[at] = numbers + kept;
-  }
-
   void settle(index_t i, int r, const Pass& to, ClusterSums* sums, Scratch& s) const {
     const auto at = static_cast<std::size_t>(r);
-    shorten(r, s);
+    filter(r, s);
     const std::int32_t* const numbers = list(r, s);
     const index_t count = s.end[at] - numbers;
     if (count == 0) return;
@@ -189,7 +164,6 @@ class BytesPass : public ListedPass {
 
   index_t columns_;
   GroupsOfBytes groups_;
-  index_t longest_, step_;
   double weight_ = 1, largest_radius_ = 0;
 };
 

@@ -22,33 +22,21 @@ class PrunedPass : protected ListedPass {
   PrunedPass(const Context& ctx, const AssignArguments& of)
       : ListedPass(ctx, of.x, of.moments, of.centroids, Scores::float32),
         of_(*of.pruning.all),
-        first_(of.pruning.first),
-        longest_(longest_list(of_.groups_ * head_group, of_.once_)),
-        step_(longest_ + 2 * head_group) {}
+        first_(of.pruning.first) {
+    longest_ = longest_list(of_.groups_ * head_group, of_.once_), step_ = longest_ + 2 * head_group;
+  }
 
   struct Scratch : ListedPass::Scratch {
-    Matrix<float> x;                       ///< of a piece, shifted and scaled
-    std::vector<std::int32_t> lists, ids;  ///< longest_ and more for each row; of one row
-    InLines<std::int8_t> bytes;            ///< of these rows
     std::vector<std::int32_t> products;
-    std::vector<float> lowers;  ///< beside lists, of rows that pass by once
-    std::size_t first;          ///< row of the piece
-    std::array<float, head_piece> own, limit, radius, scale, floor, margin, slack, near;
+    std::size_t first;  ///< row of the piece
+    std::array<float, head_piece> own, margin, slack, near;
     std::array<float, head_piece> whole_unit, whole_norm, whole_error;  ///< of bytes; ||bytes||, ||x - bytes||, at most
     std::array<std::int32_t, head_piece> whole_start;
-    std::array<std::int32_t*, head_piece> end;
   };
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
-    static_cast<ListedPass::Scratch&>(s) = ListedPass::scratch();
-    s.x = Matrix<float>(head_piece, of_.whole_columns_);
-    std::fill_n(s.x.data(), s.x.rows() * s.x.cols(), 0.0F);
-    s.bytes.resize(static_cast<std::size_t>(head_piece * of_.whole_columns_));
+    static_cast<ListedPass::Scratch&>(s) = ListedPass::scratch(of_.whole_columns_, of_.once_);
     s.products.resize(static_cast<std::size_t>(step_));
-    s.lists.resize(static_cast<std::size_t>((head_piece + 1) * step_));
-    if (of_.once_) s.lowers.resize(s.lists.size());
-    s.ids.resize(static_cast<std::size_t>(step_));
-    s.scores.resize(std::max(s.scores.size(), static_cast<std::size_t>(step_)));
     s.rows.resize(std::max<std::size_t>(s.rows.size(), head_piece + 1));
     return s;
   }
@@ -164,16 +152,6 @@ class PrunedPass : protected ListedPass {
     return end - list(r, s) > longest_ / 2;
   }
 
-  /// Takes from a list what was listed before limits were lowered, of rows that pass by once.
-  void filter(int r, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
-    std::int32_t *const begin = list(r, s), *kept = begin;
-    float* const lowers = s.lowers.data() + (begin - s.lists.data());
-    for (std::int32_t* place = begin; place != s.end[at]; ++place)
-      if (lowers[place - begin] <= s.limit[at]) lowers[kept - begin] = lowers[place - begin], *kept++ = *place;
-    s.end[at] = kept;
-  }
-
   /// Rows that meet a group together: those of the first bits, which are taken from `concerned`.
   struct Batch {
     std::int32_t place[most_rows], start[most_rows];
@@ -199,7 +177,6 @@ class PrunedPass : protected ListedPass {
       return {head, start, scale, radius, floor, place, limit, end, least, 0, rows};
     }
   };
-  [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
 
   /// Takes from the list of a row what all columns in 8 bits show to be farther than the centroid of its label.
   void shorten(index_t i0, int r, Scratch& s) const {
@@ -289,7 +266,7 @@ class PrunedPass : protected ListedPass {
   }
 
   Pruning& of_;
-  index_t first_, longest_, step_;
+  index_t first_;
 };
 
 }  // namespace ts::inline v0::assign_detail
