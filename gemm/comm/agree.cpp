@@ -69,4 +69,26 @@ std::vector<std::vector<std::byte>> gather_bytes(const Context& ctx, std::span<c
   return bytes;
 }
 
+std::vector<std::byte> gather_bytes_of_owners(const Context& ctx, std::span<const index_t> rows,
+                                              std::span<const std::byte> mine, std::size_t size) {
+  const auto ranks = static_cast<std::size_t>(ctx.communicator->size());
+  std::vector<std::size_t> owners, offsets(ranks + 1);
+  for (const index_t row : rows) {
+    owners.push_back(static_cast<std::size_t>(ctx.slabs.slab_of(row)));
+    offsets[owners.back() + 1] += size;
+  }
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  std::vector<std::byte> by_rank(offsets.back()), all;
+  std::copy(mine.begin(), mine.end(),
+            by_rank.begin() + static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(ctx.communicator->rank())]));
+  expects(ctx.communicator->all_gather(by_rank.data(), offsets), one_after_the_other);
+  all.reserve(by_rank.size());
+  for (const std::size_t owner : owners) {
+    const auto next = by_rank.begin() + static_cast<std::ptrdiff_t>(offsets[owner]);
+    all.insert(all.end(), next, next + static_cast<std::ptrdiff_t>(size));
+    offsets[owner] += size;
+  }
+  return all;
+}
+
 }  // namespace ts::inline v0

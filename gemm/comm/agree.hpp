@@ -36,4 +36,21 @@ template <class T>
   return all;
 }
 
+/// `size` bytes for each of these rows, in their order. mine: those of rows in this rank's slab, likewise.
+[[nodiscard]] std::vector<std::byte> gather_bytes_of_owners(const Context& ctx, std::span<const index_t> rows,
+                                                            std::span<const std::byte> mine, std::size_t size);
+
+/// `width` values for each of these rows, in their order. mine: those of rows in this rank's slab, likewise.
+template <class T>
+[[nodiscard]] std::vector<T> gather_from_owners(const Context& ctx, std::span<const index_t> rows, std::vector<T> mine,
+                                                index_t width = 1) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (ctx.communicator->size() == 1) return mine;
+  const std::size_t size = static_cast<std::size_t>(width) * sizeof(T);
+  const std::vector<std::byte> bytes = gather_bytes_of_owners(ctx, rows, std::as_bytes(std::span(mine)), size);
+  std::vector<T> all(bytes.size() / sizeof(T));
+  if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
+}
+
 }  // namespace ts::inline v0

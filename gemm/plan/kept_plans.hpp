@@ -1,6 +1,7 @@
 // Plans that are kept: planning takes tens of microseconds, longer than a short operation on a GPU.
 #pragma once
 
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,20 +22,38 @@ struct PlannedKernel {
 };
 
 /// What was made from this problem on this device, `Planned(problem, device)` when it is asked for the first
-/// time. May be called by several threads at once.
+/// time. May be called by several threads at once, which make different plans side by side.
 template <class Planned = PlannedKernel>
 [[nodiscard]] std::shared_ptr<const Planned> kept_plan(const GpuProblem& problem, const DeviceInfo& device) {
   // What plans depend on: the device of a rehearsal may be another one of the same number.
   using Key = std::tuple<GpuProblem, int, int, int, std::shared_ptr<const TunedTable>, bool, std::string>;
+  using Plan = std::shared_ptr<const Planned>;
   static std::mutex mutex;
-  static std::map<Key, std::shared_ptr<const Planned>> kept;
+  static std::map<Key, std::shared_future<Plan>> kept;
   constexpr std::size_t most = 1024;
   const Key key(problem, device.index, device.multiprocessors, device.shared_bytes_per_block, device.tuned,
                 device.libraries, device.name);
-  const std::lock_guard lock(mutex);
-  if (const auto found = kept.find(key); found != kept.end()) return found->second;
-  if (kept.size() == most) kept.clear();
-  return kept.emplace(key, std::make_shared<const Planned>(problem, device)).first->second;
+  std::promise<Plan> made;
+  {
+    std::unique_lock lock(mutex);
+    if (const auto found = kept.find(key); found != kept.end()) {
+      const std::shared_future<Plan> plan = found->second;
+      lock.unlock();
+      return plan.get();
+    }
+    if (kept.size() == most) kept.clear();
+    kept.emplace(key, made.get_future());
+  }
+  try {
+    Plan plan = std::make_shared<const Planned>(problem, device);
+    made.set_value(plan);
+    return plan;
+  } catch (...) {
+    made.set_exception(std::current_exception());
+    const std::lock_guard lock(mutex);
+    kept.erase(key);  // whoever asks next tries again
+    throw;
+  }
 }
 
 }  // namespace ts::inline v0::cuda

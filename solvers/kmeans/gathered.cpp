@@ -38,7 +38,7 @@ Gathered::Gathered(const KMeansProblem& p, std::span<const index_t> numbers) {
     return;
   }
   dense_ = Matrix<double>(count, d);
-  dense = p.from_owners(numbers, std::move(dense), d);
+  dense = gather_from_owners(p.ctx, numbers, std::move(dense), d);
   std::copy(dense.begin(), dense.end(), dense_.data());
 }
 

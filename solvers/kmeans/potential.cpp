@@ -105,13 +105,13 @@ std::vector<index_t> Potential<S>::draw(std::span<const double> uniforms) const 
   }
   std::vector<index_t> rows = draw_rows<S>(problem_.ctx, squared_.view(), weights(), draws);
   for (index_t& row : rows) row += first_here;
-  return problem_.from_owners(first_of_all, std::move(rows));
+  return gather_from_owners(problem_.ctx, first_of_all, std::move(rows));
 }
 
 template <class S>
 std::vector<S> Potential<S>::squared(std::span<const index_t> numbers) const {
   if (!problem_.distributed()) return squared_here(numbers);
-  return problem_.from_owners(numbers, squared_here(problem_.here_of(numbers)));
+  return gather_from_owners(problem_.ctx, numbers, squared_here(problem_.here_of(numbers)));
 }
 
 template <class S>

@@ -179,7 +179,7 @@ index_t verify(const Context& ctx, const RowSource& rows, HostView<const double>
     std::sort(numbers.begin(), numbers.end());
     std::vector<std::int32_t> theirs;
     for (const index_t i : problem.here_of(numbers)) theirs.push_back(labels[at(i)]);
-    theirs = problem.from_owners(numbers, std::move(theirs));
+    theirs = gather_from_owners(problem.ctx, numbers, std::move(theirs));
     return count_misassigned(ctx, Gathered(problem, numbers).rows(), usable.cview(),
                              PerRow<const std::int32_t>(theirs));
   }

@@ -119,7 +119,7 @@ void KMeansProblem::load_rows(std::span<const index_t> numbers, HostView<double>
   const std::vector<index_t> here = here_of(numbers);
   std::vector<double> mine(here.size() * at(cols()));
   agreed(ctx, [&] { load_rows_here(here, {mine.data(), std::ssize(here), cols()}); });
-  const std::vector<double> all = from_owners(numbers, std::move(mine), cols());
+  const std::vector<double> all = gather_from_owners(ctx, numbers, std::move(mine), cols());
   for (std::size_t q = 0; q < numbers.size(); ++q)
     std::copy_n(all.data() + static_cast<index_t>(q) * cols(), cols(), out.data() + static_cast<index_t>(q) * out.ld());
 }

@@ -66,10 +66,6 @@ struct KMeansProblem {
   [[nodiscard]] PerRowArray<T> rows_as(std::span<const index_t> numbers, PerRowArray<T> room = {}) const;
   /// Of these rows those that are here, in their order, with their numbers here.
   [[nodiscard]] std::vector<index_t> here_of(std::span<const index_t> numbers) const;
-  /// all: `width` values for each of these rows, of which each rank brings those of here_of().
-  template <class T>
-  [[nodiscard]] std::vector<T> from_owners(std::span<const index_t> numbers, std::vector<T> here,
-                                           index_t width = 1) const;
   /// all: the weights of these rows.
   [[nodiscard]] std::vector<double> weights_at(std::span<const index_t> numbers) const;
   /// `values`, where the rows are.

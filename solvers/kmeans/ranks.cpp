@@ -33,36 +33,11 @@ std::vector<index_t> KMeansProblem::here_of(std::span<const index_t> numbers) co
   return here;
 }
 
-template <class T>
-std::vector<T> KMeansProblem::from_owners(std::span<const index_t> numbers, std::vector<T> here, index_t width) const {
-  if (!distributed()) return here;
-  const auto ranks = at(ctx.communicator->size());
-  std::vector<std::size_t> offsets(ranks + 1), next(ranks), owners;
-  for (const index_t i : numbers) owners.push_back(at(ctx.slabs.slab_of(i))), ++offsets[owners.back() + 1];
-  for (std::size_t r = 0; r < ranks; ++r) offsets[r + 1] += offsets[r], next[r] = offsets[r];
-  const std::size_t bytes = at(width) * sizeof(T);
-  std::vector<T> by_rank(numbers.size() * at(width)), all(by_rank.size());
-  std::copy(here.begin(), here.end(),
-            by_rank.begin() + static_cast<index_t>(offsets[at(ctx.communicator->rank())]) * width);
-  for (std::size_t& offset : offsets) offset *= bytes;
-  expects(ctx.communicator->all_gather(reinterpret_cast<std::byte*>(by_rank.data()), offsets),
-          "k-means: ranks one after the other cannot share rows");
-  for (std::size_t q = 0; q < numbers.size(); ++q)
-    std::copy_n(by_rank.begin() + static_cast<index_t>(next[owners[q]]++) * width, width,
-                all.begin() + static_cast<index_t>(q) * width);
-  return all;
-}
-template std::vector<std::int32_t> KMeansProblem::from_owners(std::span<const index_t>, std::vector<std::int32_t>,
-                                                              index_t) const;
-template std::vector<index_t> KMeansProblem::from_owners(std::span<const index_t>, std::vector<index_t>, index_t) const;
-template std::vector<float> KMeansProblem::from_owners(std::span<const index_t>, std::vector<float>, index_t) const;
-template std::vector<double> KMeansProblem::from_owners(std::span<const index_t>, std::vector<double>, index_t) const;
-
 std::vector<double> KMeansProblem::weights_at(std::span<const index_t> numbers) const {
   if (!weighted()) return std::vector<double>(numbers.size(), 1.0);
   std::vector<double> here;
   for (const index_t i : here_of(numbers)) here.push_back(weight(i));
-  return from_owners(numbers, std::move(here));
+  return gather_from_owners(ctx, numbers, std::move(here));
 }
 
 index_t sum_of_ranks(const Context& ctx, index_t here) {

@@ -116,11 +116,20 @@ TEST_CASE("ranks that are threads send to each other, add integers and agree") {
       const bool agreed = any_rank(ctx, c->rank() == ranks - 1) && !any_rank(ctx, false) &&
                           max_of_ranks(ctx, c->rank()) == ranks - 1 && min_of_ranks(ctx, c->rank()) == 0;
       const std::vector<int> lists = gather_lists<int>(ctx, mine);
+      ctx.slabs = RowSlabs::of_pieces(3 * ranks, ranks, 3);  // owners bring (row, -row)
+      const std::vector<index_t> rows = {3 * ranks - 1, 0, 2, 0};
+      std::vector<index_t> brought, pairs;
+      for (const index_t row : rows) {
+        pairs.insert(pairs.end(), {row, -row});
+        if (ctx.slabs.slab_of(row) == c->rank()) brought.insert(brought.end(), {row, -row});
+      }
+      const std::vector<index_t> gathered = gather_from_owners(ctx, rows, brought, 2);
       const std::lock_guard lock(catch_is_for_one_thread);
       CHECK(right);
       CHECK(agreed);
       CHECK(sum == std::vector<double>{expected, 1.0 + ranks * (ranks - 1) / 2.0});
       CHECK(lists == all);
+      CHECK(gathered == pairs);
     });
   expect_misuse(
       [] {
