@@ -231,11 +231,10 @@ int engine_command(app::Arguments arguments) {
     results.set_header(json_of_run(request.ctx, request.effort, request.bytes, best));
     results.add(json_of(m));
   }
-  std::cout << "best roofs seen: read " << app::short_number(best.read_bytes_per_second * 1e-9, 3) << " GB/s, copy "
-            << app::short_number(best.copy_bytes_per_second * 1e-9, 3) << " GB/s, float64 "
-            << app::short_number(best.float64_flops * 1e-9, 3) << " Gflop/s, float32 "
-            << app::short_number(best.float32_flops * 1e-9, 3) << " Gflop/s\n";
-
+  const auto giga = [](double rate) { return app::short_number(rate * 1e-9, 3); };
+  std::cout << "best roofs seen: read " << giga(best.read_bytes_per_second) << " GB/s, copy "
+            << giga(best.copy_bytes_per_second) << " GB/s, float64 " << giga(best.float64_flops) << " Gflop/s, float32 "
+            << giga(best.float32_flops) << " Gflop/s\n";
   results.finish();
   if (app::stop_requested()) return app::stop_exit_code();
   return all_right ? app::exit_ok : app::exit_failure;

@@ -144,16 +144,15 @@ app::JsonObject json_of(const Measured& m) {
   if (!m.right) return json;
   json.add("best_seconds", m.ours.best).add("median_seconds", m.ours.median);
   if (gpu) json.add("graph_seconds", m.graph_seconds);
-  json.add("bytes_per_second", m.bytes_per_second())
-      .add("flops_per_second", m.cost.flops / m.seconds())
-      .add("roof_share", m.roof_share());
+  json.add("bytes_per_second", m.bytes_per_second()).add("flops_per_second", m.cost.flops / m.seconds());
+  json.add("roof_share", m.roof_share());
   if (!gpu) json.add("predicted_seconds", m.predicted_seconds);
   json.add("bound", name_of(m.bound));
-  if (!gpu)
-    json.add("read_roof", m.roofs.read_bytes_per_second)
-        .add("copy_roof", m.roofs.copy_bytes_per_second)
-        .add("float64_flops_roof", m.roofs.float64_flops)
-        .add("float32_flops_roof", m.roofs.float32_flops);
+  if (!gpu) {
+    const Roofs& r = m.roofs;
+    json.add("read_roof", r.read_bytes_per_second).add("copy_roof", r.copy_bytes_per_second);
+    json.add("float64_flops_roof", r.float64_flops).add("float32_flops_roof", r.float32_flops);
+  }
   if (m.sector_share() > 0) json.add("sector_share", m.sector_share());
   for (const CandidateTiming& c : m.candidates) json.add("seconds of " + c.kernel, c.seconds);
   for (const PeerTiming& peer : m.peers) {

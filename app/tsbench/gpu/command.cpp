@@ -187,16 +187,15 @@ std::string what_is_measured() {
   std::string tables;
   for (const Table& t : bench::tables()) tables += format(" %-12s %s\n", t.name.data(), t.what.data());
   return "Without --op, --widths and the like, tables of cases are measured:\n" + tables +
-         "Each result is checked before it is timed: sampled rows in long double, sampled entries of "
-         "sums over all rows in twice float64's precision. us is the median when kernels are started "
-         "one by one, graph us in a captured graph. roof% is the share of what the GPU can do at best: "
-         "all bytes at the read or copy rate, or (marked a) all flops at the rate of the fastest unit "
-         "that keeps the type's accuracy; behind a bar, for rows with gaps, the share of the whole "
-         "32-byte sectors that memory moves. /vendor says how many times faster ours is than the best "
-         "of cuBLAS (gemm, three-multiplication gemm, rank updates, gemv, dot, trsm), of all algorithms "
-         "that cuBLASLt proposes (lt), and of cuSPARSE's. err is the error over its bound, bits whether a second run "
-         "gave the same. "
-         "The first visible device is used (CUDA_VISIBLE_DEVICES). Exit code 1 when a result was wrong.";
+         "Each result is checked before it is timed: sampled rows in long double, sampled entries of sums over all "
+         "rows "
+         "in twice float64's precision. us is the median when kernels are started one by one, graph us in a captured "
+         "graph. roof% is the share of what the GPU can do at best: all bytes at the read or copy rate, or (marked a) "
+         "all flops at the rate of the fastest unit that keeps the type's accuracy; behind a bar, for rows with gaps, "
+         "the share of the whole 32-byte sectors that memory moves. /vendor says how many times faster ours is than "
+         "the best of cuBLAS (gemm, three-multiplication gemm, rank updates, gemv, dot, trsm), of all algorithms that "
+         "cuBLASLt proposes (lt), and of cuSPARSE's. err is the error over its bound, bits whether a second run gave "
+         "the same. The first visible device is used (CUDA_VISIBLE_DEVICES). Exit code 1 when a result was wrong.";
 }
 
 bool parse_request(GpuRequest& request, app::Arguments arguments) {

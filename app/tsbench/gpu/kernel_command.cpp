@@ -25,8 +25,7 @@ void print_compiled(const cuda::KernelPlan& plan, const std::string& arch) {
             << format("%-12s %s\n", "options", options.c_str())
             << format(
                    "%-12s %d of %d registers a thread, %d bytes of static shared memory, %d bytes of stack, "
-                   "%d bytes "
-                   "of spills\n",
+                   "%d bytes of spills\n",
                    "uses", a.registers, plan.budget.registers, a.shared_bytes, a.stack_bytes,
                    a.spill_store_bytes + a.spill_load_bytes);
   cuda::expect_within_budget(plan, a);

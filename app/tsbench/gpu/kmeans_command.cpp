@@ -162,16 +162,14 @@ bool parse_request(KMeansRequest& request, app::Arguments arguments) {
        "[options]",
        {{"the usual shapes", "tsbench kmeans --json kmeans.json"},
         {"one of your own", "tsbench kmeans --shapes 10000000x20x50 --types float64"}},
-       "Each pass, and what makes means of its sums, is timed from call to return when no label changes "
-       "(ms), as iterations are that expect "
-       "so: labels are confirmed, where there is a kernel for that, and found only where they could not be; "
-       "and when all rows come from nowhere, so that all are found (first). limit is the largest of all "
-       "bytes (rows and labels) at the read rate, all products at the rate of 16-bit tensor instructions, "
-       "and keeping the two least of all scores (least; passes that confirm labels need not) at the rate of "
-       "minima, all measured now; times how often it was taken; rescored the share of the rows that the "
-       "first scores did not decide, or confirm; wrong the labels of some thousand rows that are not the "
-       "nearest by float64 distances, of which there may be none. Exit code 1 when there are, or when bits "
-       "of a second run differed."});
+       "Each pass, and what makes means of its sums, is timed from call to return when no label changes (ms), as "
+       "iterations are that expect so: labels are confirmed, where there is a kernel for that, and found only where "
+       "they could not be; and when all rows come from nowhere, so that all are found (first). limit is the largest of "
+       "all bytes (rows and labels) at the read rate, all products at the rate of 16-bit tensor instructions, and "
+       "keeping the two least of all scores (least; passes that confirm labels need not) at the rate of minima, all "
+       "measured now; times how often it was taken; rescored the share of the rows that the first scores did not "
+       "decide, or confirm; wrong the labels of some thousand rows that are not the nearest by float64 distances, of "
+       "which there may be none. Exit code 1 when there are, or when bits of a second run differed."});
   options.value("shapes", "LIST", request.shapes, "rows x columns x centroids, comma-separated")
       .value("types", "LIST", request.types, "element types, comma-separated")
       .value("data", "LIST", request.data, "normal: no clusters; blobs: as many as centroids")
@@ -222,11 +220,8 @@ app::JsonObject json_of(const KMeansMeasured& m, const KMeansMeasured::Limit& li
   app::JsonObject json;
   json.add("rows", c.n).add("columns", c.d).add("centroids", c.k).add("type", name_of(c.type));
   json.add("data", c.clustered ? "blobs" : "normal").add("seconds", m.pass.median).add("best_seconds", m.pass.best);
-  json.add("first_seconds", m.first)
-      .add("limit_seconds", limit.seconds)
-      .add("limit_by", limit.by)
-      .add("bytes", m.bytes)
-      .add("flops", m.flops);
+  json.add("first_seconds", m.first).add("limit_seconds", limit.seconds).add("limit_by", limit.by);
+  json.add("bytes", m.bytes).add("flops", m.flops);
   json.add("rescored_share", m.rescored).add("wrong", m.wrong).add("same_bits", m.same_bits);
   return json;
 }

@@ -18,22 +18,16 @@ namespace ts::bench {
 
 namespace {
 
-std::string value_of(const cuda::KernelPlan& kernel, const std::string& name) {
-  for (const auto& [known, value] : kernel.defines)
-    if (known == name) return value;
-  return {};
-}
-
 /// The defines in which not all of the engine's kernels agree, and all of a library's.
 std::set<std::string> differences(const std::vector<cuda::KernelPlan>& kernels) {
   std::set<std::string> names;
   const auto is_call = [](const cuda::KernelPlan& kernel) { return kernel.grid == 0; };
   for (const cuda::KernelPlan& kernel : kernels)
-    for (const auto& [name, value] : kernel.defines)
-      if (is_call(kernel) || std::any_of(kernels.begin(), kernels.end(), [&, n = name, v = value](const auto& other) {
-            return !is_call(other) && value_of(other, n) != v;
+    for (const auto& define : kernel.defines)
+      if (is_call(kernel) || std::any_of(kernels.begin(), kernels.end(), [&](const auto& other) {
+            return !is_call(other) && !cuda::has_defines(other, {define});
           }))
-        names.insert(name);
+        names.insert(define.first);
   return names;
 }
 
@@ -133,13 +127,10 @@ bool parse_request(TuneRequest& r, app::Arguments arguments) {
        "[options]",
        {{"the widths of one program", "tsbench tune --op tsmttsm,tsmm --types complex128 --widths 8,16x8"},
         {"a table to ship", "tsbench tune --output h100.txt"}},
-       "A choice is kept under operation, type, widths and how the operands lie, with its gain over the "
-       "model's "
-       "choice; it applies to operands of 64 MB and more, and not at the level gpu_to_gpu. Without --output "
-       "it goes to "
-       "the user's cache folder and overrules the table that ships with the library. tsbench kernel says "
-       "which "
-       "of them chose."});
+       "A choice is kept under operation, type, widths and how the operands lie, with its gain over the model's "
+       "choice; it applies to operands of 64 MB and more, and not at the level gpu_to_gpu. Without --output it goes "
+       "to the user's cache folder and overrules the table that ships with the library. tsbench kernel says which of "
+       "them chose."});
   options.value("op", "LIST", r.operations, "operations, comma-separated")
       .value("types", "LIST", r.types, "element types, comma-separated; all unless given")
       .value("widths", "LIST", r.widths, "widths: 8 for both operands, 1-8 for each of these, 16x4 for p and q")
@@ -159,27 +150,6 @@ bool parse_request(TuneRequest& r, app::Arguments arguments) {
   r.selection.shapes = parse_widths(r.widths);
   return true;
 }
-
-/// The cases that have more than one candidate, with them.
-struct Contests {
-  std::vector<Case> cases;
-  std::vector<Contest> contests;
-  std::vector<cuda::KernelPlan> kernels;  ///< of all, and of the benchmark itself
-
-  Contests(const TuneRequest& r, const cuda::DeviceInfo& device) {
-    const auto take = [this](const std::vector<cuda::KernelPlan>& some) {
-      kernels.insert(kernels.end(), some.begin(), some.end());
-    };
-    for (const DType type : every_dtype) take(bench_plans(type));
-    for (const DType type : parse_dtypes(r.types))
-      for (const Case& c : selected_cases(r.selection, type)) {
-        Contest contest = contest_of(c, device, static_cast<std::size_t>(r.most));
-        if (contest.kernels.size() < 2) continue;
-        take(contest.kernels);
-        cases.push_back(c), contests.push_back(std::move(contest));
-      }
-  }
-};
 
 /// Prints a result; adds to `found` what is worth it.
 void report(const TuneRequest& r, const Contest& contest, const ContestResult& result, cuda::TunedTable& found) {
@@ -205,16 +175,29 @@ int tune_command(app::Arguments arguments) {
   ctx.log = [&console](std::string_view line) { console.note(line); };
   ctx.stream = cuda::Stream(0);
   const cuda::DeviceInfo device = ctx.stream.device();
-  const Contests all(request, device);
-  cuda::prepare(ctx, all.kernels);
-  GpuPool pool(ctx, all.cases);
+  std::vector<Case> cases;  // that have more than one candidate
+  std::vector<Contest> contests;
+  std::vector<cuda::KernelPlan> kernels;
+  const auto take = [&](const std::vector<cuda::KernelPlan>& some) {
+    kernels.insert(kernels.end(), some.begin(), some.end());
+  };
+  for (const DType type : every_dtype) take(bench_plans(type));
+  for (const DType type : parse_dtypes(request.types))
+    for (const Case& c : selected_cases(request.selection, type)) {
+      Contest contest = contest_of(c, device, static_cast<std::size_t>(request.most));
+      if (contest.kernels.size() < 2) continue;
+      take(contest.kernels);
+      cases.push_back(c), contests.push_back(std::move(contest));
+    }
+  cuda::prepare(ctx, kernels);
+  GpuPool pool(ctx, cases);
 
   cuda::TunedTable found;
   std::cout << format("%-14s %-11s %5s %5s %10s %10s %6s  %s\n", "operation", "type", "p", "q", "model us", "best us",
                       "gain", "choice");
-  for (std::size_t i = 0; i < all.cases.size() && !app::stop_requested(); ++i)
-    report(request, all.contests[i], run_contest(ctx, pool, all.cases[i], all.contests[i], request.repetitions), found);
-  std::cout << found.size() << " of " << all.cases.size() << " cases have a better kernel than the model's choice\n";
+  for (std::size_t i = 0; i < cases.size() && !app::stop_requested(); ++i)
+    report(request, contests[i], run_contest(ctx, pool, cases[i], contests[i], request.repetitions), found);
+  std::cout << found.size() << " of " << cases.size() << " cases have a better kernel than the model's choice\n";
   if (!request.output.empty()) {
     write_and_tell(
         request.output,
