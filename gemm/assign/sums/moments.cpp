@@ -42,7 +42,7 @@ void fetch_matrix(const Context& ctx, Matrix<double>& to, const double* from) {
 }
 
 Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
-  Matrix<double> sums(chunk_count(x.rows()), x.cols());
+  auto sums = Matrix<double>::zeros(chunk_count(x.rows()), x.cols());  // rehearsals leave it as it is
   if (x.rows() == 0 || x.cols() == 0) return sums;
   Workspace w;
   const std::size_t out = w.reserve<double>(sums.rows() * sums.cols());
@@ -54,7 +54,7 @@ Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
 
 ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments& moments) {
   const index_t chunks = chunk_count(x.rows()), d = x.cols();
-  ChunkSpread spread{Matrix<double>(chunks, d), Matrix<double>(chunks, d)};
+  ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
   if (x.rows() == 0 || d == 0) return spread;
   Upload upload(ctx, 2 * d);
   upload.add(moments.shift);
