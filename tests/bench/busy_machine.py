@@ -2,10 +2,10 @@
 """tskmeans and tssolve on a machine that others use, too: what threads that wait cost.
 
 Every program runs alone, beside as many spinning processes as there are processors, and with a quota of half a
-processor (a control group where one can be made, else SIGSTOP and SIGCONT in turns). With --before the same programs of
-an older build, which used OpenMP, as they are and with OMP_WAIT_POLICY=passive. Contestants take turns; medians count.
+processor (a control group where one can be made, else SIGSTOP and SIGCONT in turns), with as many threads as it takes
+by itself and with all; with --before likewise those of an older build. Contestants take turns; medians count.
 
-usage: busy_machine.py FOLDER [--before FOLDER] [--turns N] [--data FOLDER]
+usage: busy_machine.py FOLDER [--before FOLDER] [--turns N]
 FOLDER holds tskmeans, tssolve and tsdata
 """
 import argparse
@@ -67,11 +67,11 @@ class Situation:
         if self.group:
             self.group.parent.rmdir()
 
-    def seconds(self, command, environment):
+    def seconds(self, command):
         """Wall and processor seconds of one run."""
         join = (lambda: self.group.write_text(str(os.getpid()))) if self.group else None
         start = time.perf_counter()
-        process = subprocess.Popen(command, env=environment, preexec_fn=join, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(command, preexec_fn=join, stdout=subprocess.DEVNULL)
         if self.share and not self.group:
             threading.Thread(target=stop_and_go, args=(process, self.share)).start()
         _, status, used = os.wait4(process.pid, 0)
@@ -99,24 +99,17 @@ def main():
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("--before", type=pathlib.Path)
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--threads", default=str(len(os.sched_getaffinity(0))))
     options = parser.parse_args()
     processors = len(os.sched_getaffinity(0))
 
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
-    contestants = [("now", options.programs, clean, []), ("now, all threads", options.programs, clean,
-                                                          ["--threads", options.threads])]
-    if options.before:
-        contestants += [("before", options.before, clean, ["--threads", options.threads]),
-                        ("before, passive", options.before, clean | {"OMP_WAIT_POLICY": "passive"},
-                         ["--threads", options.threads])]
+    contestants = [(name + how, folder, more)
+                   for name, folder in (("now", options.programs), ("before", options.before)) if folder
+                   for how, more in (("", []), (", all threads", ["--threads", options.threads]))]
     with tempfile.TemporaryDirectory() as temporary:
-        data = options.data or pathlib.Path(temporary)
-        runs, makers = cases(data)
+        runs, makers = cases(pathlib.Path(temporary))
         for maker in makers:
-            if not maker[-1].exists():
-                subprocess.run([options.programs / "tsdata", *maker, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([options.programs / "tsdata", *maker, "--quiet"], check=True, stdout=subprocess.DEVNULL)
         print(f"# {platform.processor() or platform.machine()}, {processors} processors, "
               f"{time.strftime('%Y-%m-%d', time.gmtime())}, median of {options.turns} turns")
         print(f"{'situation':<16}{'program':<16}{'contestant':<20}{'seconds':>9}{'at most':>9}{'processor':>11}")
@@ -126,9 +119,9 @@ def main():
                 for name, arguments in runs:
                     times = {contestant[0]: [] for contestant in contestants}
                     for _ in range(options.turns):
-                        for contestant, folder, environment, more in contestants:
+                        for contestant, folder, more in contestants:
                             command = [folder / name.split()[0], *arguments, *more, "--quiet"]
-                            times[contestant].append(situation.seconds(command, environment))
+                            times[contestant].append(situation.seconds(command))
                     for contestant, found in times.items():
                         wall, used = zip(*found)
                         print(f"{situation.name:<16} {name:<15} {contestant:<19} {statistics.median(wall):9.3f}"
