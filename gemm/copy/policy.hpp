@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -15,10 +16,6 @@ struct CopyRowsArguments {
 };
 
 struct CopyRowsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/copy/policy.hpp";
-  static constexpr char name[] = "ts::cuda::CopyRowsPolicy";
-  using Arguments = CopyRowsArguments;
-
   DType type = DType::float64;  ///< of `to`: float64 or float32
   DType from = DType::float64;  ///< likewise
   int vector = 1;               ///< numbers moved at once, a divisor of width
@@ -27,11 +24,8 @@ struct CopyRowsPolicy {
 
   static constexpr int threads = 256;
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("from", p.from), each("vector", p.vector), each("alignment", p.alignment);
-    each("from_alignment", p.from_alignment), each("gathers", p.gathers), each("scatters", p.scatters);
-  }
-  friend bool operator==(const CopyRowsPolicy&, const CopyRowsPolicy&) = default;
+  TS_POLICY(CopyRowsPolicy, CopyRowsArguments, "copy/policy.hpp", type, from, vector, alignment, from_alignment,
+            gathers, scatters);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/device/arguments.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -15,8 +16,6 @@ struct ScaleArguments {
 
 /// device/scale.cuh
 struct ScalePolicy {
-  static constexpr char header[] = "tallskinny/gemm/device/policy.hpp";
-  static constexpr char name[] = "ts::cuda::ScalePolicy";
   template <class Result>
   using Arguments = ScaleArguments<Result>;
 
@@ -26,10 +25,7 @@ struct ScalePolicy {
 
   static constexpr int threads = 256;
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("vector", p.vector), each("alignment", p.alignment);
-  }
-  friend bool operator==(const ScalePolicy&, const ScalePolicy&) = default;
+  TS_POLICY_OF(ScalePolicy, "tallskinny/gemm/device/policy.hpp", "ts::cuda::ScalePolicy", type, vector, alignment);
 };
 
 /// rows x cols elements; distances between neighbours in elements.
@@ -42,10 +38,6 @@ struct ConvertArguments {
 
 /// device/convert.cuh
 struct ConvertPolicy {
-  static constexpr char header[] = "tallskinny/gemm/device/policy.hpp";
-  static constexpr char name[] = "ts::cuda::ConvertPolicy";
-  using Arguments = ConvertArguments;
-
   int bytes = 8, alignment = 8;  ///< of an element
   bool from_rows = true;         ///< neighbours of a row are contiguous in `from`, else those of a column
 
@@ -53,10 +45,7 @@ struct ConvertPolicy {
   static constexpr int tile_rows = 128, tile_cols = 16;
   [[nodiscard]] constexpr int shared_bytes() const { return (tile_rows + 1) * tile_cols * bytes; }  ///< static
 
-  static constexpr void members(auto& p, auto each) {
-    each("bytes", p.bytes), each("alignment", p.alignment), each("from_rows", p.from_rows);
-  }
-  friend bool operator==(const ConvertPolicy&, const ConvertPolicy&) = default;
+  TS_POLICY(ConvertPolicy, ConvertArguments, "device/policy.hpp", bytes, alignment, from_rows);
 };
 
 /// C = alpha (the sum of `count` parts of `size` numbers, in their order) + beta C, rows x columns.
@@ -76,8 +65,6 @@ struct SumPartsArguments {
 
 /// device/sum_parts.cuh
 struct SumPartsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/device/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SumPartsPolicy";
   template <class Result>
   using Arguments = SumPartsArguments<Result>;
 
@@ -86,8 +73,7 @@ struct SumPartsPolicy {
 
   static constexpr int threads = 256;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type), each("of_results", p.of_results); }
-  friend bool operator==(const SumPartsPolicy&, const SumPartsPolicy&) = default;
+  TS_POLICY_OF(SumPartsPolicy, "tallskinny/gemm/device/policy.hpp", "ts::cuda::SumPartsPolicy", type, of_results);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -11,10 +12,6 @@ struct RoofReadArguments {
   unsigned* sink;
 };
 struct RoofReadPolicy {
-  static constexpr char header[] = "tallskinny/gemm/device/roof_policy.hpp";
-  static constexpr char name[] = "ts::cuda::RoofReadPolicy";
-  using Arguments = RoofReadArguments;
-
   bool bulk = false;    ///< through shared memory by bulk copies (from sm_90 on), or by loads of 16 bytes
   int chunk = 1 << 14;  ///< bytes
   int stages = 1;       ///< of the ring of bulk copies
@@ -23,10 +20,7 @@ struct RoofReadPolicy {
   [[nodiscard]] constexpr int blocks_at_once() const { return bulk ? 1 : 4; }
   [[nodiscard]] constexpr int shared_bytes() const { return bulk ? chunk * stages : 0; }  ///< dynamic
 
-  static constexpr void members(auto& p, auto each) {
-    each("bulk", p.bulk), each("chunk", p.chunk), each("stages", p.stages);
-  }
-  friend bool operator==(const RoofReadPolicy&, const RoofReadPolicy&) = default;
+  TS_POLICY(RoofReadPolicy, RoofReadArguments, "device/roof_policy.hpp", bulk, chunk, stages);
 };
 
 /// The units that multiply and add.
@@ -37,17 +31,12 @@ struct RoofFlopsArguments {
   float* sink;
 };
 struct RoofFlopsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/device/roof_policy.hpp";
-  static constexpr char name[] = "ts::cuda::RoofFlopsPolicy";
-  using Arguments = RoofFlopsArguments;
-
   RoofUnit unit = RoofUnit::float64;
   int chains = 8;  ///< of a warp, each independent of the others
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("unit", p.unit), each("chains", p.chains); }
-  friend bool operator==(const RoofFlopsPolicy&, const RoofFlopsPolicy&) = default;
+  TS_POLICY(RoofFlopsPolicy, RoofFlopsArguments, "device/roof_policy.hpp", unit, chains);
 };
 
 }  // namespace ts::inline v0::cuda

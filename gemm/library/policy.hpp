@@ -2,14 +2,12 @@
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
 /// A value as plans show it; no kernel is compiled with it.
 struct ProductPolicy {
-  static constexpr char header[] = "tallskinny/gemm/library/policy.hpp";
-  static constexpr char name[] = "ts::cuda::ProductPolicy";
-
   /// Rows of a sum over rows that the library adds up in the type of the result; what they give is added in float64.
   /// 0: all of them.
   int slab_rows = 0;
@@ -18,21 +16,15 @@ struct ProductPolicy {
   /// A Gram matrix by the library's rank update of all rows (syrk, herk), which computes one triangle.
   bool rank_update = false;
 
-  static constexpr void members(auto& p, auto each) {
-    each("slab_rows", p.slab_rows), each("panel", p.panel), each("rank_update", p.rank_update);
-  }
-  friend bool operator==(const ProductPolicy&, const ProductPolicy&) = default;
+  TS_POLICY_OF(ProductPolicy, "tallskinny/gemm/library/policy.hpp", "ts::cuda::ProductPolicy", slab_rows, panel,
+               rank_update);
 };
 
 /// The algorithm of cuSPARSE for a sparse matrix times a block.
 struct SparsePolicy {
-  static constexpr char header[] = "tallskinny/gemm/library/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SparsePolicy";
-
   int csr_algorithm = 3;  ///< CUSPARSE_SPMM_CSR_ALG3
 
-  static constexpr void members(auto& p, auto each) { each("csr_algorithm", p.csr_algorithm); }
-  friend bool operator==(const SparsePolicy&, const SparsePolicy&) = default;
+  TS_POLICY_OF(SparsePolicy, "tallskinny/gemm/library/policy.hpp", "ts::cuda::SparsePolicy", csr_algorithm);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/device/arguments.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -23,10 +24,6 @@ struct ColumnNormsArguments {
 
 /// norms/kernels/column_norms.cuh: a line is `fold` rows of the `tile` columns of a tile, contiguous in memory.
 struct ColumnNormsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/norms/policy.hpp";
-  static constexpr char name[] = "ts::cuda::ColumnNormsPolicy";
-  using Arguments = ColumnNormsArguments;
-
   DType type = DType::float64;
   int columns = 1;     ///< of X
   int tile = 1;        ///< columns that a block works on
@@ -43,11 +40,8 @@ struct ColumnNormsPolicy {
   /// Static.
   [[nodiscard]] constexpr int shared_bytes() const { return threads * vector * numbers_of_a_norm(type) * 8 + 16; }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("columns", p.columns), each("tile", p.tile), each("fold", p.fold);
-    each("vector", p.vector), each("alignment", p.alignment), each("parts", p.parts);
-  }
-  friend bool operator==(const ColumnNormsPolicy&, const ColumnNormsPolicy&) = default;
+  TS_POLICY(ColumnNormsPolicy, ColumnNormsArguments, "norms/policy.hpp", type, columns, tile, fold, vector, alignment,
+            parts);
 };
 
 struct NormsOfPartsArguments {
@@ -59,16 +53,11 @@ struct NormsOfPartsArguments {
 
 /// norms/kernels/norms_of_parts.cuh
 struct NormsOfPartsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/norms/policy.hpp";
-  static constexpr char name[] = "ts::cuda::NormsOfPartsPolicy";
-  using Arguments = NormsOfPartsArguments;
-
   DType type = DType::float64;  ///< of the columns
 
   static constexpr int threads = 256;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type); }
-  friend bool operator==(const NormsOfPartsPolicy&, const NormsOfPartsPolicy&) = default;
+  TS_POLICY(NormsOfPartsPolicy, NormsOfPartsArguments, "norms/policy.hpp", type);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -3,6 +3,7 @@
 
 #include "tallskinny/gemm/device/arguments.hpp"
 #include "tallskinny/gemm/device/tall_policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -28,9 +29,6 @@ struct ProjectArguments {
 };
 
 struct ProjectPolicy {
-  static constexpr char header[] = "tallskinny/gemm/project/policy.hpp";
-  static constexpr char name[] = "ts::cuda::ProjectPolicy";
-  using Arguments = ProjectArguments;
   static constexpr Arithmetic arithmetic = Arithmetic::float64;
 
   DType type = DType::float64;                       ///< one of the four result types
@@ -96,16 +94,9 @@ struct ProjectPolicy {
     return ring_offset() + (rings > products ? rings : products);
   }
 
-  static constexpr void members(auto& x, auto each) {
-    each("type", x.type), each("update", x.update), each("inner", x.inner), each("gram", x.gram);
-    each("p", x.p), each("q", x.q);
-    each("mode_v", x.mode_v), each("pitch_v", x.pitch_v), each("unit_v", x.unit_v), each("shift_v", x.shift_v);
-    each("vector_v", x.vector_v);
-    each("mode_w", x.mode_w), each("pitch_w", x.pitch_w), each("unit_w", x.unit_w), each("shift_w", x.shift_w);
-    each("bulk_w", x.bulk_w), each("parts", x.parts), each("tiles", x.tiles), each("stages", x.stages);
-    each("group_left", x.group_left), each("group_right", x.group_right), each("groups", x.groups);
-  }
-  friend bool operator==(const ProjectPolicy&, const ProjectPolicy&) = default;
+  TS_POLICY(ProjectPolicy, ProjectArguments, "project/policy.hpp", type, update, inner, gram, p, q, mode_v, pitch_v,
+            unit_v, shift_v, vector_v, mode_w, pitch_w, unit_w, shift_w, bulk_w, parts, tiles, stages, group_left,
+            group_right, groups);
 
   /// Sub-blocks of a chunk. Rows follow one another where an operand lies by columns.
   [[nodiscard]] constexpr int subs() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -16,20 +17,13 @@ struct RandomFillArguments {
 };
 
 struct RandomFillPolicy {
-  static constexpr char header[] = "tallskinny/gemm/random/policy.hpp";
-  static constexpr char name[] = "ts::cuda::RandomFillPolicy";
-  using Arguments = RandomFillArguments;
-
   DType type = DType::float64;  ///< or float32, for the same numbers rounded
   int vector = 1;               ///< numbers written at once, a divisor of width
   int alignment = 8;            ///< of these, in bytes
 
   static constexpr int threads = 256, blocks_at_once = 4;  ///< of a multiprocessor
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("vector", p.vector), each("alignment", p.alignment);
-  }
-  friend bool operator==(const RandomFillPolicy&, const RandomFillPolicy&) = default;
+  TS_POLICY(RandomFillPolicy, RandomFillArguments, "random/policy.hpp", type, vector, alignment);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/core/csr_parts_policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -30,8 +31,6 @@ struct SpmmArguments {
 
 /// `lanes` lanes share the q columns of a row of X or Y, `vector` elements each and passes() times over.
 struct SpmmPolicy {
-  static constexpr char header[] = "tallskinny/gemm/spmm/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SpmmPolicy";
   template <class Result>
   using Arguments = SpmmArguments<Result>;
 
@@ -59,13 +58,8 @@ struct SpmmPolicy {
     return csr_part * (scalar_bytes(type) * parts_of(type) + index_bytes + 1);
   }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("q", p.q), each("index_bytes", p.index_bytes), each("conjugate", p.conjugate);
-    each("vector", p.vector), each("alignment", p.alignment), each("out_alignment", p.out_alignment);
-    each("strided", p.strided), each("shifted", p.shifted), each("by_parts", p.by_parts);
-    each("lanes", p.lanes), each("split", p.split), each("unroll", p.unroll), each("blocks", p.blocks);
-  }
-  friend bool operator==(const SpmmPolicy&, const SpmmPolicy&) = default;
+  TS_POLICY_OF(SpmmPolicy, "tallskinny/gemm/spmm/policy.hpp", "ts::cuda::SpmmPolicy", type, q, index_bytes, conjugate,
+               vector, alignment, out_alignment, strided, shifted, by_parts, lanes, split, unroll, blocks);
 };
 
 /// R = A X - X diag(theta).
@@ -79,10 +73,6 @@ struct ResidualArguments {
 
 /// spmm/kernels/residual_rows.cuh: one kernel for every number of columns, `lanes` of them at a time, a lane each.
 struct ResidualPolicy {
-  static constexpr char header[] = "tallskinny/gemm/spmm/policy.hpp";
-  static constexpr char name[] = "ts::cuda::ResidualPolicy";
-  using Arguments = ResidualArguments;
-
   DType type = DType::float64;  ///< one of the four result types
   int index_bytes = 4;          ///< of a column number
   int split = 1;                ///< teams of lanes that share the entries of a row: 1, 2 or 4
@@ -94,10 +84,7 @@ struct ResidualPolicy {
   /// Static: the sums of each warp.
   [[nodiscard]] constexpr int shared_bytes() const { return threads / 32 * lanes * parts_of(type) * 16; }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("index_bytes", p.index_bytes), each("split", p.split);
-  }
-  friend bool operator==(const ResidualPolicy&, const ResidualPolicy&) = default;
+  TS_POLICY(ResidualPolicy, ResidualArguments, "spmm/policy.hpp", type, index_bytes, split);
 };
 
 }  // namespace ts::inline v0::cuda

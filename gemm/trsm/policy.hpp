@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -22,10 +23,6 @@ enum class TrsmAccess {
 
 /// A thread solves a row, `columns` of its columns at a time, in registers.
 struct TrsmPolicy {
-  static constexpr char header[] = "tallskinny/gemm/trsm/policy.hpp";
-  static constexpr char name[] = "ts::cuda::TrsmPolicy";
-  using Arguments = TrsmArguments;
-
   DType type = DType::float64;
   int p = 1;  ///< columns of X
   TrsmAccess access = TrsmAccess::in_place;
@@ -50,12 +47,8 @@ struct TrsmPolicy {
     return factor_bytes() + tile * scalar_bytes(type) * parts_of(type);
   }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("p", p.p), each("access", p.access), each("factor_shared", p.factor_shared);
-    each("threads", p.threads), each("columns", p.columns), each("together", p.together), each("blocks", p.blocks);
-    each("vector", p.vector), each("alignment", p.alignment);
-  }
-  friend bool operator==(const TrsmPolicy&, const TrsmPolicy&) = default;
+  TS_POLICY(TrsmPolicy, TrsmArguments, "trsm/policy.hpp", type, p, access, factor_shared, threads, columns, together,
+            blocks, vector, alignment);
 };
 
 }  // namespace ts::inline v0::cuda

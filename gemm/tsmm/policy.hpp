@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/device/tall_policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -32,10 +33,6 @@ enum class TsmmWorker { lane = 0, warp = 1, warpgroup = 2 };
 /// kernels/tsmm.cuh. Groups of warps work on their own; a group takes chunks of rows, of which each of its teams has
 /// some, and each warp of a team some columns. Shared memory: the groups' rings of barriers, S, the slots.
 struct TsmmPolicy {
-  static constexpr char header[] = "tallskinny/gemm/tsmm/policy.hpp";
-  static constexpr char name[] = "ts::cuda::TsmmPolicy";
-  using Arguments = TsmmArguments;
-
   DType type = DType::float64;
   TsmmWorker worker = TsmmWorker::warp;
   Arithmetic arithmetic = Arithmetic::float64;  ///< or split
@@ -131,14 +128,8 @@ struct TsmmPolicy {
     return sums + tiles * 24 + (scalar() == 4 ? 146 : 132) + (scattered ? 18 : 0);
   }
 
-  static constexpr void members(auto& k, auto each) {
-    each("type", k.type), each("worker", k.worker), each("arithmetic", k.arithmetic), each("p", k.p), each("q", k.q);
-    each("accumulate", k.accumulate), each("mode_x", k.mode_x), each("pitch_x", k.pitch_x), each("unit_x", k.unit_x);
-    each("shift_x", k.shift_x), each("vector_x", k.vector_x), each("columns_y", k.columns_y);
-    each("unit_y", k.unit_y), each("bulk_y", k.bulk_y), each("tiles", k.tiles), each("column_warps", k.column_warps);
-    each("teams", k.teams), each("groups", k.groups), each("slots", k.slots), each("lag", k.lag);
-  }
-  friend bool operator==(const TsmmPolicy&, const TsmmPolicy&) = default;
+  TS_POLICY(TsmmPolicy, TsmmArguments, "tsmm/policy.hpp", type, worker, arithmetic, p, q, accumulate, mode_x, pitch_x,
+            unit_x, shift_x, vector_x, columns_y, unit_y, bulk_y, tiles, column_warps, teams, groups, slots, lag);
 
  private:
   static constexpr int fragment_block_bytes = 1024;  ///< 32 lanes with 32 bytes each

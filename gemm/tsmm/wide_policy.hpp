@@ -2,6 +2,7 @@
 // of an X with so many columns that S does not fit beside it.
 #pragma once
 
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map_policy.hpp"
 #include "tallskinny/gemm/tsmm/policy.hpp"
 
@@ -16,10 +17,6 @@ struct WideFactorArguments {
 
 /// Lays out S as tsmm_wide.cuh reads it.
 struct WideFactorPolicy {
-  static constexpr char header[] = "tallskinny/gemm/tsmm/wide_policy.hpp";
-  static constexpr char name[] = "ts::cuda::WideFactorPolicy";
-  using Arguments = WideFactorArguments;
-
   DType type = DType::float64;
   Arithmetic arithmetic = Arithmetic::float64;
   int q = 1;
@@ -29,11 +26,8 @@ struct WideFactorPolicy {
 
   static constexpr int threads = 256;
 
-  static constexpr void members(auto& k, auto each) {
-    each("type", k.type), each("arithmetic", k.arithmetic), each("q", k.q), each("narrow_s", k.narrow_s);
-    each("column_warps", k.column_warps), each("columns_y", k.columns_y);
-  }
-  friend bool operator==(const WideFactorPolicy&, const WideFactorPolicy&) = default;
+  TS_POLICY(WideFactorPolicy, WideFactorArguments, "tsmm/wide_policy.hpp", type, arithmetic, q, narrow_s, column_warps,
+            columns_y);
 };
 
 /// `panels` of a stage's columns make a row of X. Those of tile i begin at number i turn / tiles: a D whose rows are a
@@ -52,10 +46,6 @@ struct WideArguments {
 /// A block takes tiles of rows, whose sums stay in registers while panels of X, in boxes of lines of 128 bytes side by
 /// side, and of S pass through a ring of stages.
 struct WidePolicy {
-  static constexpr char header[] = "tallskinny/gemm/tsmm/wide_policy.hpp";
-  static constexpr char name[] = "ts::cuda::WidePolicy";
-  using Arguments = WideArguments;
-
   DType type = DType::float64;
   Arithmetic arithmetic = Arithmetic::float64;  ///< or split
   int q = 1;
@@ -102,13 +92,8 @@ struct WidePolicy {
     return {type, arithmetic, q, narrow_s, column_warps, columns_y};
   }
 
-  static constexpr void members(auto& k, auto each) {
-    each("type", k.type), each("arithmetic", k.arithmetic), each("q", k.q), each("narrow_s", k.narrow_s);
-    each("accumulate", k.accumulate), each("columns_y", k.columns_y), each("vector_y", k.vector_y);
-    each("tiles", k.tiles), each("teams", k.teams), each("column_warps", k.column_warps), each("boxes", k.boxes);
-    each("stages", k.stages);
-  }
-  friend bool operator==(const WidePolicy&, const WidePolicy&) = default;
+  TS_POLICY(WidePolicy, WideArguments, "tsmm/wide_policy.hpp", type, arithmetic, q, narrow_s, accumulate, columns_y,
+            vector_y, tiles, teams, column_warps, boxes, stages);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -3,6 +3,7 @@
 
 #include "tallskinny/gemm/device/arguments.hpp"
 #include "tallskinny/gemm/device/tall_policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map_policy.hpp"
 
 namespace ts::inline v0::cuda {
@@ -25,10 +26,6 @@ struct InnerArguments {
 enum class InnerKernel { warps, warpgroups, narrow_gram };
 
 struct InnerPolicy {
-  static constexpr char header[] = "tallskinny/gemm/tsmttsm/policy.hpp";
-  static constexpr char name[] = "ts::cuda::InnerPolicy";
-  using Arguments = InnerArguments;
-
   DType type = DType::float64;
   InnerKernel kernel = InnerKernel::warps;
   Arithmetic arithmetic = Arithmetic::float64;
@@ -146,20 +143,10 @@ struct InnerPolicy {
     return barrier_bytes + (cluster > 1 ? inbox_reserve() : 0) + (all > kept_bytes() ? all : kept_bytes()) + tail;
   }
 
-  static constexpr void members(auto& x, auto each) {
-    each("type", x.type), each("kernel", x.kernel), each("arithmetic", x.arithmetic);
-    each("p", x.p), each("q", x.q), each("gram", x.gram), each("swap", x.swap), each("fold", x.fold);
-    each("mode_a", x.mode_a), each("pitch_a", x.pitch_a), each("vector_a", x.vector_a), each("unit_a", x.unit_a);
-    each("shift_a", x.shift_a);
-    each("mode_b", x.mode_b), each("pitch_b", x.pitch_b), each("vector_b", x.vector_b), each("unit_b", x.unit_b);
-    each("shift_b", x.shift_b);
-    each("parts", x.parts), each("sub_rows", x.sub_rows), each("stages", x.stages), each("producers", x.producers);
-    each("residents", x.residents), each("slices", x.slices), each("flush", x.flush), each("panels", x.panels);
-    each("cluster", x.cluster), each("tiles_left", x.tiles_left), each("tiles_right", x.tiles_right);
-    each("warps_left", x.warps_left), each("warps_right", x.warps_right);
-    each("three", x.three), each("pairs", x.pairs), each("give", x.give);
-  }
-  friend bool operator==(const InnerPolicy&, const InnerPolicy&) = default;
+  TS_POLICY(InnerPolicy, InnerArguments, "tsmttsm/policy.hpp", type, kernel, arithmetic, p, q, gram, swap, fold, mode_a,
+            pitch_a, vector_a, unit_a, shift_a, mode_b, pitch_b, vector_b, unit_b, shift_b, parts, sub_rows, stages,
+            producers, residents, slices, flush, panels, cluster, tiles_left, tiles_right, warps_left, warps_right,
+            three, pairs, give);
 
  private:
   static constexpr bool by_columns(TallMode mode) {
@@ -176,9 +163,6 @@ struct InnerHalfArguments {
 
 /// tsmttsm_half: 16-bit types and an A of many columns, by boxes of 64 columns and 64 rows.
 struct InnerHalfPolicy {
-  static constexpr char header[] = "tallskinny/gemm/tsmttsm/policy.hpp";
-  static constexpr char name[] = "ts::cuda::InnerHalfPolicy";
-  using Arguments = InnerHalfArguments;
   static constexpr Arithmetic arithmetic = Arithmetic::half;
   static constexpr bool gram = false, swap = false, parts = false;
   static constexpr int fold = 1, cluster = 1, box = 64;
@@ -207,10 +191,7 @@ struct InnerHalfPolicy {
     return alignment + (ring > kept ? ring : kept);
   }
 
-  static constexpr void members(auto& x, auto each) {
-    each("type", x.type), each("p", x.p), each("q", x.q), each("stages", x.stages), each("panels", x.panels);
-  }
-  friend bool operator==(const InnerHalfPolicy&, const InnerHalfPolicy&) = default;
+  TS_POLICY(InnerHalfPolicy, InnerHalfArguments, "tsmttsm/policy.hpp", type, p, q, stages, panels);
 
  private:
   [[nodiscard]] constexpr TallChunk chunk(int width) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::bench {
 
@@ -30,8 +31,6 @@ struct InnerArguments {
 };
 /// bench_fill, bench_hash and bench_inner.
 struct BenchPolicy {
-  static constexpr char header[] = "tallskinny/app/tsbench/kernels/policy.hpp";
-  static constexpr char name[] = "ts::bench::BenchPolicy";
   template <class A>
   using Arguments = A;  // each kernel has its own
 
@@ -39,8 +38,7 @@ struct BenchPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type); }
-  friend bool operator==(const BenchPolicy&, const BenchPolicy&) = default;
+  TS_POLICY_OF(BenchPolicy, "tallskinny/app/tsbench/kernels/policy.hpp", "ts::bench::BenchPolicy", type);
 };
 
 }  // namespace ts::bench

@@ -3,6 +3,7 @@
 
 #include "tallskinny/gemm/assign/exact/arguments.hpp"
 #include "tallskinny/gemm/assign/sums/arguments.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -20,17 +21,12 @@ struct DecideArguments {
 
 /// exact/kernels/assign_decide.cuh
 struct DecidePolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/exact/policy.hpp";
-  static constexpr char name[] = "ts::cuda::DecidePolicy";
-  using Arguments = DecideArguments;
-
   DType type = DType::float64;
 
   static constexpr int threads = 256, blocks_at_once = 2;
   static constexpr int shared_bytes = 384;  ///< static: where warps meet
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type); }
-  friend bool operator==(const DecidePolicy&, const DecidePolicy&) = default;
+  TS_POLICY(DecidePolicy, DecideArguments, "assign/exact/policy.hpp", type);
 };
 
 struct VerifyArguments {
@@ -42,16 +38,11 @@ struct VerifyArguments {
 
 /// exact/kernels/assign_verify.cuh
 struct VerifyPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/exact/policy.hpp";
-  static constexpr char name[] = "ts::cuda::VerifyPolicy";
-  using Arguments = VerifyArguments;
-
   DType type = DType::float64;
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type); }
-  friend bool operator==(const VerifyPolicy&, const VerifyPolicy&) = default;
+  TS_POLICY(VerifyPolicy, VerifyArguments, "assign/exact/policy.hpp", type);
 };
 
 /// ||x_i - c_label||^2; of those, weighted, the sum over a chunk.
@@ -70,17 +61,12 @@ struct DistancesArguments {
 
 /// exact/kernels/assign_distances.cuh
 struct DistancesPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/exact/policy.hpp";
-  static constexpr char name[] = "ts::cuda::DistancesPolicy";
-  using Arguments = DistancesArguments;
-
   DType type = DType::float64;
   DistancesTask task = DistancesTask::own;
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type), each("task", p.task); }
-  friend bool operator==(const DistancesPolicy&, const DistancesPolicy&) = default;
+  TS_POLICY(DistancesPolicy, DistancesArguments, "assign/exact/policy.hpp", type, task);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/rows/arguments.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -14,16 +15,11 @@ struct UnitRowsArguments {
 
 /// rows/kernels/unit_rows.cuh
 struct UnitRowsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/rows/policy.hpp";
-  static constexpr char name[] = "ts::cuda::UnitRowsPolicy";
-  using Arguments = UnitRowsArguments;
-
   DType type = DType::float64;
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type); }
-  friend bool operator==(const UnitRowsPolicy&, const UnitRowsPolicy&) = default;
+  TS_POLICY(UnitRowsPolicy, UnitRowsArguments, "assign/rows/policy.hpp", type);
 };
 
 struct ResetLabelsArguments {
@@ -35,15 +31,10 @@ struct ResetLabelsArguments {
 
 /// rows/kernels/reset_labels.cuh
 struct ResetLabelsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/rows/policy.hpp";
-  static constexpr char name[] = "ts::cuda::ResetLabelsPolicy";
-  using Arguments = ResetLabelsArguments;
-
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const ResetLabelsPolicy&, const ResetLabelsPolicy&) = default;
+  TS_POLICY(ResetLabelsPolicy, ResetLabelsArguments, "assign/rows/policy.hpp");
 };
 
 }  // namespace ts::inline v0::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/scores/heads_policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -19,15 +20,10 @@ struct BoundsMovesArguments {
 
 /// scores/kernels/bounds_moves.cuh, a warp a centroid
 struct BoundsMovesPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/bounds_policy.hpp";
-  static constexpr char name[] = "ts::cuda::BoundsMovesPolicy";
-  using Arguments = BoundsMovesArguments;
-
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const BoundsMovesPolicy&, const BoundsMovesPolicy&) = default;
+  TS_POLICY(BoundsMovesPolicy, BoundsMovesArguments, "assign/scores/bounds_policy.hpp");
 };
 
 struct BoundsUppersArguments {
@@ -42,16 +38,11 @@ struct BoundsUppersArguments {
 
 /// scores/kernels/bounds_uppers.cuh, a warp a row
 struct BoundsUppersPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/bounds_policy.hpp";
-  static constexpr char name[] = "ts::cuda::BoundsUppersPolicy";
-  using Arguments = BoundsUppersArguments;
-
   DType type = DType::float32;
 
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type); }
-  friend bool operator==(const BoundsUppersPolicy&, const BoundsUppersPolicy&) = default;
+  TS_POLICY(BoundsUppersPolicy, BoundsUppersArguments, "assign/scores/bounds_policy.hpp", type);
 };
 
 struct BoundsListsArguments {
@@ -79,28 +70,18 @@ struct BoundsTurnsArguments {
 
 /// scores/kernels/bounds_turns.cuh, one block
 struct BoundsTurnsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/bounds_policy.hpp";
-  static constexpr char name[] = "ts::cuda::BoundsTurnsPolicy";
-  using Arguments = BoundsTurnsArguments;
-
   static constexpr DType type = DType::float32;
   static constexpr int threads = 1024;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const BoundsTurnsPolicy&, const BoundsTurnsPolicy&) = default;
+  TS_POLICY(BoundsTurnsPolicy, BoundsTurnsArguments, "assign/scores/bounds_policy.hpp");
 };
 
 /// scores/kernels/bounds_lists.cuh, a warp a tile
 struct BoundsListsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/bounds_policy.hpp";
-  static constexpr char name[] = "ts::cuda::BoundsListsPolicy";
-  using Arguments = BoundsListsArguments;
-
   static constexpr DType type = DType::float16;
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const BoundsListsPolicy&, const BoundsListsPolicy&) = default;
+  TS_POLICY(BoundsListsPolicy, BoundsListsArguments, "assign/scores/bounds_policy.hpp");
 };
 
 }  // namespace ts::inline v0::cuda

@@ -3,6 +3,7 @@
 
 #include "tallskinny/gemm/assign/scores/heads_arguments.hpp"
 #include "tallskinny/gemm/assign/scores/policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -42,18 +43,13 @@ struct HeadsAxesArguments {
 
 /// scores/kernels/heads_axes.cuh, a thread a number of the stages
 struct HeadsAxesPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
-  static constexpr char name[] = "ts::cuda::HeadsAxesPolicy";
-  using Arguments = HeadsAxesArguments;
-
   int columns = 64;
 
   static constexpr DType type = DType::float16;
   static constexpr int threads = 256, stage_columns = HeadsRowsShape::stage_columns;
   [[nodiscard]] constexpr int column_warps() const noexcept { return HeadsRowsShape{columns}.column_warps(); }
 
-  static constexpr void members(auto& p, auto each) { each("columns", p.columns); }
-  friend bool operator==(const HeadsAxesPolicy&, const HeadsAxesPolicy&) = default;
+  TS_POLICY(HeadsAxesPolicy, HeadsAxesArguments, "assign/scores/heads_policy.hpp", columns);
 };
 
 struct AxesFactorArguments {
@@ -65,10 +61,6 @@ struct AxesFactorArguments {
 
 /// scores/kernels/axes_factor.cuh, one block
 struct AxesFactorPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
-  static constexpr char name[] = "ts::cuda::AxesFactorPolicy";
-  using Arguments = AxesFactorArguments;
-
   int columns = 64;  ///< at least m
 
   static constexpr DType type = DType::float64;
@@ -76,8 +68,7 @@ struct AxesFactorPolicy {
   /// Of the upper triangle, and the diagonal as it was.
   [[nodiscard]] constexpr int shared_bytes() const noexcept { return 4 * columns * (columns + 1) + 8 * columns; }
 
-  static constexpr void members(auto& p, auto each) { each("columns", p.columns); }
-  friend bool operator==(const AxesFactorPolicy&, const AxesFactorPolicy&) = default;
+  TS_POLICY(AxesFactorPolicy, AxesFactorArguments, "assign/scores/heads_policy.hpp", columns);
 };
 
 struct HeadsRowsArguments {
@@ -94,10 +85,6 @@ struct HeadsRowsArguments {
 
 /// scores/kernels/heads_rows.cuh, a block a tile of rows
 struct HeadsRowsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
-  static constexpr char name[] = "ts::cuda::HeadsRowsPolicy";
-  using Arguments = HeadsRowsArguments;
-
   DType type = DType::float32;
   HeadNumbers numbers = HeadNumbers::float16;
   int columns = 64;   ///< axes, padded
@@ -114,11 +101,8 @@ struct HeadsRowsPolicy {
            4 * (rows() * (1 + column_warps()) + (d + stage_columns - 1) / stage_columns * stage_columns);
   }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("numbers", p.numbers), each("columns", p.columns), each("vector", p.vector),
-        each("alignment", p.alignment);
-  }
-  friend bool operator==(const HeadsRowsPolicy&, const HeadsRowsPolicy&) = default;
+  TS_POLICY(HeadsRowsPolicy, HeadsRowsArguments, "assign/scores/heads_policy.hpp", type, numbers, columns, vector,
+            alignment);
 };
 
 struct HeadsCentroidsArguments {
@@ -135,17 +119,12 @@ struct HeadsCentroidsArguments {
 
 /// scores/kernels/heads_centroids.cuh, a warp a centroid
 struct HeadsCentroidsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
-  static constexpr char name[] = "ts::cuda::HeadsCentroidsPolicy";
-  using Arguments = HeadsCentroidsArguments;
-
   HeadNumbers numbers = HeadNumbers::float16;
 
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("numbers", p.numbers); }
-  friend bool operator==(const HeadsCentroidsPolicy&, const HeadsCentroidsPolicy&) = default;
+  TS_POLICY(HeadsCentroidsPolicy, HeadsCentroidsArguments, "assign/scores/heads_policy.hpp", numbers);
 };
 
 struct HeadsLimitsArguments {
@@ -166,10 +145,6 @@ struct HeadsLimitsArguments {
 
 /// scores/kernels/heads_limits.cuh, a warp 32 rows
 struct HeadsLimitsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
-  static constexpr char name[] = "ts::cuda::HeadsLimitsPolicy";
-  using Arguments = HeadsLimitsArguments;
-
   DType type = DType::float32;
   int d = 1;            ///< columns
   int steps = 1;        ///< of 16 columns of a row in `by_rows`
@@ -181,11 +156,8 @@ struct HeadsLimitsPolicy {
   static constexpr bool wide = false, margin = false;
   static constexpr int parts = 1;
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("d", p.d), each("steps", p.steps), each("float_steps", p.float_steps),
-        each("vector", p.vector), each("alignment", p.alignment);
-  }
-  friend bool operator==(const HeadsLimitsPolicy&, const HeadsLimitsPolicy&) = default;
+  TS_POLICY(HeadsLimitsPolicy, HeadsLimitsArguments, "assign/scores/heads_policy.hpp", type, d, steps, float_steps,
+            vector, alignment);
 };
 
 struct HeadsTilesArguments {
@@ -198,10 +170,6 @@ struct HeadsTilesArguments {
 
 /// scores/kernels/heads_tiles.cuh (sm_90a)
 struct HeadsTilesPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
-  static constexpr char name[] = "ts::cuda::HeadsTilesPolicy";
-  using Arguments = HeadsTilesArguments;
-
   int steps = 4;          ///< of 32 bytes: of heads, and one of limits; whole stages
   int stage_steps = 4;    ///< of a stage
   int groups = 3;         ///< warpgroups that multiply
@@ -219,11 +187,8 @@ struct HeadsTilesPolicy {
   [[nodiscard]] constexpr int shared_bytes() const { return barriers_at() + 16 * most_stages; }
   [[nodiscard]] constexpr int registers() const { return 65536 / threads() / 8 * 8; }
 
-  static constexpr void members(auto& p, auto each) {
-    each("steps", p.steps), each("stage_steps", p.stage_steps), each("groups", p.groups), each("stages", p.stages),
-        each("each_row", p.each_row), each("numbers", p.numbers);
-  }
-  friend bool operator==(const HeadsTilesPolicy&, const HeadsTilesPolicy&) = default;
+  TS_POLICY(HeadsTilesPolicy, HeadsTilesArguments, "assign/scores/heads_policy.hpp", steps, stage_steps, groups, stages,
+            each_row, numbers);
 };
 
 struct HeadsListsArguments {
@@ -236,15 +201,10 @@ struct HeadsListsArguments {
 
 /// scores/kernels/heads_lists.cuh, a warp a tile
 struct HeadsListsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/heads_policy.hpp";
-  static constexpr char name[] = "ts::cuda::HeadsListsPolicy";
-  using Arguments = HeadsListsArguments;
-
   static constexpr DType type = DType::float16;
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const HeadsListsPolicy&, const HeadsListsPolicy&) = default;
+  TS_POLICY(HeadsListsPolicy, HeadsListsArguments, "assign/scores/heads_policy.hpp");
 };
 
 }  // namespace ts::inline v0::cuda

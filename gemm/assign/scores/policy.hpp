@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/scores/arguments.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -12,19 +13,8 @@ namespace ts::inline v0::cuda {
 /// Rows of a warpgroup's tile; bytes of 16 columns of a float16 operand in shared memory are 32 for each of its rows.
 inline constexpr int group_rows = 64, step_bytes = 32;
 
-/// What P::members tells last, of every policy here.
-template <class Self, class Each>
-constexpr void tell_common(Self& p, Each each) {
-  each("wide", p.wide), each("vector", p.vector), each("alignment", p.alignment), each("warps", p.warps),
-      each("blocks", p.blocks), each("on_chip", p.on_chip), each("fast", p.fast), each("margin", p.margin);
-}
-
 /// scores/kernels/assign_narrow.cuh
 struct NarrowPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/policy.hpp";
-  static constexpr char name[] = "ts::cuda::NarrowPolicy";
-  using Arguments = ScoresArguments;
-
   DType type = DType::float64;
   int d = 1;             ///< columns
   int groups = 1;        ///< of four centroids
@@ -47,20 +37,13 @@ struct NarrowPolicy {
   [[nodiscard]] constexpr int sums_at() const { return shifts_at() + (d + 3) / 4 * 4 * shift_bytes(wide); }
   [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("d", p.d), each("groups", p.groups), each("rows", p.rows);
-    tell_common(p, each);
-  }
-  friend bool operator==(const NarrowPolicy&, const NarrowPolicy&) = default;
+  TS_POLICY(NarrowPolicy, ScoresArguments, "assign/scores/policy.hpp", type, d, groups, rows, wide, vector, alignment,
+            warps, blocks, on_chip, fast, margin);
 };
 
 /// Tensor instructions of a warp: scores/kernels/assign_single.cuh for rows as they are, assign_scores.cuh for rows
 /// that are shifted and scaled first.
 struct TensorPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/policy.hpp";
-  static constexpr char name[] = "ts::cuda::TensorPolicy";
-  using Arguments = ScoresArguments;
-
   DType type = DType::float64;
   int d = 1;              ///< columns
   int steps = 1;          ///< of 16 columns
@@ -103,22 +86,13 @@ struct TensorPolicy {
   /// What the bound of a row as it is is made of.
   [[nodiscard]] constexpr int static_bytes() const { return as_are ? 16 : 0; }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("d", p.d), each("steps", p.steps), each("tiles", p.tiles), each("chunk", p.chunk),
-        each("resident", p.resident), each("row_tiles", p.row_tiles), each("parts", p.parts), each("paired", p.paired),
-        each("as_are", p.as_are), each("group", p.group), each("packed", p.packed), each("ahead", p.ahead),
-        each("confirms", p.confirms);
-    tell_common(p, each);
-  }
-  friend bool operator==(const TensorPolicy&, const TensorPolicy&) = default;
+  TS_POLICY(TensorPolicy, ScoresArguments, "assign/scores/policy.hpp", type, d, steps, tiles, chunk, resident,
+            row_tiles, parts, paired, as_are, group, packed, ahead, confirms, wide, vector, alignment, warps, blocks,
+            on_chip, fast, margin);
 };
 
 /// Tensor instructions of a warpgroup: scores/kernels/assign_groups.cuh
 struct GroupsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/policy.hpp";
-  static constexpr char name[] = "ts::cuda::GroupsPolicy";
-  using Arguments = ScoresArguments;
-
   DType type = DType::float64;
   int d = 1;              ///< columns
   int steps = 1;          ///< of 16 columns
@@ -183,15 +157,9 @@ struct GroupsPolicy {
     return barriers_at() + 8 * (2 * most_stages + (producers > 0 ? 2 * turns() * groups : 0));
   }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("d", p.d), each("steps", p.steps), each("centroids", p.centroids),
-        each("chunk", p.chunk), each("groups", p.groups), each("producers", p.producers), each("stages", p.stages),
-        each("stage_steps", p.stage_steps), each("held", p.held), each("parts", p.parts), each("ahead", p.ahead),
-        each("confirms", p.confirms), each("chosen", p.chosen), each("bounded", p.bounded),
-        each("collects", p.collects), each("as_are", p.as_are);
-    tell_common(p, each);
-  }
-  friend bool operator==(const GroupsPolicy&, const GroupsPolicy&) = default;
+  TS_POLICY(GroupsPolicy, ScoresArguments, "assign/scores/policy.hpp", type, d, steps, centroids, chunk, groups,
+            producers, stages, stage_steps, held, parts, ahead, confirms, chosen, bounded, collects, as_are, wide,
+            vector, alignment, warps, blocks, on_chip, fast, margin);
 };
 
 }  // namespace ts::inline v0::cuda

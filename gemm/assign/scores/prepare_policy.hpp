@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/scores/arguments.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -14,15 +15,10 @@ struct GatherArguments {
 
 /// scores/kernels/assign_gather.cuh
 struct GatherPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/prepare_policy.hpp";
-  static constexpr char name[] = "ts::cuda::GatherPolicy";
-  using Arguments = GatherArguments;
-
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const GatherPolicy&, const GatherPolicy&) = default;
+  TS_POLICY(GatherPolicy, GatherArguments, "assign/scores/prepare_policy.hpp");
 };
 
 struct PrepareArguments {
@@ -39,10 +35,6 @@ struct PrepareArguments {
 
 /// scores/kernels/assign_prepare.cuh, a warp a centroid
 struct PreparePolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/scores/prepare_policy.hpp";
-  static constexpr char name[] = "ts::cuda::PreparePolicy";
-  using Arguments = PrepareArguments;
-
   int d = 1;      ///< columns
   int steps = 0;  ///< of 16 columns; 0 for scores in float32 or none
   int chunk = 0;  ///< centroids of a chunk, 0 for fragments
@@ -50,8 +42,7 @@ struct PreparePolicy {
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("d", p.d), each("steps", p.steps), each("chunk", p.chunk); }
-  friend bool operator==(const PreparePolicy&, const PreparePolicy&) = default;
+  TS_POLICY(PreparePolicy, PrepareArguments, "assign/scores/prepare_policy.hpp", d, steps, chunk);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/scores/heads_policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -23,15 +24,10 @@ struct SeedHeadsArguments {
 
 /// seeding/kernels/seed_heads.cuh, a warp a row
 struct SeedHeadsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedHeadsPolicy";
-  using Arguments = SeedHeadsArguments;
-
   static constexpr DType type = DType::float32;
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SeedHeadsPolicy&, const SeedHeadsPolicy&) = default;
+  TS_POLICY(SeedHeadsPolicy, SeedHeadsArguments, "assign/seeding/nearer_policy.hpp");
 };
 
 struct SeedLimitsArguments {
@@ -45,15 +41,10 @@ struct SeedLimitsArguments {
 
 /// seeding/kernels/seed_limits.cuh, a thread a row
 struct SeedLimitsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedLimitsPolicy";
-  using Arguments = SeedLimitsArguments;
-
   static constexpr DType type = DType::float32;
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SeedLimitsPolicy&, const SeedLimitsPolicy&) = default;
+  TS_POLICY(SeedLimitsPolicy, SeedLimitsArguments, "assign/seeding/nearer_policy.hpp");
 };
 
 struct SeedCandidatesArguments {
@@ -66,15 +57,10 @@ struct SeedCandidatesArguments {
 
 /// seeding/kernels/seed_candidates.cuh, a warp a candidate
 struct SeedCandidatesPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedCandidatesPolicy";
-  using Arguments = SeedCandidatesArguments;
-
   static constexpr DType type = DType::float16;
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SeedCandidatesPolicy&, const SeedCandidatesPolicy&) = default;
+  TS_POLICY(SeedCandidatesPolicy, SeedCandidatesArguments, "assign/seeding/nearer_policy.hpp");
 };
 
 /// A row that a candidate may be nearer to; then its squared distance takes the candidate's place.
@@ -102,16 +88,11 @@ struct SeedPairsArguments {
 
 /// seeding/kernels/seed_pairs.cuh, a block 32 candidates
 struct SeedPairsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedPairsPolicy";
-  using Arguments = SeedPairsArguments;
-
   static constexpr DType type = DType::float16;
   static constexpr int threads = 1024, blocks_at_once = 2;
   static constexpr int shared_bytes = threads / 32 * 33 * 4 + 8;  ///< static
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SeedPairsPolicy&, const SeedPairsPolicy&) = default;
+  TS_POLICY(SeedPairsPolicy, SeedPairsArguments, "assign/seeding/nearer_policy.hpp");
 };
 
 struct SeedMeasureArguments {
@@ -125,15 +106,10 @@ struct SeedMeasureArguments {
 
 /// seeding/kernels/seed_measure.cuh, eight lanes a pair
 struct SeedMeasurePolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedMeasurePolicy";
-  using Arguments = SeedMeasureArguments;
-
   static constexpr DType type = DType::float32;
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SeedMeasurePolicy&, const SeedMeasurePolicy&) = default;
+  TS_POLICY(SeedMeasurePolicy, SeedMeasureArguments, "assign/seeding/nearer_policy.hpp");
 };
 
 /// sum_i w_i D_i^2 in a unit, before choices and after them, and how many there were; -1: of too many pairs none.
@@ -161,16 +137,11 @@ struct SeedAheadArguments {
 
 /// seeding/kernels/seed_ahead.cuh
 struct SeedAheadPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedAheadPolicy";
-  using Arguments = SeedAheadArguments;
-
   static constexpr DType type = DType::float32;
   static constexpr int threads = 512, most_blocks = 256;
   static constexpr int shared_bytes = threads / 32 * 16 + most_blocks * 8;  ///< static
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SeedAheadPolicy&, const SeedAheadPolicy&) = default;
+  TS_POLICY(SeedAheadPolicy, SeedAheadArguments, "assign/seeding/nearer_policy.hpp");
 };
 
 struct SeedGainsArguments {
@@ -186,15 +157,10 @@ struct SeedGainsArguments {
 
 /// seeding/kernels/seed_gains.cuh, a warp a candidate
 struct SeedGainsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedGainsPolicy";
-  using Arguments = SeedGainsArguments;
-
   static constexpr DType type = DType::float32;
   static constexpr int threads = 256, blocks_at_once = 4;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SeedGainsPolicy&, const SeedGainsPolicy&) = default;
+  TS_POLICY(SeedGainsPolicy, SeedGainsArguments, "assign/seeding/nearer_policy.hpp");
 };
 
 struct SeedTurnsArguments {
@@ -215,17 +181,12 @@ struct SeedTurnsArguments {
 
 /// seeding/kernels/seed_turns.cuh
 struct SeedTurnsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/nearer_policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedTurnsPolicy";
-  using Arguments = SeedTurnsArguments;
-
   static constexpr DType type = DType::float32;
   static constexpr int threads = 512, most_trials = 16;
   static constexpr int shared_bytes = threads / 32 * (32 + 4 * most_trials) + 16;  ///< static
   static constexpr int bytes_of_draw = 24;                                         ///< dynamic
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SeedTurnsPolicy&, const SeedTurnsPolicy&) = default;
+  TS_POLICY(SeedTurnsPolicy, SeedTurnsArguments, "assign/seeding/nearer_policy.hpp");
 };
 
 }  // namespace ts::inline v0::cuda

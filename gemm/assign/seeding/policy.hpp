@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/rows/arguments.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -24,17 +25,12 @@ struct SeedGatherArguments {
 
 /// seeding/kernels/seed_gather.cuh
 struct SeedGatherPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedGatherPolicy";
-  using Arguments = SeedGatherArguments;
-
   DType type = DType::float64;
   bool wide = false;  ///< distances are kept in float64, not float32
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type), each("wide", p.wide); }
-  friend bool operator==(const SeedGatherPolicy&, const SeedGatherPolicy&) = default;
+  TS_POLICY(SeedGatherPolicy, SeedGatherArguments, "assign/seeding/policy.hpp", type, wide);
 };
 
 /// A draw begins at this row, the first of a chunk, and passes `rest` in the running sum of w D^2.
@@ -52,18 +48,13 @@ struct SeedDrawArguments {
 
 /// seeding/kernels/seed_draw.cuh
 struct SeedDrawPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedDrawPolicy";
-  using Arguments = SeedDrawArguments;
-
   bool wide = false;  ///< distances are kept in float64, not float32
 
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
   static constexpr int shared_bytes = 8 * threads;  ///< static
 
-  static constexpr void members(auto& p, auto each) { each("wide", p.wide); }
-  friend bool operator==(const SeedDrawPolicy&, const SeedDrawPolicy&) = default;
+  TS_POLICY(SeedDrawPolicy, SeedDrawArguments, "assign/seeding/policy.hpp", wide);
 };
 
 struct SeedKeepArguments {
@@ -77,17 +68,12 @@ struct SeedKeepArguments {
 
 /// seeding/kernels/seed_keep.cuh
 struct SeedKeepPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedKeepPolicy";
-  using Arguments = SeedKeepArguments;
-
   bool wide = false;  ///< distances are kept in float64, not float32
 
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("wide", p.wide); }
-  friend bool operator==(const SeedKeepPolicy&, const SeedKeepPolicy&) = default;
+  TS_POLICY(SeedKeepPolicy, SeedKeepArguments, "assign/seeding/policy.hpp", wide);
 };
 
 /// Of seed_distances.cuh and seed_labelled.cuh.
@@ -108,10 +94,6 @@ struct SeedDistancesArguments {
 
 /// seeding/kernels/seed_distances.cuh
 struct SeedDistancesPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedDistancesPolicy";
-  using Arguments = SeedDistancesArguments;
-
   DType type = DType::float64;
   Coordinates coordinates = Coordinates::wide;
   int candidates = 1;  ///< at a time
@@ -130,18 +112,12 @@ struct SeedDistancesPolicy {
     return threads * (columns * size + 16) + candidates * columns * size + results() * threads / 32 * 8;
   }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("coordinates", p.coordinates), each("candidates", p.candidates), each("lower", p.lower);
-  }
-  friend bool operator==(const SeedDistancesPolicy&, const SeedDistancesPolicy&) = default;
+  TS_POLICY(SeedDistancesPolicy, SeedDistancesArguments, "assign/seeding/policy.hpp", type, coordinates, candidates,
+            lower);
 };
 
 /// seeding/kernels/seed_labelled.cuh
 struct SeedLabelledPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedLabelledPolicy";
-  using Arguments = SeedDistancesArguments;
-
   DType type = DType::float64;
   Coordinates coordinates = Coordinates::wide;
 
@@ -149,8 +125,7 @@ struct SeedLabelledPolicy {
   static constexpr int shared_bytes = threads / 32 * 8;  ///< static
   [[nodiscard]] constexpr bool wide() const { return coordinates == Coordinates::wide; }
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type), each("coordinates", p.coordinates); }
-  friend bool operator==(const SeedLabelledPolicy&, const SeedLabelledPolicy&) = default;
+  TS_POLICY(SeedLabelledPolicy, SeedDistancesArguments, "assign/seeding/policy.hpp", type, coordinates);
 };
 
 struct SeedCountArguments {
@@ -162,16 +137,11 @@ struct SeedCountArguments {
 
 /// seeding/kernels/seed_count.cuh
 struct SeedCountPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedCountPolicy";
-  using Arguments = SeedCountArguments;
-
   bool shared = true;  ///< a block counts in shared memory first
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("shared", p.shared); }
-  friend bool operator==(const SeedCountPolicy&, const SeedCountPolicy&) = default;
+  TS_POLICY(SeedCountPolicy, SeedCountArguments, "assign/seeding/policy.hpp", shared);
 };
 
 /// What seed_choose.cuh tells in the end: how many rows were chosen, and sum_i w_i D_i^2 with them.
@@ -198,10 +168,6 @@ struct SeedChooseArguments {
 
 /// seeding/kernels/seed_choose.cuh
 struct SeedChoosePolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/seeding/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SeedChoosePolicy";
-  using Arguments = SeedChooseArguments;
-
   bool wide = false;  ///< distances are kept in float64, not float32
   int trials = 8;     ///< places in its tables
 
@@ -213,8 +179,7 @@ struct SeedChoosePolicy {
   }
   [[nodiscard]] constexpr int shared_bytes() const { return trials * 8 * (threads / 32 + 3); }  ///< static
 
-  static constexpr void members(auto& p, auto each) { each("wide", p.wide), each("trials", p.trials); }
-  friend bool operator==(const SeedChoosePolicy&, const SeedChoosePolicy&) = default;
+  TS_POLICY(SeedChoosePolicy, SeedChooseArguments, "assign/seeding/policy.hpp", wide, trials);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/sums/arguments.hpp"
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -17,17 +18,12 @@ enum class MomentsRound { sum, spread, first_not_finite };
 
 /// sums/kernels/assign_moments.cuh
 struct MomentsPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/sums/policy.hpp";
-  static constexpr char name[] = "ts::cuda::MomentsPolicy";
-  using Arguments = MomentsArguments;
-
   DType type = DType::float64;
   MomentsRound round = MomentsRound::sum;
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("type", p.type), each("round", p.round); }
-  friend bool operator==(const MomentsPolicy&, const MomentsPolicy&) = default;
+  TS_POLICY(MomentsPolicy, MomentsArguments, "assign/sums/policy.hpp", type, round);
 };
 
 struct MeansArguments {
@@ -42,17 +38,12 @@ struct MeansArguments {
 
 /// sums/kernels/assign_means.cuh, a warp a cluster
 struct MeansPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/sums/policy.hpp";
-  static constexpr char name[] = "ts::cuda::MeansPolicy";
-  using Arguments = MeansArguments;
-
   bool move = false;  ///< centroids become means, or are looked at
 
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  static constexpr void members(auto& p, auto each) { each("move", p.move); }
-  friend bool operator==(const MeansPolicy&, const MeansPolicy&) = default;
+  TS_POLICY(MeansPolicy, MeansArguments, "assign/sums/policy.hpp", move);
 };
 
 struct SumsSortArguments {
@@ -65,10 +56,6 @@ struct SumsSortArguments {
 
 /// sums/kernels/sums_sort.cuh
 struct SumsSortPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/sums/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SumsSortPolicy";
-  using Arguments = SumsSortArguments;
-
   bool put = false;    ///< entries are put in order, or counted
   bool shared = true;  ///< counters of all clusters fit into shared memory
 
@@ -76,8 +63,7 @@ struct SumsSortPolicy {
   static constexpr int threads = 1024;
   static constexpr int counter_bytes = 4;  ///< of a cluster
 
-  static constexpr void members(auto& p, auto each) { each("put", p.put), each("shared", p.shared); }
-  friend bool operator==(const SumsSortPolicy&, const SumsSortPolicy&) = default;
+  TS_POLICY(SumsSortPolicy, SumsSortArguments, "assign/sums/policy.hpp", put, shared);
 };
 
 struct SumsPlacesArguments {
@@ -87,15 +73,10 @@ struct SumsPlacesArguments {
 
 /// sums/kernels/sums_places.cuh
 struct SumsPlacesPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/sums/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SumsPlacesPolicy";
-  using Arguments = SumsPlacesArguments;
-
   static constexpr DType type = DType::float32;
   static constexpr int threads = 256;
 
-  static constexpr void members(auto&, auto) {}
-  friend bool operator==(const SumsPlacesPolicy&, const SumsPlacesPolicy&) = default;
+  TS_POLICY(SumsPlacesPolicy, SumsPlacesArguments, "assign/sums/policy.hpp");
 };
 
 struct SumsAddArguments {
@@ -107,10 +88,6 @@ struct SumsAddArguments {
 
 /// sums/kernels/sums_add.cuh: the lanes of a team share a row, or a slab of its columns
 struct SumsAddPolicy {
-  static constexpr char header[] = "tallskinny/gemm/assign/sums/policy.hpp";
-  static constexpr char name[] = "ts::cuda::SumsAddPolicy";
-  using Arguments = SumsAddArguments;
-
   DType type = DType::float64;
   int d = 1;             ///< columns
   bool plain = true;     ///< the elements of a row lie side by side, without scales
@@ -132,12 +109,8 @@ struct SumsAddPolicy {
   [[nodiscard]] constexpr int slab() const { return team() * columns(); }
   [[nodiscard]] constexpr int slabs() const { return (d + slab() - 1) / slab(); }
 
-  static constexpr void members(auto& p, auto each) {
-    each("type", p.type), each("d", p.d), each("plain", p.plain), each("vector", p.vector),
-        each("alignment", p.alignment), each("pieces", p.pieces), each("rows", p.rows), each("ahead", p.ahead),
-        each("weighed", p.weighed);
-  }
-  friend bool operator==(const SumsAddPolicy&, const SumsAddPolicy&) = default;
+  TS_POLICY(SumsAddPolicy, SumsAddArguments, "assign/sums/policy.hpp", type, d, plain, vector, alignment, pieces, rows,
+            ahead, weighed);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -1,18 +1,13 @@
 // Policies: what specialises a kernel, as a plain struct that the host compiler and the run-time compiler both read.
 //
-// A policy lies in the policy.hpp of its room, which includes nothing but headers of that kind and core/dtype.hpp:
+// A policy lies in the policy.hpp of its room, which includes nothing but headers of that kind, declare_policy.hpp and
+// core/dtype.hpp:
 //
 //   struct RandomFillPolicy {
-//     static constexpr char header[] = "tallskinny/gemm/random/policy.hpp";
-//     static constexpr char name[] = "ts::cuda::RandomFillPolicy";
-//     using Arguments = RandomFillArguments;        // the one parameter of its kernels
 //     DType type = DType::float64;                  // members: bool, int, index_t, enumerations
 //     int vector = 1;
 //     constexpr int threads() const { return 256; } // threads, shared bytes and offsets follow from them
-//     static constexpr void members(auto& p, auto each) {
-//       each("type", p.type), each("vector", p.vector);
-//     }
-//     friend bool operator==(const RandomFillPolicy&, const RandomFillPolicy&) = default;
+//     TS_POLICY(RandomFillPolicy, RandomFillArguments, "random/policy.hpp", type, vector);
 //   };
 //
 // A kernel is compiled from `#include header`, one line `constexpr RandomFillPolicy policy{...};`, and its own
@@ -20,7 +15,10 @@
 // (KernelPlan::defines).
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
@@ -41,24 +39,21 @@ template <class P, class... Any>
   else
     return sizeof...(Any);
 }
-/// The number of those that P::members tells.
-template <class P>
-[[nodiscard]] consteval int count_told() {
-  int count = 0;
-  P policy{};
-  P::members(policy, [&](const char*, auto&) { ++count; });
-  return count;
-}
 
 }  // namespace detail
 
 /// The members of a policy as text.
 template <class P>
-[[nodiscard]] Defines members_of(const P& policy) {
-  static_assert(detail::count_members<P>() == detail::count_told<P>(), "P::members leaves a member out");
+[[nodiscard]] Defines members_of(P policy) {
   Defines members;
-  P::members(policy, [&](const char* name, const auto& value) {
-    members.emplace_back(name, std::to_string(static_cast<index_t>(value)));
+  policy.members([&members](auto... values) {
+    static_assert(detail::count_members<P>() == sizeof...(values), "TS_POLICY leaves a member out");
+    std::string_view names = P::member_names;
+    for (const index_t value : std::array<index_t, sizeof...(values)>{static_cast<index_t>(values)...}) {
+      const std::size_t comma = std::min(names.find(','), names.size());
+      members.emplace_back(names.substr(0, comma), std::to_string(value));
+      names.remove_prefix(std::min(comma + 2, names.size()));
+    }
   });
   return members;
 }
@@ -82,9 +77,8 @@ template <class P>
 [[nodiscard]] P policy_of(const KernelPlan& plan) {
   expect_policy(plan, policy_type<P>);
   P policy{};
-  std::size_t next = 0;
-  P::members(policy, [&](const char*, auto& value) {
-    value = static_cast<std::decay_t<decltype(value)>>(std::stoll(plan.defines[next++].second));
+  policy.members([text = plan.defines.begin()](auto&... values) mutable {
+    ((values = static_cast<std::decay_t<decltype(values)>>(std::stoll((text++)->second))), ...);
   });
   return policy;
 }

@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
+#include "tallskinny/gemm/copy/policy.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/random/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
@@ -7,24 +8,12 @@
 
 using namespace ts;
 
-namespace {
-
-struct OtherPolicy {
-  static constexpr char header[] = "tallskinny/gemm/random/policy.hpp";
-  static constexpr char name[] = "ts::cuda::OtherPolicy";
-  bool wide = false;
-  static constexpr void members(auto& p, auto each) { each("wide", p.wide); }
-  friend bool operator==(const OtherPolicy&, const OtherPolicy&) = default;
-};
-
-}  // namespace
-
 TEST_CASE("a policy is text in a plan, and reads back") {
   const cuda::RandomFillPolicy policy{DType::float32, 4, 16};
   const cuda::KernelPlan plan = cuda::plan_of("random_fill", policy);
   CHECK(plan.defines == cuda::Defines{{"type", "2"}, {"vector", "4"}, {"alignment", "16"}});
   CHECK(cuda::policy_of<cuda::RandomFillPolicy>(plan) == policy);
-  CHECK_THROWS_AS(cuda::policy_of<OtherPolicy>(plan), Error);
+  CHECK_THROWS_AS(cuda::policy_of<cuda::CopyRowsPolicy>(plan), Error);
 }
 
 TEST_CASE("a kernel is compiled from its policy and its file") {
