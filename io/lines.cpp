@@ -42,9 +42,6 @@ void set_lines(Description& d, index_t rows, index_t cols, index_t entries, cons
   d.peak_bytes = sum({d.peak_bytes, product({entries, lists}), product({std::max(rows, cols), 16})});
 }
 
-#define TS_INSTANTIATE(T) \
-  template CsrMatrix<T> assembled<T>(const WholeLines&, const T*, const Description&, const ReadOptions&);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, assembled)
 
 }  // namespace ts::inline v0::io

@@ -86,10 +86,8 @@ void NpyOutput<T>::commit() {
   body_->commit();
 }
 
-#define TS_INSTANTIATE(T) template class NpyOutput<T>;
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-TS_INSTANTIATE(std::int64_t)
-TS_INSTANTIATE(std::int32_t)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_CLASS, NpyOutput)
+TS_CLASS(std::int64_t, NpyOutput)
+TS_CLASS(std::int32_t, NpyOutput)
 
 }  // namespace ts::inline v0::io

@@ -144,10 +144,8 @@ void TableOutput<T>::commit() {
   body_->commit();
 }
 
-#define TS_INSTANTIATE(T) template class TableOutput<T>;
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-TS_INSTANTIATE(std::int64_t)
-TS_INSTANTIATE(std::int32_t)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_CLASS, TableOutput)
+TS_CLASS(std::int64_t, TableOutput)
+TS_CLASS(std::int32_t, TableOutput)
 
 }  // namespace ts::inline v0::io

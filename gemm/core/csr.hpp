@@ -90,3 +90,8 @@ template <class T, class I>
 }
 
 }  // namespace ts::inline v0
+
+/// TS_FUNCTION of one that has the type of column numbers for a second parameter.
+#define TS_INDEXED_FUNCTION(T, name)                              \
+  template decltype(name<T, std::int32_t>) name<T, std::int32_t>; \
+  template decltype(name<T, std::int64_t>) name<T, std::int64_t>;

@@ -233,12 +233,7 @@ bool library_inner(const Context& ctx, const Kernels& kernels, Op op, result_t<T
   return true;
 }
 
-#define TS_INSTANTIATE(T)                                                                                             \
-  template bool library_multiply<T>(const Context&, Op, result_t<T>, Strided<const T>, Strided<const result_t<T>>,    \
-                                    result_t<T>, Strided<result_t<T>>);                                               \
-  template bool library_inner<T>(const Context&, const Kernels&, Op, result_t<T>, Strided<const T>, Strided<const T>, \
-                                 result_t<T>, Strided<result_t<T>>, bool);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, library_multiply)
+TS_FOR_EACH_TYPE(TS_FUNCTION, library_inner)
 
 }  // namespace ts::inline v0::cpu

@@ -33,8 +33,6 @@ void detail::convert(const Context& ctx, DeviceStrided<const T> from, DeviceStri
                                           from_rows ? from.row_stride : from.col_stride, from.rows, from.cols});
 }
 
-#define TS_INSTANTIATE(T) template void detail::convert<T>(const Context&, DeviceStrided<const T>, DeviceStrided<T>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, detail::convert)
 
 }  // namespace ts::inline v0

@@ -57,10 +57,10 @@ void add_parts_of_results(const Context& ctx, std::span<const R> parts, Op op, R
        scalars_of(alpha), scalars_of(beta), static_cast<int>(op == Op::adjoint), static_cast<int>(triangle)});
 }
 
-#define TS_INSTANTIATE(R)                                                                          \
-  template void PartSums::finish<R>(index_t, index_t, Op, R, R, DeviceStrided<R>, R*, bool) const; \
-  template void add_parts_of_results<R>(const Context&, std::span<const R>, Op, R, R, DeviceStrided<R>, R*, bool);
+#define TS_INSTANTIATE(R) \
+  template void PartSums::finish<R>(index_t, index_t, Op, R, R, DeviceStrided<R>, R*, bool) const;
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, add_parts_of_results)
 
 }  // namespace ts::inline v0::cuda

@@ -28,18 +28,10 @@ void multiply_by_cusparse(const Context&, result_t<T>, const CsrView<T, Space::d
   throw Error(Errc::device_failure, "this program was built without the headers of cuSPARSE");
 }
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                           \
-  template void multiply_by_cusparse<T, I>(const Context&, result_t<T>, const CsrView<T, Space::device, I>&, \
-                                           DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_INDEXED_FUNCTION, multiply_by_cusparse)
 #undef TS_INSTANTIATE_INDEX
 
-#define TS_INSTANTIATE(T)                                     \
-  template bool cublas_takes<T>(const Products<T>&) noexcept; \
-  template void multiply_by_cublas<T>(const Context&, result_t<T>, const Products<T>&, result_t<T>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, cublas_takes)
+TS_FOR_EACH_TYPE(TS_FUNCTION, multiply_by_cublas)
 
 }  // namespace ts::inline v0::cuda

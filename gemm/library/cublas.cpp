@@ -130,10 +130,7 @@ template void rank_update_by_cublas<double>(const Context&, Op, DeviceStrided<co
 template void rank_update_by_cublas<std::complex<double>>(const Context&, Op, DeviceStrided<const std::complex<double>>,
                                                           std::complex<double>*);
 
-#define TS_INSTANTIATE(T)                                     \
-  template bool cublas_takes<T>(const Products<T>&) noexcept; \
-  template void multiply_by_cublas<T>(const Context&, result_t<T>, const Products<T>&, result_t<T>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, cublas_takes)
+TS_FOR_EACH_TYPE(TS_FUNCTION, multiply_by_cublas)
 
 }  // namespace ts::inline v0::cuda

@@ -150,12 +150,7 @@ void multiply_by_cusparse(const Context& ctx, result_t<T> alpha, const CsrView<T
   });
 }
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                           \
-  template void multiply_by_cusparse<T, I>(const Context&, result_t<T>, const CsrView<T, Space::device, I>&, \
-                                           DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_INDEXED_FUNCTION, multiply_by_cusparse)
 #undef TS_INSTANTIATE_INDEX
 
 }  // namespace ts::inline v0::cuda

@@ -116,21 +116,10 @@ bool spmm_by_library(const Context& ctx, const GpuProblem& problem, result_t<T> 
   return true;
 }
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                              \
-  template bool spmm_by_library<T, I>(const Context&, const GpuProblem&, result_t<T>,                           \
-                                      const CsrView<T, Space::device, I>&, DeviceStrided<const T>, result_t<T>, \
-                                      DeviceStrided<result_t<T>>);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_INDEXED_FUNCTION, spmm_by_library)
 #undef TS_INSTANTIATE_INDEX
 
-#define TS_INSTANTIATE(T)                                                                                           \
-  template bool inner_by_library<T>(const Context&, const GpuProblem&, Op, result_t<T>, DeviceStrided<const T>,     \
-                                    DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>);               \
-  template bool product_by_library<T>(const Context&, const GpuProblem&, bool, result_t<T>, DeviceStrided<const T>, \
-                                      DeviceStrided<const T>, result_t<T>, DeviceStrided<result_t<T>>);
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, inner_by_library)
+TS_FOR_EACH_TYPE(TS_FUNCTION, product_by_library)
 
 }  // namespace ts::inline v0::cuda

@@ -209,21 +209,11 @@ void spmm_recurrence(const Context& ctx, const SpmmSteps& s, real_t<T> alpha, co
   });
 }
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                                    \
-  template SpmmSteps spmm_steps<T, I>(const Context&, const CsrView<T, Space::host, I>&, index_t);                    \
-  template void spmm_recurrence<T, I>(const Context&, const SpmmSteps&, real_t<T>, const CsrView<T, Space::host, I>&, \
-                                      real_t<T>, Strided<T>, real_t<T>, Strided<T>);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_INDEXED_FUNCTION, spmm_steps)
+TS_FOR_EACH_RESULT_TYPE(TS_INDEXED_FUNCTION, spmm_recurrence)
 #undef TS_INSTANTIATE_INDEX
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                                     \
-  template void spmm<T, I>(const Context&, Op, result_t<T>, CsrView<T, Space::host, I>, Strided<const T>, result_t<T>, \
-                           Strided<result_t<T>>);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_INDEXED_FUNCTION, spmm)
 #undef TS_INSTANTIATE_INDEX
 
 }  // namespace ts::inline v0::fast

@@ -111,12 +111,7 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                        \
-  template void spmm_residual<T, I>(const Context&, CsrView<T, Space::device, I>, DeviceStrided<const T>, \
-                                    DeviceView<const double>, DeviceStrided<T>);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_INDEXED_FUNCTION, spmm_residual)
 #undef TS_INSTANTIATE_INDEX
 
 }  // namespace ts::inline v0::detail

@@ -30,12 +30,7 @@ void spmm(Op op_a, result_t<T> alpha, CsrView<T, Space::host, I> a, Strided<cons
   }
 }
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                     \
-  template void spmm<T, I>(Op, result_t<T>, CsrView<T, Space::host, I>, Strided<const T>, result_t<T>, \
-                           Strided<result_t<T>>);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_INDEXED_FUNCTION, spmm)
 #undef TS_INSTANTIATE_INDEX
 
 }  // namespace ts::inline v0::reference

@@ -119,13 +119,8 @@ TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 #undef TS_INSTANTIATE_INDEX
 
-#define TS_INSTANTIATE_INDEX(T, I)                                                                              \
-  template void spmm_recurrence<T, I>(const Context&, const Recurrence&, real_t<T>, CsrView<T, Space::host, I>, \
-                                      real_t<T>, Strided<T>, real_t<T>, Strided<T>);                            \
-  template index_t steps_together<T, I>(const Context&, const CsrView<T, Space::host, I>&, index_t);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_INDEXED_FUNCTION, spmm_recurrence)
+TS_FOR_EACH_RESULT_TYPE(TS_INDEXED_FUNCTION, steps_together)
 #undef TS_INSTANTIATE_INDEX
 
 }  // namespace ts::inline v0::detail

@@ -173,12 +173,12 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a
 }
 
 #define TS_INSTANTIATE(T)                                                                                   \
-  template void launch_inner<T>(const Context&, const InnerCall<T>&);                                       \
   template void tsmttsm<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, DeviceStrided<const T>, \
                            result_t<T>, DeviceStrided<result_t<T>>);                                        \
   template void gram<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, result_t<T>,               \
                         DeviceStrided<result_t<T>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_TYPE(TS_FUNCTION, launch_inner)
 
 }  // namespace ts::inline v0::detail

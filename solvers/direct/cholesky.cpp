@@ -59,8 +59,6 @@ std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m, CholeskyBody body) {
   return by_columns;
 }
 
-#define TS_INSTANTIATE(T) template std::unique_ptr<CholeskyFactor<T>> cholesky<T>(CsrView<T>, CholeskyBody);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, cholesky)
 
 }  // namespace ts::inline v0::solvers

@@ -149,10 +149,6 @@ std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T
 }
 #endif
 
-#define TS_INSTANTIATE(T)                                                                        \
-  template std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod<T>(CsrView<T>, \
-                                                                                     const detail::Sparse<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, factorise_by_cholmod)
 
 }  // namespace ts::inline v0::solvers

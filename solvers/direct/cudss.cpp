@@ -266,9 +266,6 @@ std::unique_ptr<DirectSolver<T>> analyse_by_cudss(CsrView<T> a, FactorKind kind,
   return solver;
 }
 
-#define TS_INSTANTIATE(T) \
-  template std::unique_ptr<DirectSolver<T>> analyse_by_cudss<T>(CsrView<T>, FactorKind, const cuda::Stream&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, analyse_by_cudss)
 
 }  // namespace ts::inline v0::solvers

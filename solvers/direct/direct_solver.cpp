@@ -74,10 +74,10 @@ double factorise_well(const Context& ctx, std::unique_ptr<DirectSolver<T>>& solv
   template std::unique_ptr<DirectSolver<T>> analyse<T>(const Context&, CsrView<T>, FactorKind, DirectBody,          \
                                                        const std::vector<int>&, const cuda::Stream&);               \
   template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, FactorKind, DirectBody, const std::vector<int>&, \
-                                                       const cuda::Stream&);                                        \
-  template double factorise_well<T>(const Context&, std::unique_ptr<DirectSolver<T>>&, CsrView<T>, FactorKind);     \
-  template double backward_error<T>(const Context&, CsrView<T>, const DirectSolver<T>&);
+                                                       const cuda::Stream&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, factorise_well)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, backward_error)
 
 }  // namespace ts::inline v0::solvers

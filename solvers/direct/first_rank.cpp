@@ -78,10 +78,6 @@ std::unique_ptr<DirectSolver<T>> analyse_by_first_rank(const Context& ctx, CsrVi
   return std::make_unique<OfFirstRank<T>>(ctx, own, kind, body, order);
 }
 
-#define TS_INSTANTIATE(T)                                                                                    \
-  template std::unique_ptr<DirectSolver<T>> analyse_by_first_rank<T>(const Context&, CsrView<T>, FactorKind, \
-                                                                     DirectBody, const std::vector<int>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, analyse_by_first_rank)
 
 }  // namespace ts::inline v0::solvers

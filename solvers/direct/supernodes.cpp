@@ -108,9 +108,6 @@ void apply(const Context& ctx, const Supernodes<T>& factor, CholeskyStep step, H
   });
 }
 
-#define TS_INSTANTIATE(T) \
-  template void apply<T>(const Context&, const Supernodes<T>&, CholeskyStep, HostView<const T>, HostView<T>);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, apply)
 
 }  // namespace ts::inline v0::solvers

@@ -79,11 +79,7 @@ EigsResult eigs(const Context& ctx, const Operator<T>& a, index_t k, const std::
       ctx, o, solve_general<T>(ctx, GeneralProblem<T>{a}, general_options(o, k, 0), o.initial, o.checkpointing), 0, {});
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template EigsResult driver::eigs<T>(const Context&, const Borrowed<T>&, index_t, const EigsOptions<T>&); \
-  template EigsResult eigs<T>(const Context&, const Operator<T>&, index_t, const EigsOptions<T>&);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, driver::eigs)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, eigs)
 
 }  // namespace ts::inline v0::solvers

@@ -213,11 +213,7 @@ EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
   return solve<T>(ctx, assembled, a, o.mass, solver_options(o, k, 0), o, 0);
 }
 
-#define TS_INSTANTIATE(T)                                                                                   \
-  template EigshResult<T> driver::eigsh<T>(const Context&, Borrowed<T>&&, index_t, const EigshOptions<T>&); \
-  template EigshResult<T> eigsh<T>(const Context&, const Operator<T>&, index_t, const EigshOptions<T>&);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, driver::eigsh)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, eigsh)
 
 }  // namespace ts::inline v0::solvers

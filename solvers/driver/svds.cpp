@@ -111,11 +111,7 @@ SvdsResult<T> svds(const Context& ctx, const Rectangular<T>& a, index_t k, const
   return solved<T>(ctx, SvdProblem<T>{a}, svd_options(o, k, 0));
 }
 
-#define TS_INSTANTIATE(T)                                                                                  \
-  template SvdsResult<T> driver::svds<T>(const Context&, const Borrowed<T>&, index_t, const SvdsOptions&); \
-  template SvdsResult<T> svds<T>(const Context&, const Rectangular<T>&, index_t, const SvdsOptions&);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, driver::svds)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, svds)
 
 }  // namespace ts::inline v0::solvers

@@ -252,10 +252,10 @@ bool CsrRows<T>::recurrence(const Context& ctx, index_t count, double alpha, dou
 }
 
 #define TS_INSTANTIATE(T)                                                       \
-  template class CsrRows<T>;                                                    \
   template CsrRows<T>::CsrRows(const Context&, CsrMatrix<T, std::int32_t> own); \
   template CsrRows<T>::CsrRows(const Context&, CsrMatrix<T, std::int64_t> own);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_CLASS, CsrRows)
 
 }  // namespace ts::inline v0::solvers

@@ -46,8 +46,6 @@ void DenseRows<T>::residual(const Context& ctx, HostView<const T> x, std::span<c
   compensated_residual(ctx, own_, all.cview(), theta, r, first_row(ctx));
 }
 
-#define TS_INSTANTIATE(T) template class DenseRows<T>;
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_CLASS, DenseRows)
 
 }  // namespace ts::inline v0::solvers

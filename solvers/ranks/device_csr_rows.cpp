@@ -122,8 +122,6 @@ void DeviceCsrRows<T>::residual(const Context& ctx, DeviceView<const T> x, Devic
   });
 }
 
-#define TS_INSTANTIATE(T) template class DeviceCsrRows<T>;
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_CLASS, DeviceCsrRows)
 
 }  // namespace ts::inline v0::solvers

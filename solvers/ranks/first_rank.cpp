@@ -128,12 +128,9 @@ std::vector<T> gathered_values(const Context& ctx, const CsrView<T>& own) {
   return gathered<T>(ctx, {own.values, at(own.nonzeros())});
 }
 
-#define TS_INSTANTIATE(T)                                                       \
-  template Matrix<T> gathered_rows<T>(const Context&, HostView<const T>);       \
-  template void scatter_rows<T>(const Context&, const Matrix<T>&, HostView<T>); \
-  template CsrMatrix<T> gathered_matrix<T>(const Context&, const CsrView<T>&);  \
-  template std::vector<T> gathered_values<T>(const Context&, const CsrView<T>&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, gathered_rows)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, scatter_rows)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, gathered_matrix)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, gathered_values)
 
 }  // namespace ts::inline v0::solvers

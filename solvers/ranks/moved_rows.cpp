@@ -131,12 +131,8 @@ Matrix<T> moved_rows(const Context& ctx, HostView<const T> x, std::span<const in
   return moved;
 }
 
-#define TS_INSTANTIATE(T)                                                                              \
-  template CsrMatrix<T> pattern_on_first<T>(const Context&, const CsrView<T>&);                        \
-  template CsrMatrix<T> reordered_rows<T>(const Context&, const CsrView<T>&, std::span<const index_t>, \
-                                          const RowSlabs&);                                            \
-  template Matrix<T> moved_rows<T>(const Context&, HostView<const T>, std::span<const index_t>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, pattern_on_first)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, reordered_rows)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, moved_rows)
 
 }  // namespace ts::inline v0::solvers

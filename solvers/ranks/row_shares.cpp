@@ -47,11 +47,7 @@ RowShares row_shares(const CsrView<T, Space::host, I>& whole, const RowSlabs& sl
   return shares;
 }
 
-#define TS_INSTANTIATE_INDEX(T, I) \
-  template RowShares row_shares<T, I>(const CsrView<T, Space::host, I>&, const RowSlabs&);
-#define TS_INSTANTIATE(T) TS_INSTANTIATE_INDEX(T, std::int32_t) TS_INSTANTIATE_INDEX(T, std::int64_t)
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_INDEXED_FUNCTION, row_shares)
 #undef TS_INSTANTIATE_INDEX
 
 }  // namespace ts::inline v0::solvers

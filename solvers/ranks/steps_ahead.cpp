@@ -81,9 +81,6 @@ StepsAhead steps_ahead(const CsrView<T>& inner, std::span<const std::int32_t> bo
   return ahead;
 }
 
-#define TS_INSTANTIATE(T) \
-  template StepsAhead steps_ahead<T>(const CsrView<T>&, std::span<const std::int32_t>, std::span<const std::int32_t>);
-TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, steps_ahead)
 
 }  // namespace ts::inline v0::solvers

@@ -116,11 +116,11 @@ CsrMatrix<T> mirrored_rows(const Context& ctx, const CsrView<T>& own, const std:
   return full;
 }
 
-#define TS_INSTANTIATE(T)                                                      \
-  template Matrix<T> transposed_rows<T>(const Context&, HostView<const T>);    \
-  template CsrMatrix<T> transposed_rows<T>(const Context&, const CsrView<T>&); \
-  template CsrMatrix<T> mirrored_rows<T>(const Context&, const CsrView<T>&, const std::function<T(T)>&);
+#define TS_INSTANTIATE(T)                                                   \
+  template Matrix<T> transposed_rows<T>(const Context&, HostView<const T>); \
+  template CsrMatrix<T> transposed_rows<T>(const Context&, const CsrView<T>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mirrored_rows)
 
 }  // namespace ts::inline v0::solvers

@@ -271,24 +271,18 @@ Operator<T> preconditioner_of(const Context& ctx, const AnyView<T>& matrix, cons
   return standard(jacobi<T>(ctx, diagonal));
 }
 
-#define TS_INSTANTIATE(T)                                                                                           \
-  template Operator<T> operator_of<T>(const AnyView<T>&);                                                           \
-  template AnyMatrix<T> adjoint_of<T>(const AnyView<T>&);                                                           \
-  template DeviceCopy<T> copy_to<T>(const cuda::Stream&, const AnyView<T>&);                                        \
-  template Operator<T> operator_of<T>(const AnyView<T>&, const DeviceCopy<T>&);                                     \
-  template Rounded<T> rounded<T>(const Context&, const AnyView<T>&, const DeviceCopy<T>&);                          \
-  template Operator<narrow_t<T>> operator_of<T>(const AnyView<T>&, const DeviceCopy<T>&, const Rounded<T>&);        \
-  template Operator<T> preconditioner_of<T>(const Context&, const AnyView<T>&, const Assembled<T>&, Preconditioner, \
-                                            Which);                                                                 \
-  template Assembled<T> assemble<T>(const Context&, const AnyView<T>&, const std::optional<CsrView<T>>&,            \
-                                    std::optional<double>, const FactorPlan&, const DeviceCopy<T>&);                \
-  template Assembled<T> assemble_or_whole<T>(const Context&, index_t, const AnyView<T>&,                            \
-                                             const std::optional<CsrView<T>>&, std::optional<double>,               \
-                                             const FactorPlan&, const DeviceCopy<T>&, EigenOptions&);               \
-  template std::optional<FactorEstimate> estimate_factors(const Context&, const AnyView<T>&,                        \
-                                                          const std::optional<CsrView<T>>&, FactorKind, DirectBody);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
+#define TS_INSTANTIATE(T)                                                       \
+  template Operator<T> operator_of<T>(const AnyView<T>&);                       \
+  template Operator<T> operator_of<T>(const AnyView<T>&, const DeviceCopy<T>&); \
+  template Operator<narrow_t<T>> operator_of<T>(const AnyView<T>&, const DeviceCopy<T>&, const Rounded<T>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, adjoint_of)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, copy_to)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, rounded)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, preconditioner_of)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, assemble)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, assemble_or_whole)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, estimate_factors)
 
 }  // namespace ts::inline v0::solvers

@@ -58,11 +58,6 @@ GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matri
   return out;
 }
 
-#define TS_INSTANTIATE(T)                                                                               \
-  template GeneralAssembled<T> assemble_general<T>(const Context&, const AnyView<T>&, std::optional<T>, \
-                                                   const EigenOptions&, const std::function<void(const char*)>&);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, assemble_general)
 
 }  // namespace ts::inline v0::solvers

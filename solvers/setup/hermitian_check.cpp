@@ -190,13 +190,8 @@ void expect_finite(const std::string& name, const AnyView<T>& a, index_t first) 
   });
 }
 
-#define TS_INSTANTIATE(T)                                                                                       \
-  template SkewPart skew_part<T>(const Context&, const std::string&, DType, const AnyView<T>&, HermitianRules); \
-  template SkewPart skew_part_of_rows<T>(const Context&, const std::string&, DType, const AnyView<T>&,          \
-                                         const AnyView<T>&, HermitianRules);                                    \
-  template void expect_finite<T>(const std::string&, const AnyView<T>&, index_t);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, skew_part)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, skew_part_of_rows)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, expect_finite)
 
 }  // namespace ts::inline v0::solvers

@@ -143,10 +143,9 @@ void count_dropped(const Context& ctx, Dropped dropped, bool pencil, EigenResult
 #define TS_INSTANTIATE(T)                                                   \
   template void take_hermitian_part<T>(AnyMatrix<T>&);                      \
   template void take_hermitian_part<T>(CsrMatrix<T>&, const CsrMatrix<T>&); \
-  template void take_hermitian_part<T>(Matrix<T>&, const Matrix<T>&);       \
-  template void count_dropped<T>(const Context&, Dropped, bool, EigenResult<T>&);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
+  template void take_hermitian_part<T>(Matrix<T>&, const Matrix<T>&);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, count_dropped)
 
 }  // namespace ts::inline v0::solvers

@@ -188,12 +188,8 @@ Locality locality_of(const CsrMatrix<T>& a, index_t columns_of_x) {
   return found;
 }
 
-#define TS_INSTANTIATE(T)                                                                   \
-  template CsrMatrix<T> reordered<T>(const CsrMatrix<T>&, std::span<const index_t>);        \
-  template RanksOrder order_for_ranks<T>(Reordering, const CsrMatrix<T>&, const RowSlabs&); \
-  template Locality locality_of<T>(const CsrMatrix<T>&, index_t);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, reordered)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, order_for_ranks)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, locality_of)
 
 }  // namespace ts::inline v0::solvers

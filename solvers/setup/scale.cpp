@@ -89,13 +89,11 @@ void scale_result(GeneralResult& result, int exponent, const std::string& where)
   result.norm = scaled(result.norm, exponent);
 }
 
-#define TS_INSTANTIATE(T)                                                    \
-  template int extreme_exponent<T>(const Context&, const AnyView<T>&, bool); \
-  template void scale<T>(AnyMatrix<T>&, int);                                \
-  template int take_exponent<T>(const Context&, AnyMatrix<T>&, bool);        \
-  template void scale_result<T>(EigenResult<T>&, int, const std::string&);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
+#define TS_INSTANTIATE(T) template int take_exponent<T>(const Context&, AnyMatrix<T>&, bool);
+TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, extreme_exponent)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, scale)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, scale_result)
 
 }  // namespace ts::inline v0::solvers

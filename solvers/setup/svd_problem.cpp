@@ -72,12 +72,8 @@ std::vector<double> variance_ratios(const std::vector<double>& sigma, double squ
   return share;
 }
 
-#define TS_INSTANTIATE(T)                                                            \
-  template std::vector<T> centre_columns<T>(const Context&, Matrix<T>&);             \
-  template SvdAssembled<T> assemble_svd<T>(const Context&, const AnyView<T>&, bool); \
-  template double squares_of<T>(const Context&, const AnyView<T>&, const std::vector<T>&);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, centre_columns)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, assemble_svd)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, squares_of)
 
 }  // namespace ts::inline v0::solvers

@@ -337,8 +337,6 @@ std::unique_ptr<const DenseSolver<T>> by_cusolver(const cuda::Stream& stream) {
   return std::make_unique<cusolver::Body<T>>(stream);
 }
 
-#define TS_INSTANTIATE(T) template std::unique_ptr<const DenseSolver<T>> by_cusolver<T>(const cuda::Stream&);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, by_cusolver)
 
 }  // namespace ts::inline v0::solvers

@@ -71,10 +71,7 @@ std::unique_ptr<const DenseSolver<T>> dense_solver(const cuda::Stream& stream, S
   return on_device && has_cusolver(task) ? by_cusolver<T>(stream) : on_processor<T>();
 }
 
-#define TS_INSTANTIATE(T)                                           \
-  template std::unique_ptr<const DenseSolver<T>> on_processor<T>(); \
-  template std::unique_ptr<const DenseSolver<T>> dense_solver<T>(const cuda::Stream&, Space, DenseTask);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, on_processor)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, dense_solver)
 
 }  // namespace ts::inline v0::solvers

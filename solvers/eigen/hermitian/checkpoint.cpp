@@ -48,10 +48,9 @@ Stage may_step(Lanczos<T>& run) {
   });
 }
 
-#define TS_INSTANTIATE(T)                                   \
-  template void exchange<T>(Lanczos<T>&, StateArchive<T>&); \
-  template Stage may_step<T>(Lanczos<T>&);
+#define TS_INSTANTIATE(T) template void exchange<T>(Lanczos<T>&, StateArchive<T>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, may_step)
 
 }  // namespace ts::inline v0::solvers

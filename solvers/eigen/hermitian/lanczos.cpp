@@ -178,10 +178,9 @@ Iterated<T> run(Lanczos<T>& run) {
   return out;
 }
 
-#define TS_INSTANTIATE(T)     \
-  template struct Lanczos<T>; \
-  template Iterated<T> run<T>(Lanczos<T>&);
+#define TS_INSTANTIATE(T) template Iterated<T> run<T>(Lanczos<T>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_STRUCT, Lanczos)
 
 }  // namespace ts::inline v0::solvers

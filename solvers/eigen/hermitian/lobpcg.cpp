@@ -219,10 +219,9 @@ Iterated<T> run(Lobpcg<T>& run) {
   return out;
 }
 
-#define TS_INSTANTIATE(T)    \
-  template struct Lobpcg<T>; \
-  template Iterated<T> run<T>(Lobpcg<T>&);
+#define TS_INSTANTIATE(T) template Iterated<T> run<T>(Lobpcg<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_STRUCT, Lobpcg)
 
 }  // namespace ts::inline v0::solvers

@@ -157,11 +157,7 @@ std::function<double(double)> distance_outside(const EigenResult<T>& result, con
   return [=](double theta) { return 0.5 * (gap + (theta <= below ? below - theta : theta - above)); };
 }
 
-#define TS_INSTANTIATE(T)                                                                                \
-  template std::function<double(double)> distance_outside<T>(const EigenResult<T>&, const EigenOptions&, \
-                                                             std::optional<double>, index_t);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, distance_outside)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, count_sides)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, count_copies)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_sides)

@@ -116,12 +116,12 @@ Stage search(Lanczos<T>& run) {
   }
 }
 
-#define TS_INSTANTIATE(T)                                                        \
-  template double progress_of<T>(const Lanczos<T>&, const std::vector<double>&); \
-  template void look<T>(Lanczos<T>&, index_t, std::vector<double>, bool);        \
-  template void begin_search<T>(Lanczos<T>&);                                    \
+#define TS_INSTANTIATE(T)                                                 \
+  template void look<T>(Lanczos<T>&, index_t, std::vector<double>, bool); \
   template Stage search<T>(Lanczos<T>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, progress_of)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, begin_search)
 
 }  // namespace ts::inline v0::solvers

@@ -160,9 +160,9 @@ Stage verify(Lanczos<T>& run) {
 
 #define TS_INSTANTIATE(T)                                    \
   template CountVerdict count_settles<T>(const Lanczos<T>&); \
-  template void begin_verification<T>(Lanczos<T>&);          \
   template Stage verify<T>(Lanczos<T>&);
 TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, begin_verification)
 
 }  // namespace ts::inline v0::solvers
