@@ -116,8 +116,9 @@ void add_method(Options& options, Settings& settings) {
   options.group("How to find it")
       .choice("method", settings.eigen.method,
               "block Lanczos; the same on a Chebyshev polynomial of the matrix (for SA and LA); LOBPCG or block "
-              "Davidson, for SA or LA with a preconditioner; or all eigenvalues by a dense solver. auto takes dense "
-              "for small matrices, chebyshev for large and sparse ones. --general knows auto and dense",
+              "Davidson, for SA or LA with a preconditioner; or all eigenvalues by a dense solver, which from 512 rows "
+              "on has equal bits for equal --threads, the others for any. auto takes dense for small matrices, "
+              "chebyshev for large and sparse ones. --general knows auto and dense",
               {{"auto", Method::automatic},
                {"lanczos", Method::lanczos},
                {"chebyshev", Method::chebyshev},

@@ -121,7 +121,7 @@ bool library_multiply(const Context& ctx, Op op_s, result_t<T> alpha, Strided<co
   const index_t width = part_of(q, piece_columns, unit), across = (q + width - 1) / width;
   const index_t height = std::clamp<index_t>(round_up((x.rows + 3) / 4, 64), 128, 2048);
   const index_t down = (x.rows + height - 1) / height;
-  const OneBlasThread one;
+  const BlasThreads one(1);
   parallel_pieces(
       threads_for(ctx, x.rows * (p + q) * static_cast<index_t>(sizeof(R))), across * down, [&](index_t piece, int) {
         const index_t i = piece / across * height, j = piece % across * width;
@@ -207,7 +207,7 @@ bool library_inner(const Context& ctx, const Kernels& kernels, Op op, result_t<T
   const index_t ld = direct ? c.row_stride : product.row_length();
   PartialSums partial(parts, chunks, direct ? 0 : product.size());
   Scratch<R> scratch(threads, std::is_same_v<R, double> ? 0 : height * width);
-  const OneBlasThread one;
+  const BlasThreads one(1);
   parallel_pieces(threads, chunks.count * down * across, [&](index_t piece, int thread) {
     const index_t chunk = piece / (down * across), i = piece / across % down * height, j = piece % across * width;
     double* const sums = (direct ? reinterpret_cast<double*>(c.data) : partial.of(chunk)) + i * ld + j;

@@ -76,13 +76,6 @@ struct SubstitutionKernels {
   void (*narrow)(real_t<C>* x, index_t rows, index_t readable, const NarrowFactor<real_t<C>>& factor);
 };
 
-/// Rows first .. last - 1 of the lower triangle of a symmetric matrix, from both sides, reading it once: y_i = sum of
-/// a(i, k) x_k for k <= i, and mirror_k += sum of a(i, k) x_i for k < i.
-struct SymmetricKernels {
-  void (*lower_rows)(const double* a, index_t ld, index_t first, index_t last, const double* x, double* y,
-                     double* mirror);
-};
-
 struct RowKernels {
   template <class T>
   using Sparse32 = SparseKernels<T, std::int32_t>;
@@ -96,7 +89,6 @@ struct RowKernels {
   std::tuple<SubstitutionKernels<double>, SubstitutionKernels<std::complex<double>>, SubstitutionKernels<float>,
              SubstitutionKernels<std::complex<float>>>
       substitution;
-  SymmetricKernels symmetric;
 };
 
 /// @throws Error(invalid_argument) if this processor or this build does not have them.

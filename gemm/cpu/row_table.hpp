@@ -4,7 +4,6 @@
 #include "tallskinny/gemm/cpu/sparse.hpp"
 #include "tallskinny/gemm/cpu/squares.hpp"
 #include "tallskinny/gemm/cpu/substitution.hpp"
-#include "tallskinny/gemm/cpu/symmetric.hpp"
 
 namespace ts::inline v0::cpu::TS_ISA {
 
@@ -31,8 +30,7 @@ constexpr auto substitution_table(std::tuple<S...>*) {
 constexpr RowKernels make_row_table() {
   return {sparse_table(static_cast<decltype(RowKernels::sparse)*>(nullptr)),
           squares_table(static_cast<decltype(RowKernels::squares)*>(nullptr)),
-          substitution_table(static_cast<decltype(RowKernels::substitution)*>(nullptr)),
-          {lower_rows}};
+          substitution_table(static_cast<decltype(RowKernels::substitution)*>(nullptr))};
 }
 
 }  // namespace ts::inline v0::cpu::TS_ISA

@@ -13,9 +13,9 @@
 
 namespace ts::inline v0 {
 
-/// How far equal input gives equal bits. `run_to_run`: on one machine, distributed in one way; on the CPU
-/// whatever the number of threads. `gpu_to_gpu`: on every GPU, and however many ranks or slabs the rows are
-/// distributed over, as long as these begin where units of rows do (RowSlabs::of_units).
+/// How far equal input gives equal bits. `run_to_run`: on one machine, distributed in one way; on the CPU whatever the
+/// number of threads, but for whole matrices by LAPACK. `gpu_to_gpu`: on every GPU, and however many ranks or slabs the
+/// rows are distributed over, as long as these begin where units of rows do (RowSlabs::of_units).
 enum class Determinism { run_to_run, gpu_to_gpu };
 
 /// Which of the two CPU implementations runs: the vectorised fast path, or the plain Eigen reference that a

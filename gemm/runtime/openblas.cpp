@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
@@ -19,7 +20,8 @@ struct Control {
   int (*threads)() = nullptr;
   void (*set_threads)(int) = nullptr;
   std::mutex lock = {};
-  int holders = 0, before = 0;
+  std::condition_variable free = {};
+  int holders = 0, count = 0, before = 0;
 
   Control() {
     const auto& library = lapack_library();
@@ -32,6 +34,8 @@ Control& control() {
   static Control one;
   return one;
 }
+
+thread_local int held_here = 0;  // by this thread
 
 /// OpenBLAS takes a processor that is newer than itself for one of 2004, and runs several times as slowly: the kernels
 /// that fit this one, as OpenBLAS calls them, or nullptr where it shall choose.
@@ -114,20 +118,23 @@ bool threads_may_call_openblas() {
   return may;
 }
 
-OneBlasThread::OneBlasThread() {
+BlasThreads::BlasThreads(int count) {
   Control& c = control();
-  if (c.threads == nullptr) return;
-  const std::lock_guard lock(c.lock);
+  if (c.threads == nullptr || held_here++ > 0) return;
+  std::unique_lock lock(c.lock);
+  c.free.wait(lock, [&] { return c.holders == 0 || c.count == count; });
   if (c.holders++ > 0) return;
-  c.before = c.threads();
-  if (c.before != 1) c.set_threads(1);
+  c.count = count, c.before = c.threads();
+  if (c.before != count) c.set_threads(count);
 }
 
-OneBlasThread::~OneBlasThread() {
+BlasThreads::~BlasThreads() {
   Control& c = control();
-  if (c.threads == nullptr) return;
+  if (c.threads == nullptr || --held_here > 0) return;
   const std::lock_guard lock(c.lock);
-  if (--c.holders == 0 && c.before != 1) c.set_threads(c.before);
+  if (--c.holders > 0) return;
+  if (c.before != c.count) c.set_threads(c.before);
+  c.free.notify_all();
 }
 
 }  // namespace ts::inline v0

@@ -13,8 +13,9 @@
 namespace ts::inline v0 {
 
 /// Sets $OPENBLAS_CORETYPE to the kernels that fit this processor, for OpenBLAS may not know it and be slow, and
-/// $OPENBLAS_NUM_THREADS to 1, for its own threads would spin; neither if it is set. OpenBLAS reads both when it is
-/// opened. No thread may read the environment meanwhile: for programs, before they start any.
+/// $OPENBLAS_NUM_THREADS to 1, so that it starts its own threads where BlasThreads asks for them; neither if it is set.
+/// OpenBLAS reads both when it is opened. No thread may read the environment meanwhile: for programs, before they start
+/// any.
 void prepare_openblas();
 
 /// OpenBLAS, else another LAPACK; not loaded() where the machine has none. Opened once, and first of all libraries that
@@ -49,15 +50,17 @@ template <class T, class Call>
   return true;
 }
 
-/// Keeps OpenBLAS at one thread for each call as long as one lives, since another number of threads gives other bits.
-/// Several threads may hold one and call OpenBLAS at once: its routines of one thread share nothing but a locked table
-/// of buffers. A LAPACK that is not OpenBLAS is left as it is.
-class OneBlasThread {
+/// Keeps OpenBLAS at so many threads for each call as long as one lives, since another number of threads gives other
+/// bits. OpenBLAS has one number for the whole process: whoever asks for another one waits until nobody holds this, but
+/// within one on the same thread, where the outer one holds. Several threads may hold the same number and call OpenBLAS
+/// at once: its routines of one thread share nothing but a locked table of buffers, and with more they take turns. To
+/// be destroyed by the thread that made it. A LAPACK that is not OpenBLAS is left as it is.
+class BlasThreads {
  public:
-  OneBlasThread();
-  ~OneBlasThread();
-  OneBlasThread(const OneBlasThread&) = delete;
-  OneBlasThread& operator=(const OneBlasThread&) = delete;
+  explicit BlasThreads(int count);
+  ~BlasThreads();
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
 };
 
 }  // namespace ts::inline v0

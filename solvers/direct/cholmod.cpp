@@ -11,7 +11,6 @@
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/solvers/direct/supernodes.hpp"
-#include "tallskinny/solvers/ortho/blas.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -59,7 +58,7 @@ class OneThread {
 
  private:
   int before_ = 0;
-  OneBlasThread blas_;
+  BlasThreads blas_{1};
 };
 
 /// What CHOLMOD keeps for a caller, set for one L L^H by blocks.
@@ -130,7 +129,7 @@ class Cholmods final : public CholeskyFactor<T> {
 
 template <class T>
 std::optional<std::unique_ptr<CholeskyFactor<T>>> factorise_by_cholmod(CsrView<T> m, const detail::Sparse<T>& columns) {
-  if (!cholmod().found || ortho::blas_routines<T>() == nullptr) return std::nullopt;
+  if (!cholmod().found || !has_supernodes<T>()) return std::nullopt;
   const std::vector<int> positions = nested_dissection(m.rows, m.pointers, m.indices);
   std::vector<std::int64_t> order(positions.size());
   for (std::size_t i = 0; i < positions.size(); ++i) order[at(positions[i])] = static_cast<std::int64_t>(i);

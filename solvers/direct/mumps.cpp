@@ -79,7 +79,7 @@ class MumpsCall {
     return one;
   }
   std::lock_guard<std::mutex> lock_{alone()};
-  OneBlasThread blas_;
+  BlasThreads blas_{1};
 };
 
 /// Number: what MUMPS computes in. A Hermitian matrix A + i B of n rows, for which MUMPS has no

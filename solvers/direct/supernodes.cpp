@@ -5,15 +5,57 @@
 
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/solvers/ortho/blas.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::solvers {
 
 namespace {
 
-using ortho::blas_gemm;
-using ortho::blas_lower;
+// Fortran's calls: addresses of 32-bit integers, matrices by columns.
+using Text = const char*;
+using Int = const int*;
+
+template <class T>
+struct Blas {
+  using Triangle = void(Text side, Text uplo, Text op, Text diag, Int m, Int n, const T* alpha, const T* a, Int lda,
+                        T* b, Int ldb);
+  void (*gemm)(Text op_a, Text op_b, Int m, Int n, Int k, const T* alpha, const T* a, Int lda, const T* b, Int ldb,
+               const T* beta, T* c, Int ldc) = nullptr;
+  Triangle *trmm = nullptr, *trsm = nullptr;
+  bool found = false;
+
+  Blas() {
+    const auto& library = lapack_library();
+    const bool z = is_complex<T>;
+    found = library.bind(gemm, z ? "zgemm_" : "dgemm_") && library.bind(trmm, z ? "ztrmm_" : "dtrmm_") &&
+            library.bind(trsm, z ? "ztrsm_" : "dtrsm_");
+  }
+};
+
+template <class T>
+const Blas<T>& blas() {
+  static const Blas<T> one;
+  return one;
+}
+
+/// C = alpha op(A) B + beta C, m x n.
+template <class T>
+// NOLINTNEXTLINE(readability-function-size): the arguments of xGEMM
+void gemm(Text op, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T beta,
+          T* c, index_t ldc) {
+  const int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
+  const int ld_a = static_cast<int>(lda), ld_b = static_cast<int>(ldb), ld_c = static_cast<int>(ldc);
+  blas<T>().gemm(op, "N", &rows, &columns, &depth, &alpha, a, &ld_a, b, &ld_b, &beta, c, &ld_c);
+}
+
+/// B = L B or, inverse, L^-1 B with the lower triangle L of A, or with L^H for op "C"; L m x m, B m x n.
+template <class T>
+void lower(bool inverse, Text op, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb) {
+  const int rows = static_cast<int>(m), columns = static_cast<int>(n);
+  const int ld_a = static_cast<int>(lda), ld_b = static_cast<int>(ldb);
+  const T one = 1;
+  (inverse ? blas<T>().trsm : blas<T>().trmm)("L", "L", op, "N", &rows, &columns, &one, a, &ld_a, b, &ld_b);
+}
 
 /// Columns of a block, in the order of the factor, and room for what a supernode reads or writes below itself.
 template <class T>
@@ -39,7 +81,7 @@ class Steps {
       const Block block(f_, adjoint == inverse ? count - 1 - i : i);
       T* const own = &x_[at(block.column)];
       const auto triangle = [&] {
-        blas_lower<T>(inverse, adjoint ? "C" : "N", block.columns, p_, block.values, block.rows(), own, n_);
+        lower<T>(inverse, adjoint ? "C" : "N", block.columns, p_, block.values, block.rows(), own, n_);
       };
       if (adjoint != inverse) triangle();
       if (adjoint)
@@ -68,8 +110,7 @@ class Steps {
   /// X of the rows below += factor * (L below) X of the block's own
   void scatter(const Block& b, const T* own, T factor) {
     if (b.under == 0) return;
-    blas_gemm<T>("N", "N", b.under, p_, b.columns, factor, b.values + b.columns, b.rows(), own, n_, T{0}, below_.data(),
-                 b.under);
+    gemm<T>("N", b.under, p_, b.columns, factor, b.values + b.columns, b.rows(), own, n_, T{0}, below_.data(), b.under);
     for (index_t j = 0; j < p_; ++j)
       for (index_t i = 0; i < b.under; ++i) (*this)(b.row[i], j) += below_[at(j * b.under + i)];
   }
@@ -78,8 +119,7 @@ class Steps {
     if (b.under == 0) return;
     for (index_t j = 0; j < p_; ++j)
       for (index_t i = 0; i < b.under; ++i) below_[at(j * b.under + i)] = (*this)(b.row[i], j);
-    blas_gemm<T>("C", "N", b.columns, p_, b.under, factor, b.values + b.columns, b.rows(), below_.data(), b.under, T{1},
-                 own, n_);
+    gemm<T>("C", b.columns, p_, b.under, factor, b.values + b.columns, b.rows(), below_.data(), b.under, T{1}, own, n_);
   }
 
   const Supernodes<T>& f_;
@@ -90,12 +130,17 @@ class Steps {
 }  // namespace
 
 template <class T>
+bool has_supernodes() {
+  return blas<T>().found;
+}
+
+template <class T>
 void apply(const Context& ctx, const Supernodes<T>& factor, CholeskyStep step, HostView<const T> x, HostView<T> y) {
   constexpr index_t most_columns = 8;
   const index_t n = x.rows(), p = x.cols();
   const index_t blocks = (p + most_columns - 1) / most_columns;
   const bool order_after = step == CholeskyStep::multiply || step == CholeskyStep::solve_adjoint;
-  const OneBlasThread blas;
+  const BlasThreads one(1);
   parallel_for(blas_threads(ctx), blocks, [&](index_t block) {
     const index_t first = block * p / blocks, last = (block + 1) * p / blocks;
     const auto row = [&](index_t i, bool ordered) { return ordered ? factor.order[at(i)] : i; };
@@ -108,6 +153,7 @@ void apply(const Context& ctx, const Supernodes<T>& factor, CholeskyStep step, H
   });
 }
 
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, has_supernodes)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, apply)
 
 }  // namespace ts::inline v0::solvers

@@ -21,8 +21,12 @@ struct Supernodes {
   const T* values;       ///< rows x columns of a supernode, by columns; above the diagonal stands anything
 };
 
+/// Whether the machine has the BLAS for it.
+template <class T>
+[[nodiscard]] bool has_supernodes();
+
 /// Y = step(X) by BLAS of one thread a block of columns of X; those are shared among threads.
-/// @pre ortho::blas_routines<T>() != nullptr
+/// @pre has_supernodes<T>()
 template <class T>
 void apply(const Context& ctx, const Supernodes<T>& factor, CholeskyStep step, HostView<const T> x, HostView<T> y);
 

@@ -75,7 +75,7 @@ bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd) {
     else
       with(lapack().dgesdd);
   };
-  const OneBlasThread one;
+  const BlasThreads one(1);
   return with_workspace<T>(most, call) && info == 0;
 }
 
@@ -99,7 +99,7 @@ bool lapack_schur(HostView<const T> a, SchurForm<T>& form) {
       lapack().dgees("V", "N", nullptr, &order, t.data(), &order, &selected, values.data(), imaginary.data(), u.data(),
                      &order, work, &length, &unused, &info, 1, 1);
   };
-  const OneBlasThread one;
+  const BlasThreads one(1);
   if (!with_workspace<T>(n, call) || info != 0) return false;
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) form.t(i, j) = t(j, i), form.u(i, j) = u(j, i);

@@ -22,8 +22,13 @@ struct LapackSvd {
 template <class T>
 [[nodiscard]] bool lapack_svd(index_t m, index_t n, std::vector<T>& a, LapackSvd<T>& svd);
 
+/// Rows from which a Hermitian matrix is given all threads: where nothing else runs, two of them are 1.2 times as fast
+/// as one at 400 rows, 1.4 at 600 and 1.5 at 1000; on a busy machine they are slower below (docs/notes/ortho.md).
+inline constexpr index_t threaded_rows = 512;
+
 /// hermitian_pairs() of a finite matrix by reduction to tridiagonal form, divide and conquer (for few vectors
-/// relatively robust representations), and the way back (tridiagonal.hpp). Returns false likewise.
+/// relatively robust representations), and the way back. OpenBLAS gets the threads of ctx from threaded_rows on, and
+/// the bits depend on their number there. Returns false likewise.
 template <class T>
 [[nodiscard]] bool lapack_hermitian(const Context& ctx, HostView<const T> h, index_t wanted, const ChoosePairs& choose,
                                     HermitianPairs<T>& out);

@@ -1,5 +1,5 @@
-// The small dense problems (b x b, m x m) behind the tall ones. Row-major, single-threaded, so that the bits
-// never depend on the number of threads. Eigen stays inside small.cpp.
+// The small dense problems (b x b, m x m) behind the tall ones. Row-major, and but for hermitian_pairs single-threaded,
+// so that the bits never depend on the number of threads. Eigen stays inside small.cpp.
 #pragma once
 
 #include <functional>
@@ -37,8 +37,8 @@ struct HermitianPairs {
 };
 
 /// Eigenvalues and chosen eigenvectors of a finite Hermitian matrix, of which the lower triangle is read, for T of
-/// float64. What is not chosen is not computed as far as that saves time. The bits do not depend on the number of
-/// threads.
+/// float64. What is not chosen is not computed as far as that saves time. LAPACK gets the threads of ctx where they pay
+/// (lapack.hpp), and the bits are equal for equal numbers of threads.
 /// @param wanted about how many will be chosen
 /// @param choose may be called twice
 template <class T>

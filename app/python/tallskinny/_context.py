@@ -29,7 +29,8 @@ class Context:
         A GPU by its number, 'cuda' for the first one, for eigenvalues of matrices in host memory. Arrays that lie on
         a GPU are worked on there whatever this says.
     determinism : {'run_to_run', 'gpu_to_gpu'}, optional
-        How far equal input gives equal bits: on one machine, or on every GPU.
+        How far equal input gives equal bits: on one machine, or on every GPU. Dense Hermitian problems of 512 rows or
+        more that are solved as a whole have equal bits for equal numbers of threads, all else for any number.
 
     Raises
     ------

@@ -111,19 +111,39 @@ TEMPLATE_TEST_CASE("LAPACK and the own way give the same pairs of Hermitian matr
   CHECK(few.chosen == ends(own.values));
 }
 
-TEMPLATE_TEST_CASE("pairs of many copies have the same bits for one and three threads", "[short]", double, Complex) {
-  const index_t n = 300;
+TEMPLATE_TEST_CASE("pairs of many copies repeat, and where threads do not pay, by any number of them", "[short]",
+                   double, Complex) {
+  const index_t n = GENERATE(index_t{300}, ortho::threaded_rows + 8);
+  CAPTURE(n);
   const auto a = degenerate<TestType>(n);
   Context one, three;
   one.threads = 1, three.threads = 3;
-  const auto pairs = ortho::hermitian_pairs<TestType>(one, a.cview(), n, all_of);
-  const auto again = ortho::hermitian_pairs<TestType>(three, a.cview(), n, all_of);
+  const auto pairs = ortho::hermitian_pairs<TestType>(three, a.cview(), n, all_of);
+  const auto again = ortho::hermitian_pairs<TestType>(n < ortho::threaded_rows ? one : three, a.cview(), n, all_of);
   check_pairs(a, pairs);
   CHECK(pairs.values == again.values);
   CHECK(std::equal(pairs.vectors.data(), pairs.vectors.data() + n * n, again.vectors.data()));
-  for (index_t i = 0; i < n; ++i)  // 15 values of 20 copies each, of a norm of 1
-    CHECK(std::abs(pairs.values[at(i)] - static_cast<double>(i / 20) / 15) <=
+  for (index_t i = 0; i < n; ++i)  // 20 copies each, of a norm of 1
+    CHECK(std::abs(pairs.values[at(i)] - static_cast<double>(i / 20) / static_cast<double>(n / 20)) <=
           test::product_bound<TestType>(static_cast<double>(n), 1));
+}
+
+TEST_CASE("pairs of tridiagonal matrices: clusters, zeros and values that are told apart", "[short]") {
+  const index_t n = GENERATE(index_t{1}, index_t{2}, index_t{31}, index_t{70}, index_t{500});
+  const int kind = GENERATE(0, 1, 2, 3, 4);
+  CAPTURE(n, kind);
+  auto a = Matrix<double>::zeros(n, n);
+  for (index_t i = 0; i < n; ++i) {
+    const auto x = static_cast<double>(i);
+    const double diagonals[] = {2, std::abs(x - static_cast<double>(n / 2)), 0, x, std::pow(10, -20 * x / 500)};
+    const double beside[] = {-1, 1, 0, 1e-9 * static_cast<double>(i % 3), 1e-3 * diagonals[4]};
+    a(i, i) = diagonals[kind];
+    if (i + 1 < n) a(i, i + 1) = a(i + 1, i) = beside[kind];
+  }
+  ortho::HermitianPairs<double> pairs;
+  if (!ortho::lapack_hermitian<double>(Context{}, a.cview(), n, all_of, pairs)) return;  // the machine has none
+  CHECK(std::is_sorted(pairs.values.begin(), pairs.values.end()));
+  check_pairs(a, pairs);
 }
 
 TEST_CASE("LAPACK is given neither empty matrices nor such as are not finite", "[short]") {
