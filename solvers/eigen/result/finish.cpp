@@ -271,24 +271,24 @@ std::vector<index_t> copies_among(const EigenResult<T>& r, const std::vector<ind
 }  // namespace
 
 template <class T>
-void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
-  const auto k = static_cast<index_t>(kept.size());
-  const auto copies = copies_among<T>(r, kept);
-  const bool has_vectors = r.vectors.cols() > 0;
-  Matrix<T> vectors(r.vectors.rows(), has_vectors ? k : 0);
-  for (index_t j = 0; j < k; ++j) {
-    const index_t from = kept[at(j)];
-    for (index_t i = 0; has_vectors && i < vectors.rows(); ++i) vectors(i, j) = r.vectors(i, from);
-    for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.vector_errors, &r.value_roundings})
-      (*numbers)[at(j)] = (*numbers)[at(from)];
-    r.multiplicities[at(j)] = copies[at(from)];
-    r.converged_pairs[at(j)] = r.converged_pairs[at(from)];
-  }
-  r.vectors = std::move(vectors);
+void arrange_pairs(EigenResult<T>& r, const std::vector<index_t>& order) {
+  const auto arranged = [&order](auto& all) {
+    const auto before = all;
+    all.resize(order.size());
+    for (std::size_t j = 0; j < order.size(); ++j) all[j] = before[at(order[j])];
+  };
   for (auto* numbers : {&r.values, &r.residual_norms, &r.error_bounds, &r.vector_errors, &r.value_roundings})
-    numbers->resize(at(k));
-  r.multiplicities.resize(at(k)), r.converged_pairs.resize(at(k));
+    arranged(*numbers);
+  arranged(r.multiplicities), arranged(r.converged_pairs);
+  if (r.vectors.cols() > 0) r.vectors = columns_of(r.vectors, order);
   r.converged_count = std::count(r.converged_pairs.begin(), r.converged_pairs.end(), true);
+}
+
+template <class T>
+void keep_pairs(EigenResult<T>& r, const std::vector<index_t>& kept) {
+  const auto copies = copies_among<T>(r, kept);
+  arrange_pairs(r, kept);
+  for (std::size_t j = 0; j < kept.size(); ++j) r.multiplicities[j] = copies[at(kept[j])];
 }
 
 template <class T>
@@ -329,6 +329,7 @@ TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, finish)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, rehearse_finish)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, finish_pairs)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, copies_cut_off)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, arrange_pairs)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_pairs)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sharpen_error_bounds)
 

@@ -56,6 +56,10 @@ void leave_on_device(const Context& ctx, Result& result) {
   result.vectors = decltype(result.vectors)(here, 0);
 }
 
+/// Drops all pairs but those of the given numbers, in that order; multiplicities stay.
+template <class T>
+void arrange_pairs(EigenResult<T>& result, const std::vector<index_t>& order);
+
 /// Drops all pairs but those of the given numbers (rising); multiplicities are those among what is left.
 template <class T>
 void keep_pairs(EigenResult<T>& result, const std::vector<index_t>& kept);

@@ -276,23 +276,16 @@ void keep_beside(SemidefiniteResult<T>& r, Which which, double target, index_t a
   });
   order.resize(std::min(order.size(), at(asked)));
   arrange(r, order);
-  r.converged_count = std::count(r.converged_pairs.begin(), r.converged_pairs.end(), true);
 }
 
 }  // namespace
 
 template <class T>
 void arrange(SemidefiniteResult<T>& r, const std::vector<index_t>& order) {
-  const auto arranged = [&order](auto& all) {
-    const auto before = all;
-    all.resize(order.size());
-    for (std::size_t j = 0; j < order.size(); ++j) all[j] = before[at(order[j])];
-  };
-  for (auto* numbers :
-       {&r.values, &r.residual_norms, &r.error_bounds, &r.vector_errors, &r.value_roundings, &r.backward_errors})
-    arranged(*numbers);
-  arranged(r.multiplicities), arranged(r.converged_pairs);
-  r.vectors = columns_of(r.vectors, order);
+  const auto before = r.backward_errors;
+  r.backward_errors.clear();
+  for (const index_t j : order) r.backward_errors.push_back(before[at(j)]);
+  arrange_pairs<T>(r, order);
 }
 
 template <class T>
