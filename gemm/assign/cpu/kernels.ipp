@@ -235,8 +235,8 @@ void squared_distances(const S* tile, index_t d, const S* candidate, S* out) {
 #include "tallskinny/gemm/assign/cpu/sums.ipp"
 #endif
 #if defined(__AVX512VNNI__) || (defined(__AVX2__) && !defined(__AVX512F__))
-#include "tallskinny/gemm/assign/cpu/integers.ipp"
 #include "tallskinny/gemm/assign/cpu/groups.ipp"
+#include "tallskinny/gemm/assign/cpu/integers.ipp"
 
 #include "tallskinny/gemm/assign/cpu/pruning.ipp"
 
