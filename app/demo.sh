@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 preset=${PRESET:-default}
 case $preset in default | ci) build=build ;; *) build=build-$preset ;; esac
 
-echo "Builds tssolve, tskmeans and tsdata in $build/ and runs them on the files in data/: about 9 minutes on two cores."
+echo "Builds tssolve, tskmeans and tsdata in $build/ and runs them on the files in data/: 3 to 7 minutes on two cores."
 bash cmake/install_packages.sh
 cmake --preset "$preset"
 cmake --build --preset "$preset" --target tssolve tskmeans tsdata
