@@ -31,18 +31,22 @@ TEST_CASE("MUMPS factorises on all ranks where bits need not repeat: real, compl
   }
 }
 
+/// A shell's loop until `test CONDITION` holds, or for a minute: a run may have ended before.
+std::string wait_until(const std::string& condition) {
+  return "n=0; while ! test " + condition + " && test $((n += 1)) -lt 3000; do sleep 0.02; done; ";
+}
+
 TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole") {
   const TemporaryFolder folder;
-  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({24, 24, 24}));
+  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({32, 32, 32}));
   const std::string state = folder / "state.h5";
   // Children of mpirun are the ranks; one of them is killed once there is a checkpoint.
   const auto command = [&](const std::string& then) {
     std::string words = "touch " + (folder / "begin") + "; ";
     for (const std::string& variable : mpi_environment) words += variable + " ";
     return words + TS_MPIEXEC + " -n 2 " + TS_TSSOLVE + " " + file +
-           " -k 10 --which SA --method lanczos --tol 1e-15 --max-iter 100000000 --every 0.1 --checkpoint " + state +
-           " & pid=$!; while ! test " + state + " -nt " + (folder / "begin") + "; do sleep 0.1; done; " + then +
-           "; wait $pid";
+           " -k 10 --which SA --method lanczos --tol 1e-15 --max-iter 100000000 --every 0.01 --checkpoint " + state +
+           " & pid=$!; " + wait_until(state + " -nt " + (folder / "begin")) + then + "; wait $pid";
   };
   const auto killed =
       run_process("/bin/sh", {"-c", command("kill -KILL $(cut -d ' ' -f 2 /proc/$pid/task/$pid/children)")});
@@ -59,21 +63,21 @@ TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole"
 
 TEST_CASE("the job script goes on from the checkpoint of the job before, with the bits of a run that was not stopped") {
   const TemporaryFolder folder;
-  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({24, 24, 24}));
+  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({32, 32, 32}));
   const std::string state = folder / "state.h5", queued = folder / "queued";
   // In place of Slurm: two ranks, which get SIGUSR1 once there is a checkpoint, unless the job has queued again.
   const auto stand_in = [&](const std::string& name, const std::string& body) {
     write_file(folder / name, "#!/bin/sh\n" + body);
     std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
   };
-  stand_in("srun", "shift; " TS_MPIEXEC " -n 2 \"$@\" & pid=$!\nif ! test -e " + queued + "; then while ! test -e " +
-                       state + "; do sleep 0.1; done; kill -USR1 $pid; fi\nwait $pid\n");
+  stand_in("srun", "shift; " TS_MPIEXEC " -n 2 \"$@\" & pid=$!\nif ! test -e " + queued + "; then " +
+                       wait_until("-e " + state) + "kill -USR1 $pid; fi\nwait $pid\n");
   stand_in("scontrol", "echo \"$@\" > " + queued + "\n");
   const Words options = {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15"};
   const auto job = [&](const std::string& restarts) {
     const Words slurm = {"PATH=" + (folder / "") + ":/usr/bin:/bin", "SLURM_JOB_ID=7",
                          "SLURM_RESTART_COUNT=" + restarts};
-    const Words run = {"bash", TS_JOB, TS_TSSOLVE, "-o", folder / "2.h5", "--checkpoint", state, "--every", "0.1"};
+    const Words run = {"bash", TS_JOB, TS_TSSOLVE, "-o", folder / "2.h5", "--checkpoint", state, "--every", "0.01"};
     return run_process("/usr/bin/env", with(slurm, with(run, options)), mpi_environment).code;
   };
   CHECK(job("50") == 128 + SIGUSR1);
