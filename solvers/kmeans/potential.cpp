@@ -38,6 +38,7 @@ void Potential<S>::lower(HostView<const double> centers, PerRow<std::int32_t> ne
 
 template <class S>
 void Potential<S>::lower(std::span<const index_t> rows, PerRow<std::int32_t> nearest, std::int32_t first_number) {
+  if (rows.empty()) return;  // to the engine no rows mean that centres are given
   if (takes_rows()) return lower({}, rows, nearest, first_number);
   Matrix<double> centers(std::ssize(rows), problem_.cols());
   problem_.load_rows(rows, centers.view());

@@ -43,7 +43,7 @@ void rehearse_seeding(const KMeansProblem& p) {
   (void)p.rows_as<S>(one);
   const index_t size = seeding_sample(p.rows(), p.cols(), p.k), trials = seeding_trials(p.k);
   if (size == 0) return;
-  if (const index_t more = size / seeding_rows_for_each; more > 0 && 1 + more < p.k)
+  if (const index_t more = size / seeding_rows_for_each; 1 + more < p.k)
     potential.lower(std::vector<index_t>(at(more), 0));
   on_sample<S>(p, size, [&](const KMeansProblem& of_sample) {
     Potential<S> candidates(of_sample);
