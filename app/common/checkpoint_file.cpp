@@ -19,11 +19,9 @@ const std::string what_to_do = "remove it, name another --checkpoint, or begin a
 void add_checkpoint_options(Options& options, CheckpointOptions& target) {
   options
       .file("checkpoint", "FILE.h5", target.file,
-            "keep the state of the run in this file, also when a signal stops it. The same command again "
-            "takes it "
-            "up, with the result of a run never stopped; it is removed when the run ends by itself. A file "
-            "that "
-            "is no checkpoint of this run is refused and left alone")
+            "keep the state of the run in this file, also when a signal stops it. The same command again takes it up, "
+            "with the result of a run never stopped; it is removed when the run ends by itself. A file that is no "
+            "checkpoint of this run is refused and left alone")
       .value("every", "SECONDS", target.every, "between two writings of the checkpoint", at_least(0.0))
       .flag("restart", target.restart, "begin anew, and replace the checkpoint that is there");
 }

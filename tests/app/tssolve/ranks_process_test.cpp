@@ -31,10 +31,14 @@ TEST_CASE("MUMPS factorises on all ranks where bits need not repeat: real, compl
   }
 }
 
+namespace {
+
 /// A shell's loop until `test CONDITION` holds, or for a minute: a run may have ended before.
 std::string wait_until(const std::string& condition) {
   return "n=0; while ! test " + condition + " && test $((n += 1)) -lt 3000; do sleep 0.02; done; ";
 }
+
+}  // namespace
 
 TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole") {
   const TemporaryFolder folder;
