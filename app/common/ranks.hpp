@@ -52,7 +52,7 @@ class Ranks {
   [[nodiscard]] int rank() const noexcept { return world_->rank(); }
   [[nodiscard]] int size() const noexcept { return world_->size(); }
   [[nodiscard]] bool first() const noexcept { return rank() == 0; }
-  /// Of those on this machine, the how-manieth this one is.
+  /// How many ranks on this machine come before this one.
   [[nodiscard]] int rank_on_machine() const noexcept { return rank_on_machine_; }
   [[nodiscard]] const std::shared_ptr<Communicator>& communicator() const noexcept { return world_; }
 

@@ -75,7 +75,7 @@ struct Table {
 /// @throws Error(invalid_argument) for a name that is none.
 [[nodiscard]] std::vector<Case> table_cases(const std::string& name, DType type, std::int64_t bytes);
 
-/// What a selection asks for in place of tables.
+/// A selection of operations and shapes in place of tables.
 struct Selection {
   std::vector<Operation> operations;
   std::vector<Shape> shapes;

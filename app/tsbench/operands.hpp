@@ -94,7 +94,7 @@ void fill_small(Matrix<R>& m, const Problem& problem);
 template <class T, Space S>
 void run(const Context& ctx, const Operands<T, S>& o);
 
-/// What the planner of GPU kernels is asked for a case.
+/// The problem of a case, as the planner of GPU kernels is asked.
 [[nodiscard]] cuda::GpuProblem gpu_problem_of(const Case& c, Determinism determinism);
 /// The kernels that run() will start on a GPU, for compiling them with others. Needs no GPU.
 [[nodiscard]] std::vector<cuda::KernelPlan> kernels_of(const Case& c, const cuda::DeviceInfo& device,

@@ -53,7 +53,7 @@ struct Range {
   }
 };
 
-/// What the cases of a table, operation, type and form come to.
+/// One line for the cases of a table, operation, type and form.
 struct Line {
   std::array<std::string, 4> names;
   Range narrow, broad, sectors;
@@ -64,7 +64,7 @@ struct Line {
     ++cells, wrong += !m.right, differ += !m.same_bits;
     if (!m.right) return;
     const Problem& p = m.described.problem;
-    // Of the operations with a large matrix, the block is what is narrow.
+    // Operations with a large matrix are narrow where their block is.
     const bool large = p.operation == Operation::tsm2r || p.operation == Operation::spmm || m.described.table == "wide";
     ((large ? p.q : std::max(p.p, p.q)) <= 32 ? narrow : broad).add(m.roof_share());
     if (m.sector_share() > 0) sectors.add(m.sector_share());

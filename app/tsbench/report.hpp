@@ -40,13 +40,13 @@ class ResultsFile {
  public:
   /// `path` may be empty: nothing is written then.
   explicit ResultsFile(std::string path) : path_(std::move(path)) {}
-  /// What stands before the results.
+  /// Sets the members that stand before the results.
   void set_header(app::JsonObject header) { header_ = std::move(header); }
   /// Adds a result and, every few seconds, writes the file. @throws Error(io_failure) naming the file.
   void add(app::JsonObject result);
   /// Writes beside the file and renames; one result a line. @throws Error(io_failure) naming the file.
   void write();
-  /// The same, and says so on standard error.
+  /// Writes the file, and says so on standard error.
   void finish();
 
  private:

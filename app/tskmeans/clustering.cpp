@@ -21,7 +21,7 @@ using solvers::KMeansAlgorithm;
 using solvers::KMeansProgress;
 using solvers::KMeansStop;
 
-/// That a start may take; 0: no number says so.
+/// The most iterations that a start may take; 0: there is no bound.
 index_t most_iterations(const solvers::KMeansOptions& o, index_t rows) {
   switch (o.algorithm) {
     case KMeansAlgorithm::two_level: return o.refine;
@@ -31,7 +31,7 @@ index_t most_iterations(const solvers::KMeansOptions& o, index_t rows) {
   }
 }
 
-/// What the meter says of a run. @param several numbers of clusters, one after the other
+/// The text of the meter. @param several numbers of clusters, one after the other
 std::string text_of(const KMeansProgress& p, KMeansAlgorithm algorithm, bool several, index_t most, app::Pace& pace) {
   std::string text = several ? app::grouped(p.clusters) + " clusters, " : "";
   if (p.runs > 1) text += "start " + std::to_string(p.run + 1) + " of " + std::to_string(p.runs) + ", ";

@@ -21,7 +21,7 @@ struct Supernodes {
   const T* values;       ///< rows x columns of a supernode, by columns; above the diagonal stands anything
 };
 
-/// Whether the machine has the BLAS for it.
+/// True if the machine has the BLAS that apply() calls.
 template <class T>
 [[nodiscard]] bool has_supernodes();
 

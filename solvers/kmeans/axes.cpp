@@ -43,7 +43,7 @@ Matrix<float> spread_rows(const KMeansProblem& p, index_t count) {
   return sample;
 }
 
-/// Of diagonal elements, below which columns depend on each other.
+/// A share of a diagonal element: with a smaller pivot columns depend on each other.
 constexpr double dead = 1e-10;
 
 /// Q with Q R = Z and orthonormal columns to rounding (Fukaya et al. 2014, "CholeskyQR2"); nothing where columns of Z

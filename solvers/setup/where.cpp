@@ -9,7 +9,7 @@ namespace {
 /// Block steps of a search for eigenvalues, and passes of k-means, where nothing better is known.
 constexpr double typical_steps = 60;
 constexpr index_t typical_passes = 30;
-/// Of half a basis in a block step: read to project, read and written to subtract, and again for the second time.
+/// Passes over half a basis in a block step: read to project and to subtract, twice each.
 constexpr double passes_of_a_step = 4;
 
 /// The driver's start and the loading of kernels; a bus of 16 lanes.

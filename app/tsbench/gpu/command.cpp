@@ -32,7 +32,7 @@ GpuPool prepared_pool(const Context& ctx, const std::vector<Case>& cases) {
   return GpuPool(ctx, cases);
 }
 
-/// The same operands with fewer rows.
+/// Operands cut to fewer rows.
 template <class T>
 DeviceOperands<T> shortened(DeviceOperands<T> o, index_t rows) {
   if (o.problem.operation == Operation::spmm || rows >= o.problem.n) return o;
@@ -55,7 +55,7 @@ struct Runner {
   DevicePeer<T> peer;
   double seconds = 0;
 
-  /// Of one run, after `warm_up` others; infinite where the library refuses.
+  /// Times one run after `warm_up` others; infinite where the library refuses.
   void time(const Context& ctx, const DeviceOperands<T>& o, int warm_up) {
     try {
       cuda::Event start(ctx.stream), end(ctx.stream);

@@ -1,4 +1,4 @@
-// What a benchmark needs of a GPU beside the operations: operands in its memory, samples of results, reference sums,
+// A benchmark needs this of a GPU beside the operations: operands in its memory, samples of results, reference sums,
 // and the timing of work that comes in turns.
 #pragma once
 
@@ -17,10 +17,10 @@ namespace ts::bench {
 /// The kernels of the benchmark for elements of this type, for compiling them with others.
 [[nodiscard]] std::vector<cuda::KernelPlan> bench_plans(DType type);
 
-/// As check.hpp has it for host memory, to which it copies. Waits for it.
+/// Copies sampled rows to host memory, as gather() of check.hpp, and waits for them.
 template <class T>
 void gather(const Context& ctx, std::span<T> to, DeviceStrided<const T> a, std::span<const index_t> rows);
-/// As check.hpp has it for host memory. Waits for it.
+/// Sums at sampled entries, as inner_sums() of check.hpp, and waits for them.
 template <class T>
 [[nodiscard]] std::vector<Sum> inner_sums(const Context& ctx, DeviceStrided<const T> a, DeviceStrided<const T> b,
                                           std::span<const std::array<index_t, 2>> entries);
@@ -44,7 +44,7 @@ class GpuPool {
 
   template <class T>
   [[nodiscard]] DeviceSets<T> operands(const Case& c) const;
-  /// What an operation in place overwrites, as operands() filled it.
+  /// Fills anew, as operands() did, the operand that an operation in place overwrites.
   template <class T>
   void refill(const DeviceOperands<T>& o) const;
 
@@ -60,7 +60,7 @@ class GpuPool {
   cuda::Memory x_, y_, out_, small_, result_, gram_;
 };
 
-/// The same work on several sets of operands, which come in turns so that none is in the cache.
+/// One kind of work on several sets of operands, which come in turns so that none is in the cache.
 class Turns {
  public:
   explicit Turns(std::vector<std::function<void()>> bodies) : bodies_(std::move(bodies)) {}

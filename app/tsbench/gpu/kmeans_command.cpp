@@ -40,7 +40,7 @@ struct KMeansMeasured {
     double seconds;
     const char* by;
   };
-  /// What no pass can be faster than: all bytes at the read rate, all products at that of 16-bit tensor instructions,
+  /// No pass can be faster than this: all bytes at the read rate, all products at that of 16-bit tensor instructions,
   /// or the best and second best of all scores: for two of them a minimum and a maximum, a maximum, a minimum and a
   /// minimum of three by units with half as many lanes as those that multiply and add in float32.
   [[nodiscard]] Limit limit(const cuda::DeviceInfo& roofs) const {
@@ -57,7 +57,7 @@ constexpr index_t distinct_elements = 1 << 22, least_of_a_cluster = 16, most_che
 constexpr int steps = 4;
 constexpr unsigned char no_label = 0xff;  // every byte of -1
 
-/// What iterations over some rows start from and leave.
+/// Iterations over some rows start from this, and leave it.
 struct State {
   PerRowArray<std::int32_t> labels;
   Clusters clusters;

@@ -31,7 +31,7 @@ std::set<std::string> differences(const std::vector<cuda::KernelPlan>& kernels) 
   return names;
 }
 
-/// What stands for an operation that no single kernel carries out.
+/// Stands for an operation that no single kernel carries out.
 cuda::Candidate cut_into_panels() {
   cuda::Candidate candidate;
   candidate.kernel.family = "panels", candidate.kernel.defines = {{"panels", "1"}}, candidate.kernel.grid = 0;

@@ -39,8 +39,8 @@ void set_peer_threads(int threads);
 /// C = A^H B, C = A B and C = C - A B of contiguous rows, C m x n with k terms an entry.
 enum class Product { inner, plain, subtracted };
 
-/// What a library of the host does with contiguous rows; null for what it lacks. Plain functions: eigen.cpp is compiled
-/// for this processor and must not own shared code.
+/// Operations of a host library on contiguous rows; null for those that it lacks. Plain functions: eigen.cpp is
+/// compiled for this processor and must not own shared code.
 template <class T>
 struct HostLibrary {
   void (*multiply)(Product product, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);

@@ -1,4 +1,4 @@
-// What the bodies of NVIDIA's libraries share. cuBLAS is column-major: a row-major matrix is its transpose to it, so
+// The bodies of NVIDIA's libraries share this. cuBLAS is column-major: a row-major matrix is its transpose to it, so
 // that C = A^H B becomes C^T = B^T conj(A).
 #pragma once
 

@@ -7,19 +7,19 @@
 
 namespace ts::inline v0::assign_detail {
 
-/// The same space along axes in which all coordinates vary about alike, so that one scale serves all columns of a row:
+/// Axes of the space of `axes` along which all coordinates vary about alike, so that one scale serves a whole row:
 /// the discrete Hartley transform of axes with random signs, each taken times cos + sin of 2 pi j a / m.
 [[nodiscard]] Matrix<double> mixed_axes(const Context& ctx, HostView<const double> axes);
-/// By what m axes are multiplied.
+/// The m x m matrix by which mixed_axes() multiplies m axes.
 [[nodiscard]] Matrix<double> mix_of_axes(index_t m);
 
 }  // namespace ts::inline v0::assign_detail
 
 namespace ts::inline v0 {
 
-/// Whether inverse_factor() serves Gram matrices of so many columns.
+/// True if inverse_factor() serves Gram matrices of so many columns.
 [[nodiscard]] bool inverse_factor_serves(const Context& ctx, index_t columns);
-/// Of a Gram matrix G = R^T R, which becomes R^-1. Returns false, with G as it was, where a pivot is not above `dead`
+/// Replaces a Gram matrix G = R^T R by R^-1. Returns false, with G as it was, where a pivot is not above `dead`
 /// times the diagonal element that it was.
 [[nodiscard]] bool inverse_factor(const Context& ctx, const DeviceMatrix<double>& gram, double dead);
 

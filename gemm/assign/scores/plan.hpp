@@ -9,7 +9,7 @@
 
 namespace ts::inline v0::cuda {
 
-/// What the kernels of a pass depend on.
+/// The kernels of a pass depend on this.
 struct AssignProblem {
   RowsForm rows;
   index_t k = 0;

@@ -24,7 +24,7 @@ using assign_detail::chunk_count;
 
 using cuda::MomentsRound;
 
-/// What chunks of rows leave for each column, chunks x columns: the largest |x - shift| and the sum of (x - mean)^2.
+/// Chunks of rows leave these for each column, chunks x columns: the largest |x - shift|, the sum of (x - mean)^2.
 struct ChunkSpread {
   Matrix<double> reach, squares;
 };

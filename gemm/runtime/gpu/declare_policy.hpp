@@ -1,4 +1,4 @@
-// What a policy says beside its members (runtime/gpu/policy.hpp): host code and kernels read this text.
+// Declares what a policy has beside its members (runtime/gpu/policy.hpp): host code and kernels read this text.
 #pragma once
 
 /// Names every member in the order of their declarations, then compares them.
@@ -8,7 +8,7 @@
   constexpr void members(auto each) { each(__VA_ARGS__); }          \
   friend bool operator==(const Policy&, const Policy&) = default
 
-/// The same for one in ts::cuda, in gemm/PATH; its kernels have one parameter, of the type KernelArguments.
+/// TS_POLICY_OF for a policy of ts::cuda in gemm/PATH; its kernels have one parameter, of the type KernelArguments.
 #define TS_POLICY(Policy, KernelArguments, path, ...) \
   using Arguments = KernelArguments;                  \
   TS_POLICY_OF(Policy, "tallskinny/gemm/" path, "ts::cuda::" #Policy __VA_OPT__(, ) __VA_ARGS__)
