@@ -40,6 +40,10 @@ std::string listed(const std::vector<std::string>& names, const std::string& bet
                                     : text;
 }
 
+void refuse(const std::string& name, const std::string& cause, Place where) {
+  throw Error(Errc::bad_input, name + " " + cause, where);
+}
+
 void show_path_as(std::string path, std::string name) { hidden_path = std::move(path), shown_name = std::move(name); }
 
 std::string printable(std::string_view text) {

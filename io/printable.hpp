@@ -1,9 +1,11 @@
-// Names that come from files, for a terminal.
+// Sentences about files: names that come from them, for a terminal, and refusals.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::inline v0::io {
 
@@ -13,6 +15,9 @@ namespace ts::inline v0::io {
 
 /// The names, of many the first ones and how many more there are.
 [[nodiscard]] std::string listed(const std::vector<std::string>& names, const std::string& between = ", ");
+
+/// Throws Error(bad_input) "NAME CAUSE"; the name is that of a file, or of an object in it.
+[[noreturn]] void refuse(const std::string& name, const std::string& cause, Place where = Place::current());
 
 /// From here on such a text says `name` where `path` stands, which means nothing to a user: before there are threads.
 void show_path_as(std::string path, std::string name);

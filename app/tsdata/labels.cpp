@@ -7,7 +7,7 @@
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/io/text/labelled_table.hpp"
+#include "tallskinny/io/labelled_table.hpp"
 
 namespace ts::tsdata {
 

@@ -5,9 +5,9 @@
 #include "tallskinny/app/common/row_origin.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/labelled_table.hpp"
 #include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/row_reader.hpp"
-#include "tallskinny/io/text/labelled_table.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/kmeans/agreement.hpp"
 

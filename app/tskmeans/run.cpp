@@ -14,7 +14,7 @@
 #include "tallskinny/app/tskmeans/pictures.hpp"
 #include "tallskinny/app/tskmeans/plan.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
-#include "tallskinny/io/text/labelled_table.hpp"
+#include "tallskinny/io/labelled_table.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 
 namespace ts::tskmeans {

@@ -6,7 +6,7 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/solvers/ranks/transposed_rows.hpp"
 #include "tallskinny/solvers/setup/hermitian_part.hpp"
 

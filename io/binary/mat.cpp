@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <span>
 
+#include "tallskinny/io/binary/mat_variables.hpp"
 #include "tallskinny/io/file_bytes.hpp"
-#include "tallskinny/io/formats.hpp"
-#include "tallskinny/io/lines.hpp"
-#include "tallskinny/io/mat_variables.hpp"
+#include "tallskinny/io/matrix/format.hpp"
+#include "tallskinny/io/matrix/pairs.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/printable.hpp"
 
@@ -80,8 +80,6 @@ std::vector<T> list_at(const NpyBytes& bytes, std::uint64_t start, index_t count
   return list;
 }
 
-}  // namespace
-
 Description describe_mat(const Location& where, const ReadOptions& options) {
   return description_of(chosen_variable(where, options), where, convention_of(where.file), options);
 }
@@ -125,5 +123,34 @@ std::vector<Description> list_mat(const Location& where, const ReadOptions& opti
   }
   return found;
 }
+
+/// The header of a matrix in MATLAB's version 4, which has no signature: byte order, type and kind in one number, rows,
+/// columns, and whether there is an imaginary part.
+bool begins_matlab_4(std::string_view start) {
+  for (const bool big : {false, true}) {
+    const auto number = [&](std::size_t which) {
+      std::uint32_t value = 0;
+      for (std::size_t byte = 0; byte < 4; ++byte)
+        value = value << 8 | static_cast<unsigned char>(start[4 * which + (big ? byte : 3 - byte)]);
+      return value;
+    };
+    const std::uint32_t type = number(0);
+    if (type / 1000 == (big ? 1 : 0) && type / 100 % 10 == 0 && type / 10 % 10 <= 5 && type % 10 <= 2 && number(3) <= 1)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const Format formats::mat = {.name = "mat",
+                             .matches =
+                                 [](const std::string& name, std::string_view start) {
+                                   return start.starts_with("MATLAB 5.0") ||
+                                          (name.ends_with(".mat") && begins_matlab_4(start));
+                                 },
+                             .describe = describe_mat,
+                             .read = read_mat,
+                             .list = list_mat};
 
 }  // namespace ts::inline v0::io

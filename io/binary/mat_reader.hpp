@@ -10,7 +10,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "tallskinny/io/mat_variables.hpp"
+#include "tallskinny/io/binary/mat_variables.hpp"
 #include "tallskinny/io/memory.hpp"
 
 namespace ts::inline v0::io::matlab5 {

@@ -1,4 +1,4 @@
-#include "tallskinny/io/mat_variables.hpp"
+#include "tallskinny/io/binary/mat_variables.hpp"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -15,17 +15,14 @@
 #include "tallskinny/io/hdf5/message.hpp"
 #include "tallskinny/io/hdf5/sandbox.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 #ifdef TS_MATIO
-#include "tallskinny/io/mat_reader.hpp"
+#include "tallskinny/io/binary/mat_reader.hpp"
 #endif
 
 namespace ts::inline v0::io {
 
 namespace {
-
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& cause) {
-  throw Error(Errc::bad_input, file.string() + " " + cause);
-}
 
 #ifdef TS_MATIO
 

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "tallskinny/io/npy.hpp"
+#include "tallskinny/io/binary/npy.hpp"
 
 namespace ts::inline v0::io {
 

@@ -9,20 +9,16 @@
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/binary/npy.hpp"
 #include "tallskinny/io/file_bytes.hpp"
-#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
+#include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/memory.hpp"
-#include "tallskinny/io/npy.hpp"
-#include "tallskinny/io/read_parts.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& name, const std::string& cause) {
-  throw Error(Errc::bad_input, name + " " + cause);
-}
 
 /// The text after 'key': in the header's dictionary.
 std::string_view after_key(const std::string& name, std::string_view text, const std::string& key) {
@@ -276,14 +272,6 @@ MatrixFile read_array(const NpyBytes& from, NpyHeader header, const Location& wh
   return result;
 }
 
-Description describe_npy(const Location& where, const ReadOptions& options) {
-  return describe_npy(npy_bytes(where.file), {where.file, ""}, options);
-}
-
-MatrixFile read_npy(const Location& where, const ReadOptions& options) {
-  return read_npy(npy_bytes(where.file), {where.file, ""}, options);
-}
-
 ReadRows npy_rows(const Location& where) {
   return [npy = std::make_shared<const NpyFile>(npy_bytes(where.file))](RowRange rows, bool finite, void* out) {
     by_type(type_of(npy->header), [&]<class T>(std::type_identity<T>) {
@@ -291,5 +279,17 @@ ReadRows npy_rows(const Location& where) {
     });
   };
 }
+
+const Format formats::npy = {
+    .name = "npy",
+    .matches = [](const std::string&, std::string_view start) { return start.starts_with("\x93NUMPY"); },
+    .describe =
+        [](const Location& where, const ReadOptions& options) {
+          return describe_npy(npy_bytes(where.file), {where.file, ""}, options);
+        },
+    .read =
+        [](const Location& where, const ReadOptions& options) {
+          return read_npy(npy_bytes(where.file), {where.file, ""}, options);
+        }};
 
 }  // namespace ts::inline v0::io

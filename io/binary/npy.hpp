@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/io/matrix/description.hpp"
 
 namespace ts::inline v0::io {
 
@@ -44,5 +44,7 @@ struct NpyHeader {
 [[nodiscard]] Description describe_array(const NpyHeader& header, const Location& where, const ReadOptions& options);
 [[nodiscard]] MatrixFile read_array(const NpyBytes& bytes, NpyHeader header, const Location& where,
                                     const ReadOptions& options);
+/// Rows of a file that is stored by rows.
+[[nodiscard]] ReadRows npy_rows(const Location& where);
 
 }  // namespace ts::inline v0::io

@@ -5,13 +5,12 @@
 #include <limits>
 #include <map>
 
-#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/binary/npy.hpp"
+#include "tallskinny/io/binary/zip.hpp"
+#include "tallskinny/io/matrix/format.hpp"
+#include "tallskinny/io/matrix/pairs.hpp"
 #include "tallskinny/io/memory.hpp"
-#include "tallskinny/io/npy.hpp"
-#include "tallskinny/io/pairs.hpp"
 #include "tallskinny/io/printable.hpp"
-#include "tallskinny/io/read_parts.hpp"
-#include "tallskinny/io/zip.hpp"
 
 namespace ts::inline v0::io {
 
@@ -290,22 +289,18 @@ std::vector<Description> list_in(const Npz& npz, const Location& where, const Re
 
 }  // namespace
 
-Description describe_npz(const Location& where, const ReadOptions& options) {
-  return describe_in(Npz(where.file), where.object, options);
-}
-
-MatrixFile read_npz(const Location& where, const ReadOptions& options) {
-  return read_in(Npz(where.file), where, options);
-}
-
-std::vector<Description> list_npz(const Location& where, const ReadOptions& options) {
-  return list_in(Npz(where.file), where, options);
-}
-
-void visit_npz(const Location& where, const ReadOptions& options, const LookAt& look) {
-  const Npz npz(where.file);
-  for (const Description& d : list_in(npz, where, options))
-    look(d, [&](const ReadOptions& how) { return read_in(npz, d.where, how); });
-}
+const Format formats::npz = {
+    .name = "npz",
+    .matches = [](const std::string&, std::string_view start) { return start.starts_with("PK\x03\x04"); },
+    .describe = [](const Location& where,
+                   const ReadOptions& options) { return describe_in(Npz(where.file), where.object, options); },
+    .read = [](const Location& where, const ReadOptions& options) { return read_in(Npz(where.file), where, options); },
+    .list = [](const Location& where, const ReadOptions& options) { return list_in(Npz(where.file), where, options); },
+    .visit =
+        [](const Location& where, const ReadOptions& options, const LookAt& look) {
+          const Npz npz(where.file);
+          for (const Description& d : list_in(npz, where, options))
+            look(d, [&](const ReadOptions& how) { return read_in(npz, d.where, how); });
+        }};
 
 }  // namespace ts::inline v0::io

@@ -2,10 +2,10 @@
 // bits and scalars that the file does not name. https://petsc.org/release/manualpages/Mat/MatLoad
 #include <array>
 
-#include "tallskinny/io/formats.hpp"
-#include "tallskinny/io/lines.hpp"
+#include "tallskinny/io/binary/npy.hpp"
+#include "tallskinny/io/matrix/format.hpp"
+#include "tallskinny/io/matrix/pairs.hpp"
 #include "tallskinny/io/memory.hpp"
-#include "tallskinny/io/npy.hpp"
 
 namespace ts::inline v0::io {
 
@@ -169,8 +169,6 @@ WholeLines lines_of(const PetscFile& file, const PetscObject& o) {
   return lines;
 }
 
-}  // namespace
-
 Description describe_petsc(const Location& where, const ReadOptions& options) {
   const PetscFile file(where.file, options);
   return description_of(file, file.chosen(where.object), options);
@@ -205,5 +203,18 @@ std::vector<Description> list_petsc(const Location& where, const ReadOptions& op
   for (const PetscObject& o : file.objects()) found.push_back(description_of(file, o, options));
   return found;
 }
+
+}  // namespace
+
+const Format formats::petsc = {.name = "petsc",
+                               .matches =
+                                   [](const std::string&, std::string_view start) {
+                                     if (start.starts_with(std::string_view("\0\0\0\0", 4))) start.remove_prefix(4);
+                                     return start.starts_with(std::string_view("\0\x12\x7b\x50", 4)) ||
+                                            start.starts_with(std::string_view("\0\x12\x7b\x4e", 4));
+                                   },
+                               .describe = describe_petsc,
+                               .read = read_petsc,
+                               .list = list_petsc};
 
 }  // namespace ts::inline v0::io

@@ -1,4 +1,4 @@
-#include "tallskinny/io/zip.hpp"
+#include "tallskinny/io/binary/zip.hpp"
 
 #include <zlib.h>
 

@@ -1,11 +1,11 @@
-#include "tallskinny/io/choose.hpp"
+#include "tallskinny/io/conventions/choose.hpp"
 
 #include <functional>
 #include <set>
 
 #include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/conventions/read_parts.hpp"
 #include "tallskinny/io/printable.hpp"
-#include "tallskinny/io/read_parts.hpp"
 
 namespace ts::inline v0::io {
 

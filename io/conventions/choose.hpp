@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tallskinny/io/conventions/parts.hpp"
 #include "tallskinny/io/matrix_file.hpp"
-#include "tallskinny/io/parts.hpp"
 
 namespace ts::inline v0::io {
 

@@ -1,4 +1,4 @@
-#include "tallskinny/io/chunk_reader.hpp"
+#include "tallskinny/io/conventions/chunk_reader.hpp"
 
 #include <zlib.h>
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "tallskinny/io/parts.hpp"
+#include "tallskinny/io/conventions/parts.hpp"
 
 namespace ts::inline v0::io {
 

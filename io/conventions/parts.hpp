@@ -7,17 +7,9 @@
 #include <variant>
 
 #include "tallskinny/io/hdf5/node.hpp"
-#include "tallskinny/io/matrix_file.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 
 namespace ts::inline v0::io {
-
-enum class Triangle { none, lower, upper };
-
-/// Rows begin .. end - 1.
-struct RowRange {
-  index_t begin = 0, end = 0;
-  [[nodiscard]] index_t count() const noexcept { return end - begin; }
-};
 
 /// A list of numbers that becomes the elements of a matrix.
 struct Elements {

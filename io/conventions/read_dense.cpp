@@ -8,11 +8,11 @@
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
-#include "tallskinny/io/assembly.hpp"
-#include "tallskinny/io/chunk_reader.hpp"
+#include "tallskinny/io/conventions/chunk_reader.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
-#include "tallskinny/io/raw_rows.hpp"
-#include "tallskinny/io/read_parts.hpp"
+#include "tallskinny/io/conventions/read_parts.hpp"
+#include "tallskinny/io/hdf5/raw_rows.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 
 namespace ts::inline v0::io {
 

@@ -1,4 +1,4 @@
-#include "tallskinny/io/read_parts.hpp"
+#include "tallskinny/io/conventions/read_parts.hpp"
 
 #include <limits>
 
@@ -24,27 +24,6 @@ DType sparse_type(DType stored) {
 }
 
 }  // namespace
-
-RowRange row_range(index_t rows, const ReadOptions& options) {
-  const RowRange range{options.row_begin, options.row_end < 0 ? rows : options.row_end};
-  if (range.begin < 0 || range.begin > range.end || range.end > rows)
-    throw Error(Errc::invalid_argument, "rows " + std::to_string(range.begin) + ":" + std::to_string(range.end) +
-                                            " are asked for, but the matrix has " + std::to_string(rows));
-  return range;
-}
-
-void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pairs) {
-  const auto element = static_cast<index_t>(size_of(d.type));
-  const auto of = [&](index_t lines, index_t entries) {
-    return sum({product({lines, 8}), 8, product({entries, 4 + element})});
-  };
-  const index_t full = mirrored && d.nonzeros < std::numeric_limits<index_t>::max() / 2 ? 2 * d.nonzeros : d.nonzeros;
-  d.bytes = of(d.rows, full);
-  d.peak_bytes = d.bytes;
-  if (mirrored || turned)
-    d.peak_bytes = sum({d.peak_bytes, of(turned ? d.cols : d.rows, d.nonzeros), product({d.rows, 8})});
-  if (from_pairs) d.peak_bytes = sum({d.peak_bytes, product({full, 12 + element}), product({d.rows, 8})});
-}
 
 Description describe_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options) {
   Description d;

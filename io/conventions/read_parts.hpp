@@ -1,8 +1,8 @@
 // From parts in an HDF5 file to a matrix, with all checks.
 #pragma once
 
-#include "tallskinny/io/matrix_file.hpp"
-#include "tallskinny/io/parts.hpp"
+#include "tallskinny/io/conventions/parts.hpp"
+#include "tallskinny/io/matrix/description.hpp"
 
 namespace ts::inline v0::io {
 
@@ -10,12 +10,6 @@ namespace ts::inline v0::io {
 [[nodiscard]] Description describe_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options);
 
 [[nodiscard]] MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options);
-
-/// The rows that options choose of a matrix with this many. @throws Error(invalid_argument).
-[[nodiscard]] RowRange row_range(index_t rows, const ReadOptions& options);
-
-/// Fills bytes and peak_bytes of a sparse matrix that is read by rows, or turned, mirrored or sorted first.
-void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pairs);
 
 /// Whether of a matrix only what options choose is held, and this is not all: what it takes is known once pointers, or
 /// pairs, are read.

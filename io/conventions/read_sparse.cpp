@@ -3,11 +3,11 @@
 #include <limits>
 #include <span>
 
-#include "tallskinny/io/assembly.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
+#include "tallskinny/io/conventions/read_parts.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
+#include "tallskinny/io/matrix/pairs.hpp"
 #include "tallskinny/io/memory.hpp"
-#include "tallskinny/io/pairs.hpp"
-#include "tallskinny/io/read_parts.hpp"
 
 namespace ts::inline v0::io {
 

@@ -2,10 +2,9 @@
 #include <charconv>
 #include <map>
 
-#include "tallskinny/io/choose.hpp"
-#include "tallskinny/io/formats.hpp"
-#include "tallskinny/io/read_parts.hpp"
-#include "tallskinny/io/text/labelled_table.hpp"
+#include "tallskinny/io/conventions/choose.hpp"
+#include "tallskinny/io/conventions/read_parts.hpp"
+#include "tallskinny/io/labelled_table.hpp"
 
 namespace ts::inline v0::io {
 

@@ -7,133 +7,18 @@
 #include <span>
 #include <system_error>
 
-#include "tallskinny/io/choose.hpp"
-#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/conventions/choose.hpp"
+#include "tallskinny/io/conventions/read_parts.hpp"
+#include "tallskinny/io/file/formats.hpp"
+#include "tallskinny/io/file/missing.hpp"
 #include "tallskinny/io/memory.hpp"
-#include "tallskinny/io/missing.hpp"
 #include "tallskinny/io/printable.hpp"
-#include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/columns.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
-#include "tallskinny/io/unread_formats.hpp"
 
 namespace ts::inline v0::io {
 
 namespace {
-
-/// A format other than HDF5: how it is recognised by name or first bytes, and its two calls.
-struct Format {
-  const char* name;
-  bool (*matches)(const std::string& name, std::string_view start);
-  Description (*describe)(const Location&, const ReadOptions&);
-  MatrixFile (*read)(const Location&, const ReadOptions&);
-  std::vector<Description> (*list)(const Location&, const ReadOptions&) = nullptr;  ///< of a format with objects
-  void (*visit)(const Location&, const ReadOptions&, const LookAt&) = nullptr;  ///< visit_objects, if it has its own
-  bool has_columns = false;  ///< chooses them itself, by TableOptions
-};
-
-bool has_ending(const std::string& name, std::initializer_list<const char*> endings) {
-  return std::any_of(endings.begin(), endings.end(),
-                     [&](const char* e) { return name.ends_with(e) || name.ends_with(std::string(e) + ".gz"); });
-}
-
-/// The header of a matrix in MATLAB's version 4, which has no signature: byte order, type and kind in one number, rows,
-/// columns, and whether there is an imaginary part.
-bool begins_matlab_4(std::string_view start) {
-  for (const bool big : {false, true}) {
-    const auto number = [&](std::size_t which) {
-      std::uint32_t value = 0;
-      for (std::size_t byte = 0; byte < 4; ++byte)
-        value = value << 8 | static_cast<unsigned char>(start[4 * which + (big ? byte : 3 - byte)]);
-      return value;
-    };
-    const std::uint32_t type = number(0);
-    if (type / 1000 == (big ? 1 : 0) && type / 100 % 10 == 0 && type / 10 % 10 <= 5 && type % 10 <= 2 && number(3) <= 1)
-      return true;
-  }
-  return false;
-}
-
-constexpr std::array formats = {
-    Format{"mtx",
-           [](const std::string& name, std::string_view start) {
-             return start.starts_with("%%MatrixMarket") || has_ending(name, {".mtx", ".mm"});
-           },
-           describe_matrix_market, read_matrix_market},
-    Format{"npy", [](const std::string&, std::string_view start) { return start.starts_with("\x93NUMPY"); },
-           describe_npy, read_npy},
-    Format{"npz", [](const std::string&, std::string_view start) { return start.starts_with("PK\x03\x04"); },
-           describe_npz, read_npz, list_npz, visit_npz},
-    Format{"mat",
-           [](const std::string& name, std::string_view start) {
-             return start.starts_with("MATLAB 5.0") || (name.ends_with(".mat") && begins_matlab_4(start));
-           },
-           describe_mat, read_mat, list_mat},
-    Format{"petsc",
-           [](const std::string&, std::string_view start) {
-             if (start.starts_with(std::string_view("\0\0\0\0", 4))) start.remove_prefix(4);
-             return start.starts_with(std::string_view("\0\x12\x7b\x50", 4)) ||
-                    start.starts_with(std::string_view("\0\x12\x7b\x4e", 4));
-           },
-           describe_petsc, read_petsc, list_petsc},
-    Format{"arff", [](const std::string& name, std::string_view) { return has_ending(name, {".arff"}); }, describe_arff,
-           read_arff},
-    Format{"csv",
-           [](const std::string& name, std::string_view) {
-             return has_ending(name, {".csv", ".tsv", ".txt", ".dat"});
-           },
-           describe_csv, read_csv, nullptr, nullptr, true}};
-
-/// The format of text in a file that has no name; what has no mark is csv.
-const char* format_of_text(const std::filesystem::path& file) {
-  LineReader in(file);  // which also reads what gzip has packed
-  for (auto line = in.next(); line; line = in.next()) {
-    if (line->starts_with("%%MatrixMarket")) return "mtx";
-    const auto text = trimmed(*line);
-    if (text.empty() || text.starts_with('#')) continue;
-    if (text.starts_with('@') || text.starts_with('%')) return "arff";
-    if (std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; })) return "csv";
-    break;
-  }
-  throw Error(Errc::bad_input, file.string() + " is in no known format: --format says which it is");
-}
-
-const Format* format_of(const std::filesystem::path& file, const std::string& given) {
-  if (!given.empty()) {
-    for (const Format& format : formats)
-      if (format.name == given) return &format;
-    throw Error(Errc::invalid_argument, "there is no format '" + given + "'");
-  }
-  std::string first(bytes_of_start, '\0');  // zeros behind the end of a short file
-  (void)FileBytes(file).read(0, std::as_writable_bytes(std::span(first)));
-  refuse_unread(file, first);
-  const std::string name = lower_case(file.filename().string());
-  for (const Format& format : formats)
-    if (format.matches(name, first)) return &format;
-  if (file.parent_path() == "/proc/self/fd") return format_of(file, format_of_text(file));  // a pipe has no name
-  refuse_unknown(file, first);
-  throw Error(Errc::bad_input,
-              file.string() +
-                  " is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .npz, .csv, .tsv, "
-                  ".txt, .arff; --format says what it is");
-}
-
-/// Whether a file is HDF5. @throws Error(bad_input) for one that cannot be opened, or is empty.
-bool require_file(const std::filesystem::path& file) {
-  refuse_zarr(file);
-  if (FileBytes(file).size() == 0) throw Error(Errc::bad_input, file.string() + " is empty");
-  return hdf5::has_signature(file);
-}
-
-/// Nothing for HDF5 files.
-const Format* check_format(const Location& where, const ReadOptions& options) {
-  if (require_file(where.file)) return nullptr;
-  const Format* format = format_of(where.file, options.format);
-  if (!where.object.empty() && format->list == nullptr)
-    throw Error(Errc::bad_input,
-                where.file.string() + " is not an HDF5 file, so it has no object '" + where.object + "'");
-  return format;
-}
 
 /// Memory that runs out in spite of the check before.
 template <class Body>
@@ -196,13 +81,6 @@ std::string_view name_of(Structure s) noexcept {
   return "?";
 }
 
-std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  names.reserve(formats.size());
-  for (const Format& format : formats) names.emplace_back(format.name);
-  return names;
-}
-
 std::optional<std::string> file_attribute(const std::filesystem::path& file, const std::string& name,
                                           const ReadOptions& options) {
   return guarded(Location{file, ""},
@@ -211,7 +89,7 @@ std::optional<std::string> file_attribute(const std::filesystem::path& file, con
 
 Description describe(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
-    const Format* format = check_format(where, options);
+    const Format* format = format_of(where, options);
     if (format != nullptr && format->has_columns) return format->describe(where, options);
     if (options.table.missing != Missing::refuse) return describe_without_missing(where, options);
     Description d = format != nullptr ? format->describe(where, options) : describe_hdf5(where, options);
@@ -223,7 +101,7 @@ Description describe(const Location& where, const ReadOptions& options) {
 std::vector<Description> list_objects(const std::filesystem::path& file, const ReadOptions& options) {
   const Location where{file, ""};
   return guarded(where, [&] {
-    if (const Format* format = check_format(where, options))
+    if (const Format* format = format_of(where, options))
       return format->list != nullptr ? format->list(where, options) : std::vector{format->describe(where, options)};
     return candidates(open_hdf5(file, options), options);
   });
@@ -231,7 +109,7 @@ std::vector<Description> list_objects(const std::filesystem::path& file, const R
 
 void visit_objects(const std::filesystem::path& file, const ReadOptions& options, const LookAt& look) {
   const Location where{file, ""};
-  if (const Format* format = check_format(where, options)) {
+  if (const Format* format = format_of(where, options)) {
     if (format->visit != nullptr) return guarded(where, [&] { format->visit(where, options, look); });
     for (const Description& d : list_objects(file, options))
       look(d, [&](const ReadOptions& how) { return read_matrix(d.where, how); });
@@ -255,7 +133,7 @@ void visit_objects(const std::filesystem::path& file, const ReadOptions& options
 
 MatrixFile read_matrix(const Location& where, const ReadOptions& options) {
   return guarded(where, [&] {
-    const Format* format = check_format(where, options);
+    const Format* format = format_of(where, options);
     if (format != nullptr && format->has_columns) return format->read(where, options);
     if (options.table.missing != Missing::refuse) return read_without_missing(where, options);
     MatrixFile file = format != nullptr ? format->read(where, options) : read_hdf5(where, options);

@@ -1,14 +1,13 @@
-#include "tallskinny/io/missing.hpp"
+#include "tallskinny/io/file/missing.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
-#include "tallskinny/io/assembly.hpp"
-#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
+#include "tallskinny/io/matrix/description.hpp"
 #include "tallskinny/io/memory.hpp"
-#include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/row_reader.hpp"
 
 namespace ts::inline v0::io {

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/io/matrix_file.hpp"
-#include "tallskinny/io/parts.hpp"
+#include "tallskinny/io/matrix/description.hpp"
 
 namespace ts::inline v0::io {
 

@@ -1,11 +1,11 @@
 #include "tallskinny/io/row_reader.hpp"
 
 #include "tallskinny/gemm/core/by_type.hpp"
-#include "tallskinny/io/assembly.hpp"
-#include "tallskinny/io/choose.hpp"
-#include "tallskinny/io/formats.hpp"
-#include "tallskinny/io/missing.hpp"
-#include "tallskinny/io/read_parts.hpp"
+#include "tallskinny/io/binary/npy.hpp"
+#include "tallskinny/io/conventions/choose.hpp"
+#include "tallskinny/io/conventions/read_parts.hpp"
+#include "tallskinny/io/file/missing.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 
 namespace ts::inline v0::io {
 

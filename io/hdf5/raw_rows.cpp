@@ -1,4 +1,4 @@
-#include "tallskinny/io/raw_rows.hpp"
+#include "tallskinny/io/hdf5/raw_rows.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "tallskinny/io/hdf5/calls.hpp"
+#include "tallskinny/io/hdf5/raw_rows.hpp"
 #include "tallskinny/io/hdf5/reader.hpp"
-#include "tallskinny/io/raw_rows.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 

@@ -25,7 +25,8 @@ class Server {
                         descriptor_access(service.bytes->descriptor(), service.bytes->size()), service.bytes,
                         service.options)) {}
 
-  [[nodiscard]] Message answer(Message question) {
+  [[nodiscard]] Message answer(const std::string& asked) {
+    Message question(asked);
     const auto number = question.get<std::uint8_t>();
     const auto path = question.get<std::string>();
     Message answer;
@@ -140,7 +141,7 @@ void serve(const Service& service) {
   bool go_on = send_message(service.socket, first.bytes()) && server;
   while (go_on && receive_message(service.socket, question)) {
     allow_seconds(most_seconds);
-    go_on = send_message(service.socket, guarded([&] { return server->answer(Message(question)); }).bytes());
+    go_on = send_message(service.socket, guarded([&] { return server->answer(question); }).bytes());
   }
   ::_exit(0);
 }

@@ -1,4 +1,4 @@
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 
 #include <algorithm>
 #include <limits>

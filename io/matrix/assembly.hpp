@@ -8,9 +8,11 @@
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/io/matrix_file.hpp"
-#include "tallskinny/io/parts.hpp"
 
 namespace ts::inline v0::io {
+
+/// The half of a matrix that a file holds, with the diagonal; none: it holds all.
+enum class Triangle { none, lower, upper };
 
 /// What error sentences call the matrix and its lines, and what is tolerated.
 struct Subject {

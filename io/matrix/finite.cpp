@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 
 namespace ts::inline v0::io {
 

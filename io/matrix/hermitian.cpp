@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/convert.hpp"
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 
 namespace ts::inline v0::io {
 

@@ -1,10 +1,11 @@
-// Sparse matrices from their entries one by one, in any order.
+// Sparse matrices from their entries one by one, in any order, and from compressed lines that were read as a whole.
 #pragma once
 
 #include <functional>
 #include <vector>
 
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
+#include "tallskinny/io/matrix/description.hpp"
 
 namespace ts::inline v0::io {
 
@@ -53,5 +54,20 @@ class Pairs {
   std::vector<std::int32_t> columns_;
   std::vector<T> values_;
 };
+
+struct WholeLines {
+  index_t rows = 0, cols = 0;  ///< of the matrix in the file
+  bool by_columns = false;
+  std::vector<index_t> pointers, minor;
+};
+
+/// The rows that options choose. @param values one for each entry
+/// @throws Error(bad_input) for lists that do not fit together, and as Pairs.
+template <class T>
+[[nodiscard]] CsrMatrix<T> assembled(const WholeLines& lines, const T* values, const Description& d,
+                                     const ReadOptions& options);
+
+/// What a description says of them. @throws Error(bad_input) for more rows or columns than sparse matrices can have.
+void set_lines(Description& d, index_t rows, index_t cols, index_t entries, const ReadOptions& options);
 
 }  // namespace ts::inline v0::io

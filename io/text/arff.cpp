@@ -1,7 +1,7 @@
 // Attribute-relation files. https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable
 #include <algorithm>
 
-#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
@@ -132,8 +132,6 @@ Description description_of(const ArffTable& t, const Location& where, const Read
   return d;
 }
 
-}  // namespace
-
 Description describe_arff(const Location& where, const ReadOptions& options) {
   return description_of(survey_arff(where.file, options), where, options);
 }
@@ -156,6 +154,8 @@ MatrixFile read_arff(const Location& where, const ReadOptions& options) {
   result.matrix = finished(std::move(a), options, where.file.string());
   return result;
 }
+
+}  // namespace
 
 std::vector<double> read_arff_attribute(const std::filesystem::path& file, const std::string& name,
                                         const ReadOptions& options) {
@@ -190,5 +190,11 @@ std::vector<double> read_arff_attribute(const std::filesystem::path& file, const
   }
   return values;
 }
+
+const Format formats::arff = {
+    .name = "arff",
+    .matches = [](const std::string& name, std::string_view) { return has_ending(name, {".arff"}); },
+    .describe = describe_arff,
+    .read = read_arff};
 
 }  // namespace ts::inline v0::io

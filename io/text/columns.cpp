@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/matrix/description.hpp"
 #include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 

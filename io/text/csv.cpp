@@ -5,13 +5,11 @@
 #include <limits>
 #include <map>
 
-#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/labelled_table.hpp"
+#include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/memory.hpp"
-#include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/columns.hpp"
 #include "tallskinny/io/text/csv_rows.hpp"
-#include "tallskinny/io/text/labelled_table.hpp"
-#include "tallskinny/io/unread_formats.hpp"
 
 namespace ts::inline v0::io {
 
@@ -256,8 +254,6 @@ MatrixFile read_surveyed(const CsvTable& t, const Location& where, const ReadOpt
   return result;
 }
 
-}  // namespace
-
 Description describe_csv(const Location& where, const ReadOptions& options) {
   return description_of(survey_csv(where.file, options), where, options);
 }
@@ -267,6 +263,8 @@ MatrixFile read_csv(const Location& where, const ReadOptions& options) {
   t.labels = -1;  // which nobody looks at
   return read_surveyed(t, where, options, [](const std::string&) {});
 }
+
+}  // namespace
 
 LabelledTable read_csv_with_labels(const Location& where, ReadOptions options, const std::string& column) {
   options.table.labels = column;
@@ -300,5 +298,14 @@ NumberedLabels read_csv_labels(const Location& where, const ReadOptions& options
   }
   return result;
 }
+
+const Format formats::csv = {.name = "csv",
+                             .matches =
+                                 [](const std::string& name, std::string_view) {
+                                   return has_ending(name, {".csv", ".tsv", ".txt", ".dat"});
+                                 },
+                             .describe = describe_csv,
+                             .read = read_csv,
+                             .has_columns = true};
 
 }  // namespace ts::inline v0::io

@@ -92,4 +92,21 @@ bool is_missing(std::string_view field) {
   return std::find(words.begin(), words.end(), field) != words.end();
 }
 
+std::string name_for_commands(const std::filesystem::path& file) {
+  return file.parent_path() == "/proc/self/fd" ? "FILE" : file.filename().string();
+}
+
+void refuse_svmlight(const std::filesystem::path& file, const std::vector<std::string_view>& words) {
+  const auto is_pair = [](std::string_view word) {
+    const auto colon = word.find(':');
+    return colon != std::string_view::npos && (word.starts_with("qid:") || to_integer(word.substr(0, colon))) &&
+           to_number(word.substr(colon + 1));
+  };
+  if (words.size() < 2 || !to_number(words.front()) || !std::all_of(words.begin() + 1, words.end(), is_pair)) return;
+  throw Error(Errc::bad_input, file.string() +
+                                   " is in svmlight's format, which is not read: scipy.sparse.save_npz(\"points.npz\", "
+                                   "sklearn.datasets.load_svmlight_file(\"" +
+                                   name_for_commands(file) + "\")[0]) makes a file that is");
+}
+
 }  // namespace ts::inline v0::io

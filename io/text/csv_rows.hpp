@@ -42,4 +42,10 @@ class CsvRows {
 /// A field that says that there is no value, as R, pandas and spreadsheets write it.
 [[nodiscard]] bool is_missing(std::string_view field);
 
+/// The name of a file, to repeat it in a command; a pipe has none.
+[[nodiscard]] std::string name_for_commands(const std::filesystem::path& file);
+
+/// @throws Error(bad_input) where the words of a line are a label, and pairs like 3:0.5 of a column and a number.
+void refuse_svmlight(const std::filesystem::path& file, const std::vector<std::string_view>& words);
+
 }  // namespace ts::inline v0::io

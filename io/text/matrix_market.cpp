@@ -3,11 +3,10 @@
 #include <limits>
 #include <system_error>
 
-#include "tallskinny/io/assembly.hpp"
-#include "tallskinny/io/formats.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
+#include "tallskinny/io/matrix/format.hpp"
+#include "tallskinny/io/matrix/pairs.hpp"
 #include "tallskinny/io/memory.hpp"
-#include "tallskinny/io/pairs.hpp"
-#include "tallskinny/io/read_parts.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
 namespace ts::inline v0::io {
@@ -210,8 +209,6 @@ std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const MarketHe
   return SparseMatrix(std::move(a));
 }
 
-}  // namespace
-
 Description describe_matrix_market(const Location& where, const ReadOptions& options) {
   LineReader in(where.file, options.memory_limit);
   return description_of(parse_market_header(in), where, options);
@@ -232,5 +229,15 @@ MatrixFile read_matrix_market(const Location& where, const ReadOptions& options)
                                             : read_body<double>(in, h, name, options);
   return result;
 }
+
+}  // namespace
+
+const Format formats::mtx = {.name = "mtx",
+                             .matches =
+                                 [](const std::string& name, std::string_view start) {
+                                   return start.starts_with("%%MatrixMarket") || has_ending(name, {".mtx", ".mm"});
+                                 },
+                             .describe = describe_matrix_market,
+                             .read = read_matrix_market};
 
 }  // namespace ts::inline v0::io

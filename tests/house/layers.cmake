@@ -1,5 +1,6 @@
 # Includes point downwards. Between rooms: app -> io, solvers, gemm; io -> gemm/core and threads; solvers -> gemm.
-# Inside gemm/ and solvers/: only to rooms that `floors` lists further down. Run as: cmake -DROOT=... -P layers.cmake
+# Inside gemm/, io/ and solvers/: only to rooms that `floors` lists further down.
+# Run as: cmake -DROOT=... -P layers.cmake
 
 cmake_minimum_required(VERSION 3.25)
 set(failures "")
@@ -106,6 +107,12 @@ floors(gemm/assign
   "scores"
   "seeding"
   "clusters")
+ground(io)
+floors(io
+  "matrix hdf5"
+  "conventions text binary"
+  "write"
+  "file")
 ground(solvers)
 ground(solvers/ortho)
 floors(solvers/eigen

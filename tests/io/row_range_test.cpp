@@ -1,7 +1,7 @@
 // Some rows of a matrix in compressed rows, of which no more is read than these.
 #include <numeric>
 
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
 #include "tallskinny/tests/support/sparse_layouts.hpp"

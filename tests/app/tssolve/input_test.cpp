@@ -5,7 +5,7 @@
 #include <set>
 
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/sparse_layouts.hpp"

@@ -7,7 +7,7 @@
 
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/solvers/ranks/row_shares.hpp"
 #include "tallskinny/solvers/setup/reorder.hpp"

@@ -2,7 +2,7 @@
 #include "tallskinny/solvers/ranks/transposed_rows.hpp"
 
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
-#include "tallskinny/io/assembly.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"
 

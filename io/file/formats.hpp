@@ -1,0 +1,18 @@
+// In which format a file is. Formats that people have and that are not read are refused, with the way to one that is.
+#pragma once
+
+#include <filesystem>
+
+#include "tallskinny/io/matrix/format.hpp"
+
+namespace ts::inline v0::io {
+
+/// Whether a file is HDF5. @throws Error(bad_input) for one that cannot be opened, or is empty.
+[[nodiscard]] bool require_file(const std::filesystem::path& file);
+
+/// The format of a file; nothing for HDF5.
+/// @throws Error(bad_input) as require_file, for a file in no format that is read, and for an object where the format
+/// has none; Error(invalid_argument) for an unknown ReadOptions::format.
+[[nodiscard]] const Format* format_of(const Location& where, const ReadOptions& options);
+
+}  // namespace ts::inline v0::io
