@@ -11,7 +11,7 @@ namespace ts::inline v0::io {
 
 /// Writes an .npy file (version 1.0, C order, little endian) under a temporary name in the target's folder, row after
 /// row. commit() syncs it to the disk and renames it; without commit the destructor removes it and the target stays as
-/// it was. T: any of the six types, int32 or int64; bfloat16 as two-byte elements without a name, as it is read.
+/// it was. T: any of the six types, int32 or int64; one that NumPy has no name for as V2, as it is read.
 /// @throws Error(io_failure) with the path and the cause, from every call.
 template <class T>
 class NpyOutput {

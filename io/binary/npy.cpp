@@ -10,6 +10,7 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/binary/npy.hpp"
+#include "tallskinny/io/elements.hpp"
 #include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/io/matrix/format.hpp"
@@ -45,7 +46,7 @@ void parse_type(const std::string& name, std::string_view text, NpyHeader& h) {
       (h.kind == 'b' && h.bytes == 1) || (h.kind == 'V' && h.bytes == 2);
   if (!known) refuse(name, "holds elements of NumPy type '" + std::string(type) + "', not numbers that can be read");
   h.stored_type = std::string(type);
-  if (h.kind == 'V') h.note = "two-byte elements without a type, taken as bfloat16";
+  if (h.kind == 'V') h.note = "two-byte elements without a type, taken as " + std::string(name_of(unnamed_dtype));
 }
 
 void parse_shape(const std::string& name, std::string_view text, NpyHeader& h) {
@@ -120,10 +121,9 @@ std::pair<std::string, std::uint64_t> npy_header_text(const NpyBytes& npy) {
 namespace {
 
 DType type_of(const NpyHeader& h) {
-  if (h.kind == 'c') return h.bytes == 16 ? DType::complex128 : DType::complex64;
-  if (h.kind == 'V') return DType::bfloat16;
-  if (h.kind != 'f') return DType::float64;
-  return h.bytes == 2 ? DType::float16 : h.bytes == 4 ? DType::float32 : DType::float64;
+  if (h.kind == 'c') return complex_dtype(real_dtype(h.bytes / 2));
+  if (h.kind == 'V') return unnamed_dtype;
+  return h.kind == 'f' ? real_dtype(h.bytes) : DType::float64;
 }
 
 void swap_bytes(unsigned char* data, std::size_t count, std::size_t width) {

@@ -22,7 +22,7 @@ struct NpyBytes {
 [[nodiscard]] NpyBytes npy_bytes(const std::filesystem::path& file);
 
 struct NpyHeader {
-  char kind = 'f';  ///< f, c, i, u, b; V is bfloat16, which NumPy stores without a name
+  char kind = 'f';  ///< f, c, i, u, b; V is unnamed_dtype
   index_t bytes = 8;
   bool swapped = false;  ///< big-endian
   bool by_columns = false;

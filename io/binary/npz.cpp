@@ -232,7 +232,7 @@ MatrixFile read_sparse(const Npz& npz, const ReadOptions& options) {
   const DenseMatrix data = npz.values("data", options);
   result.matrix = std::visit(
       [&]<class T>(const Matrix<T>& values) -> SparseMatrix {
-        if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+        if constexpr (sizeof(T) == 2)
           npz.refuse("has a sparse matrix of two-byte elements: store them as float32");
         else
           return assemble<T>(npz, m, values, result.description, options);

@@ -67,7 +67,7 @@ class PetscFile {
   /// A list in the file as a dense column, or a matrix.
   [[nodiscard]] NpyHeader scalars(std::uint64_t start, index_t rows, index_t cols) const {
     NpyHeader h;
-    h.kind = is_complex_scalar() ? 'c' : 'f', h.bytes = static_cast<index_t>(size_of(scalar_)), h.swapped = true;
+    h.kind = parts_of(scalar_) == 2 ? 'c' : 'f', h.bytes = static_cast<index_t>(size_of(scalar_)), h.swapped = true;
     h.rows = rows, h.cols = cols, h.start = start;
     h.stored_type = "big-endian " + std::string(name_of(scalar_));
     return h;
@@ -86,8 +86,6 @@ class PetscFile {
   [[nodiscard]] index_t integer_bytes() const noexcept { return wide_ ? 8 : 4; }
 
  private:
-  [[nodiscard]] bool is_complex_scalar() const { return scalar_ == DType::complex128 || scalar_ == DType::complex64; }
-
   /// The integers from `offset` on; nothing where the file ends before.
   template <std::size_t count>
   [[nodiscard]] std::optional<std::array<index_t, count>> read_integers(std::uint64_t offset) const {
@@ -187,7 +185,7 @@ MatrixFile read_petsc(const Location& where, const ReadOptions& options) {
   const DenseMatrix values = file.values_of(o);
   result.matrix = std::visit(
       [&]<class T>(const Matrix<T>& list) -> SparseMatrix {
-        if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+        if constexpr (sizeof(T) == 2)
           file.refuse("has elements of two bytes");
         else
           return assembled<T>(lines, list.data(), result.description, options);

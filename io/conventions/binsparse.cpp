@@ -3,6 +3,7 @@
 #include "tallskinny/io/conventions/binsparse_descriptor.hpp"
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
+#include "tallskinny/io/elements.hpp"
 
 namespace ts::inline v0::io::conventions {
 
@@ -28,7 +29,7 @@ Elements values_of(const Node& group, const BinsparseDescriptor& d) {
     values.interleaved = true;
     values.type.kind = hdf5::ElementType::Kind::complex;
     values.type.text = "complex of " + values.type.text;
-    values.type.read_as = values.type.read_as == DType::float64 ? DType::complex128 : DType::complex64;
+    values.type.read_as = complex_dtype(values.type.read_as);
   } else if (is_complex && values.type.kind != hdf5::ElementType::Kind::complex) {
     group.refuse("declares its values as " + declared->second + ", but they are " + values.type.text);
   }

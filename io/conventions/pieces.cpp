@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "tallskinny/io/elements.hpp"
+
 namespace ts::inline v0::io {
 
 Elements elements_of(const hdf5::Node& dataset) {
@@ -48,9 +50,10 @@ Parts dense_dataset(const hdf5::Node& dataset, std::string convention, bool tran
   Parts parts{std::move(convention), "", DenseParts{}};
   auto& dense = std::get<DenseParts>(parts.body);
   dense.values = elements_of(dataset);
-  // HDF5 1.10 has no name for bfloat16: some writers store its bits as integers and say so beside them.
-  if (dense.values.type.text == "uint16" && dataset.text_attribute("dtype") == "bfloat16")
-    dense.values.type = {hdf5::ElementType::Kind::real, "bfloat16 as uint16", DType::bfloat16};
+  // Some writers store the bits of a type without a name as integers, and its name beside them.
+  const std::string unnamed(name_of(unnamed_dtype));
+  if (dense.values.type.text == "uint16" && dataset.text_attribute("dtype") == unnamed)
+    dense.values.type = {hdf5::ElementType::Kind::real, unnamed + " as uint16", unnamed_dtype};
   if (dims.empty()) dataset.refuse("is a single number, not a matrix");
   if (dims.size() > 2) {
     std::string shape = std::to_string(dims[0]);

@@ -37,9 +37,9 @@ void read_stored_lines(const DenseParts& p, index_t begin, index_t end, index_t 
   const index_t step = p.flat ? length : 1;  // a flat dataset counts elements, any other counts lines
   const auto bytes = std::as_writable_bytes(std::span(out, static_cast<std::size_t>((end - begin) * length)));
   if (p.values.interleaved)
-    dataset.read(2 * step * begin, 2 * step * end, hdf5::memory_of(dtype_of<real_t<T>>), bytes);
+    dataset.read(2 * step * begin, 2 * step * end, hdf5::memory_type_of<real_t<T>>, bytes);
   else
-    dataset.read(step * begin, step * end, hdf5::memory_of(dtype_of<T>), bytes, p.values.member);
+    dataset.read(step * begin, step * end, hdf5::memory_type_of<T>, bytes, p.values.member);
 }
 
 /// Rows of `range` to `out`, slab by slab; `read` as read_stored_lines.
@@ -78,7 +78,7 @@ void read_raw(const RawElements& raw, const DenseParts& p, RowRange range, const
 template <class T>
 void read_by_rows(const DenseParts& p, RowRange range, const std::string& name, bool finite, T* out) {
   if (!p.values.dataset || range.count() == 0 || p.cols == 0) return;
-  const hdf5::MemoryType memory = hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>);
+  const hdf5::MemoryType memory = p.values.interleaved ? hdf5::memory_type_of<real_t<T>> : hdf5::memory_type_of<T>;
   if (p.values.one_for_all) {
     T value{};
     p.values.dataset->read(0, p.values.interleaved ? 2 : 1, memory, std::as_writable_bytes(std::span(&value, 1)));
@@ -179,7 +179,7 @@ class RowsOfTriangle {
 
 template <class T>
 Matrix<T> read_triangle(const DenseParts& p, RowRange range, const std::string& name) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+  if constexpr (sizeof(T) == 2) {
     throw Error(Errc::bad_input, name + " stores a triangle of 16-bit floats; store it as float32");
   } else {
     const bool by_columns = p.transposed && !p.values.one_for_all && p.values.dataset;

@@ -19,10 +19,6 @@ void transpose(DenseParts& p) {
   if (p.triangle != Triangle::none) p.triangle = p.triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
 }
 
-DType sparse_type(DType stored) {
-  return stored == DType::float16 || stored == DType::bfloat16 ? DType::float32 : stored;
-}
-
 }  // namespace
 
 Description describe_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options) {
@@ -42,7 +38,7 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
   if (const auto* sparse = std::get_if<SparseParts>(&parts.body)) {
     common(*sparse);
     d.sparse = true;
-    d.type = sparse_type(sparse->values.type.read_as);
+    d.type = result_type_of(sparse->values.type.read_as);
     if (d.cols > std::numeric_limits<std::int32_t>::max())
       object.refuse("has " + std::to_string(d.cols) + " columns; sparse matrices can have 2^31 - 1");
     d.nonzeros = check_sparse_lengths(*sparse, object);

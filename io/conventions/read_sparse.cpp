@@ -3,6 +3,7 @@
 #include <limits>
 #include <span>
 
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/io/conventions/pieces.hpp"
 #include "tallskinny/io/conventions/read_parts.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
@@ -22,22 +23,23 @@ void require_integers(const hdf5::Node& list) {
 
 /// Elements begin .. end - 1 of a list; a list stored as one row of many columns is read whole.
 template <class E>
-void read_list(const hdf5::Node& list, hdf5::MemoryType memory, index_t begin, index_t end, E* out) {
+void read_list(const hdf5::Node& list, index_t begin, index_t end, E* out) {
   const auto dims = dims_of(list);
   if (dims.size() == 1 || dims[0] != 1)
-    return list.read(begin, end, memory, std::as_writable_bytes(std::span(out, static_cast<std::size_t>(end - begin))));
+    return list.read(begin, end, hdf5::memory_type_of<E>,
+                     std::as_writable_bytes(std::span(out, static_cast<std::size_t>(end - begin))));
   std::vector<E> whole(static_cast<std::size_t>(dims[1]));
-  list.read(0, 1, memory, std::as_writable_bytes(std::span(whole)));
+  list.read(0, 1, hdf5::memory_type_of<E>, std::as_writable_bytes(std::span(whole)));
   std::copy(whole.begin() + begin, whole.begin() + end, out);
 }
 
 /// Pointers begin .. end - 1.
 std::vector<index_t> read_pointers(const SparseParts& p, index_t begin, index_t end) {
   std::vector<index_t> pointers(static_cast<std::size_t>(end - begin));
-  read_list(*p.pointers, hdf5::MemoryType::int64, begin, end, pointers.data());
+  read_list(*p.pointers, begin, end, pointers.data());
   if (p.index_base == 0 || pointers.empty()) return pointers;
   index_t first = pointers.front();
-  if (begin > 0) read_list(*p.pointers, hdf5::MemoryType::int64, 0, 1, &first);
+  if (begin > 0) read_list(*p.pointers, 0, 1, &first);
   if (first == p.index_base)
     for (index_t& pointer : pointers) pointer -= p.index_base;
   return pointers;
@@ -46,7 +48,7 @@ std::vector<index_t> read_pointers(const SparseParts& p, index_t begin, index_t 
 template <class I>
 std::vector<I> read_indices(const SparseParts& p, const hdf5::Node& list, index_t begin, index_t end) {
   std::vector<I> indices(static_cast<std::size_t>(end - begin));
-  read_list(list, sizeof(I) == 4 ? hdf5::MemoryType::int32 : hdf5::MemoryType::int64, begin, end, indices.data());
+  read_list(list, begin, end, indices.data());
   if (p.index_base != 0)
     for (I& index : indices) index -= index > std::numeric_limits<I>::min() ? static_cast<I>(p.index_base) : I{0};
   return indices;
@@ -60,14 +62,13 @@ std::vector<T> read_values(const SparseParts& p, index_t begin, index_t end) {
   if (p.values.one_for_all) {
     T value{};
     list.read(0, p.values.interleaved ? 2 : 1,
-              hdf5::memory_of(p.values.interleaved ? dtype_of<real_t<T>> : dtype_of<T>),
+              p.values.interleaved ? hdf5::memory_type_of<real_t<T>> : hdf5::memory_type_of<T>,
               std::as_writable_bytes(std::span(&value, 1)));
     std::fill(values.begin(), values.end(), value);
   } else if (p.values.interleaved) {
-    read_list(list, hdf5::memory_of(dtype_of<real_t<T>>), 2 * begin, 2 * end,
-              reinterpret_cast<real_t<T>*>(values.data()));
+    read_list(list, 2 * begin, 2 * end, reinterpret_cast<real_t<T>*>(values.data()));
   } else {
-    read_list(list, hdf5::memory_of(dtype_of<T>), begin, end, values.data());
+    read_list(list, begin, end, values.data());
   }
   return values;
 }
@@ -235,12 +236,9 @@ index_t check_sparse_lengths(const SparseParts& p, const hdf5::Node& object) {
 
 SparseMatrix read_sparse_parts(const SparseParts& parts, const Description& d, const std::string& name,
                                const ReadOptions& options) {
-  switch (d.type) {
-    case DType::complex128: return read_as<std::complex<double>>(parts, d, name, options);
-    case DType::float32: return read_as<float>(parts, d, name, options);
-    case DType::complex64: return read_as<std::complex<float>>(parts, d, name, options);
-    default: return read_as<double>(parts, d, name, options);
-  }
+  return by_type(d.type, [&]<class T>(std::type_identity<T>) -> SparseMatrix {
+    return read_as<result_t<T>>(parts, d, name, options);
+  });
 }
 
 }  // namespace ts::inline v0::io

@@ -7,6 +7,7 @@
 #include <span>
 #include <system_error>
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/io/conventions/choose.hpp"
 #include "tallskinny/io/conventions/read_parts.hpp"
 #include "tallskinny/io/file/formats.hpp"
@@ -42,12 +43,10 @@ MatrixFile read_hdf5(const Location& where, const ReadOptions& options) {
 
 template <class T, class S>
 T convert(S x) {
-  if constexpr (std::is_same_v<S, float16> || std::is_same_v<S, bfloat16>)
-    return T(to_float(x));
-  else if constexpr (is_complex<T> && is_complex<S>)
+  if constexpr (is_complex<T> && is_complex<S>)
     return T(static_cast<real_t<T>>(x.real()), static_cast<real_t<T>>(x.imag()));
   else
-    return T(static_cast<real_t<T>>(x));
+    return T(static_cast<real_t<T>>(widened(x)));
 }
 
 }  // namespace

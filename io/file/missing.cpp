@@ -22,7 +22,7 @@ std::size_t position(index_t i) { return static_cast<std::size_t>(i); }
 
 MissingValues::MissingValues(const Description& all, Missing how, const Read& read)
     : how_(how), type_(all.type), cols_(all.cols) {
-  if (all.type == DType::complex128 || all.type == DType::complex64)
+  if (parts_of(all.type) == 2)
     throw Error(Errc::invalid_argument, "--missing is for real numbers, and " + all.where.text() + " is complex");
   if (cols_ == 0) return;  // however many rows there are
   const index_t row_bytes = std::max<index_t>(1, cols_ * static_cast<index_t>(size_of(type_)));

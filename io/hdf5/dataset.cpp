@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tallskinny/io/elements.hpp"
 #include "tallskinny/io/hdf5/file_driver.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/remote.hpp"
@@ -20,18 +21,14 @@ ElementType classify_float(hid_t type) {
   std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
   H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
   t.text = order_prefix(type);
-  if (bytes == 2 && mantissa_bits == 10 && exponent_bits == 5) {
-    t.text += "float16", t.read_as = DType::float16;
-  } else if (bytes == 2 && mantissa_bits == 7 && exponent_bits == 8) {
-    t.text += "bfloat16", t.read_as = DType::bfloat16;
-  } else if (bytes == 4 && mantissa_bits == 23) {
-    t.text += "float32", t.read_as = DType::float32;
-  } else if (bytes == 8 && mantissa_bits == 52) {
-    t.text += "float64";
-  } else {
-    t.text += std::to_string(1 + exponent_bits + mantissa_bits) + "-bit float";
-    if (mantissa_bits <= 23 && exponent_bits <= 8) t.read_as = DType::float32;
-  }
+  for (const DType known : every_dtype)
+    if (parts_of(known) == 1 && bytes == size_of(known) && mantissa_bits == mantissa_bits_of(known) &&
+        exponent_bits + mantissa_bits + 1 == 8 * bytes) {
+      t.text += name_of(known), t.read_as = known;
+      return t;
+    }
+  t.text += std::to_string(1 + exponent_bits + mantissa_bits) + "-bit float";
+  if (mantissa_bits <= 23 && exponent_bits <= 8) t.read_as = DType::float32;
   return t;
 }
 
@@ -53,8 +50,7 @@ ElementType classify(hid_t type) {
       const Handle re = own_type(H5Tget_member_type(type, 0)), im = own_type(H5Tget_member_type(type, 1));
       if (H5Tget_class(re.id()) != H5T_FLOAT || H5Tequal(re.id(), im.id()) <= 0) return other("a compound");
       const ElementType part = classify_float(re.id());
-      return {ElementType::Kind::complex, "complex of " + part.text,
-              part.read_as == DType::float64 ? DType::complex128 : DType::complex64};
+      return {ElementType::Kind::complex, "complex of " + part.text, complex_dtype(part.read_as)};
     }
     case H5T_ARRAY: {
       const Handle base = own_type(H5Tget_super(type));
@@ -77,20 +73,6 @@ std::vector<index_t> array_dims(hid_t type) {
   if (!sizes.empty() && H5Tget_array_dims2(type, sizes.data()) >= 0)
     for (const hsize_t size : sizes) dims.push_back(static_cast<index_t>(size));
   return dims;
-}
-
-Handle scalar_type(MemoryType memory) {
-  switch (memory) {
-    case MemoryType::int32: return own_type(H5Tcopy(H5T_NATIVE_INT32));
-    case MemoryType::int64: return own_type(H5Tcopy(H5T_NATIVE_INT64));
-    case MemoryType::float32:
-    case MemoryType::complex64: return own_type(H5Tcopy(H5T_NATIVE_FLOAT));
-    case MemoryType::float16: return sixteen_bit_float(10);
-    case MemoryType::bfloat16: return sixteen_bit_float(7);
-    case MemoryType::float64:
-    case MemoryType::complex128: break;
-  }
-  return own_type(H5Tcopy(H5T_NATIVE_DOUBLE));
 }
 
 Handle member_type(hid_t stored, MemoryType memory, const std::string& member) {
@@ -119,6 +101,14 @@ std::string filter_name(H5Z_filter_t id, const char* stored_name) {
 
 }  // namespace
 
+Handle scalar_type(MemoryType memory) {
+  if (memory == MemoryType::int32) return own_type(H5Tcopy(H5T_NATIVE_INT32));
+  if (memory == MemoryType::int64) return own_type(H5Tcopy(H5T_NATIVE_INT64));
+  const auto type = static_cast<DType>(memory);
+  if (scalar_bytes(type) == 2) return sixteen_bit_float(mantissa_bits_of(type));
+  return own_type(H5Tcopy(scalar_bytes(type) == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE));
+}
+
 /// The memory form of elements stored as `stored`: complex compounds keep the file's member names, because
 /// HDF5 matches members by name.
 Handle memory_type(hid_t stored, MemoryType memory) {
@@ -129,9 +119,9 @@ Handle memory_type(hid_t stored, MemoryType memory) {
     H5Tget_array_dims2(stored, sizes.data());
     return own_type(H5Tarray_create2(element.id(), static_cast<unsigned>(sizes.size()), sizes.data()));
   }
-  if (H5Tget_class(stored) == H5T_INTEGER && (memory == MemoryType::bfloat16 || memory == MemoryType::float16))
-    return own_type(H5Tcopy(H5T_NATIVE_UINT16));  // bits of a 16-bit float kept in an integer
   Handle scalar = scalar_type(memory);
+  if (H5Tget_class(stored) == H5T_INTEGER && H5Tget_size(scalar.id()) == 2)
+    return own_type(H5Tcopy(H5T_NATIVE_UINT16));  // bits of a 16-bit float kept in an integer
   if (H5Tget_class(stored) != H5T_COMPOUND) return scalar;
   const std::size_t part = H5Tget_size(scalar.id());
   Handle complex = own_type(H5Tcreate(H5T_COMPOUND, 2 * part));
@@ -141,18 +131,6 @@ Handle memory_type(hid_t stored, MemoryType memory) {
     H5free_memory(name);
   }
   return complex;
-}
-
-MemoryType memory_of(DType type) noexcept {
-  switch (type) {
-    case DType::float64: return MemoryType::float64;
-    case DType::complex128: return MemoryType::complex128;
-    case DType::float32: return MemoryType::float32;
-    case DType::complex64: return MemoryType::complex64;
-    case DType::float16: return MemoryType::float16;
-    case DType::bfloat16: return MemoryType::bfloat16;
-  }
-  return MemoryType::float64;
 }
 
 std::optional<std::vector<index_t>> Node::dims() const {

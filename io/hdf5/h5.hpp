@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/io/hdf5/handle.hpp"
 
 namespace ts::inline v0::io::hdf5 {
@@ -51,7 +52,10 @@ inline Handle own_properties(hid_t id) { return {id, close_quietly<H5Pclose>}; }
 /// Why it failed: `words`, such as "it is damaged", with what HDF5 says; of a disk that fails what the system says.
 [[nodiscard]] std::string cause_of_failure(const std::string& words);
 
-/// A 16-bit float type with this many mantissa bits: 10 is IEEE half, 7 is bfloat16.
+/// Bits of the mantissa of a real type as they are stored.
+[[nodiscard]] unsigned mantissa_bits_of(DType type);
+
+/// A 16-bit float type with this many mantissa bits.
 [[nodiscard]] Handle sixteen_bit_float(unsigned mantissa_bits);
 
 inline constexpr int lzf_number = 32000;  ///< of the filter
@@ -65,6 +69,8 @@ void register_lzf();
 void start_library();
 
 enum class MemoryType;
+/// The native type of such an element, or of the parts of a complex one.
+[[nodiscard]] Handle scalar_type(MemoryType memory);
 /// The type in memory of elements that are stored as `stored`.
 [[nodiscard]] Handle memory_type(hid_t stored, MemoryType memory);
 

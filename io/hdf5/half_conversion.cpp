@@ -1,15 +1,19 @@
 // HDF5 1.10 converts 16-bit floats bit by bit, about 5 million a second. The conversions registered here
-// (float16 and bfloat16, either byte order, to float and double) run some hundred times faster.
+// (of every 16-bit element type, in either byte order, to float and double) run some hundred times faster.
 #include <sys/mman.h>
 
+#include <bit>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <new>
+#include <optional>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/gemm/core/by_type.hpp"
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
 
 namespace ts::inline v0::io::hdf5 {
@@ -18,12 +22,14 @@ namespace {
 
 /// How a registered path converts; HDF5 keeps it between calls.
 struct Path {
-  unsigned mantissa_bits;
+  DType from;
   bool swap;
   bool to_double;
 };
 
 constexpr std::size_t block = 1024;
+
+constexpr std::size_t bias_of(std::size_t exponent_bits) { return (std::size_t{1} << (exponent_bits - 1)) - 1; }
 
 #if defined(__x86_64__)
 __attribute__((target("avx,f16c"))) void widen_f16c(const std::uint16_t* in, float* out, std::size_t n) {
@@ -37,16 +43,15 @@ __attribute__((target("avx,f16c"))) void widen_f16c(const std::uint16_t* in, flo
 void widen(const Path& path, std::uint16_t* in, float* out, std::size_t n) {
   if (path.swap)
     for (std::size_t i = 0; i < n; ++i) in[i] = static_cast<std::uint16_t>(in[i] << 8 | in[i] >> 8);
-  if (path.mantissa_bits == 7) {
-    for (std::size_t i = 0; i < n; ++i) out[i] = to_float(bfloat16::from_bits(in[i]));
-    return;
-  }
 #if defined(__x86_64__)
   // Every processor with AVX2 has F16C; clang 14 cannot ask for F16C itself.
   static const bool fast = __builtin_cpu_supports("avx2") != 0;
-  if (fast) return widen_f16c(in, out, n);
+  if (fast && path.from == DType::float16) return widen_f16c(in, out, n);
 #endif
-  for (std::size_t i = 0; i < n; ++i) out[i] = to_float(float16::from_bits(in[i]));
+  by_real_type(path.from, [&]<class T>(std::type_identity<T>) {
+    if constexpr (sizeof(T) == 2)
+      for (std::size_t i = 0; i < n; ++i) out[i] = to_float(T::from_bits(in[i]));
+  });
 }
 
 /// In place, 2 bytes to 4 or 8: from the last block to the first, so that nothing unread is overwritten.
@@ -77,19 +82,19 @@ void convert(const Path& path, std::size_t count, std::size_t stride, unsigned c
   }
 }
 
-/// The mantissa bits of a 16-bit float that can be converted here, else 0.
-unsigned known_mantissa(hid_t type) {
+/// The type of a 16-bit float that can be converted here.
+std::optional<DType> known_half(hid_t type) {
   if (H5Tget_class(type) != H5T_FLOAT || H5Tget_size(type) != 2 || H5Tget_offset(type) != 0 ||
       H5Tget_precision(type) != 16)
-    return 0;
+    return std::nullopt;
   std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
-  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return 0;
-  if (sign != 15 || mantissa != 0 || exponent != mantissa_bits || exponent_bits + mantissa_bits != 15) return 0;
-  if (H5Tget_norm(type) != H5T_NORM_IMPLIED) return 0;
-  const std::size_t bias = H5Tget_ebias(type);
-  if (mantissa_bits == 10 && bias == 15) return 10;
-  if (mantissa_bits == 7 && bias == 127) return 7;
-  return 0;
+  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return std::nullopt;
+  if (sign != 15 || mantissa != 0 || exponent != mantissa_bits || exponent_bits + mantissa_bits != 15 ||
+      H5Tget_norm(type) != H5T_NORM_IMPLIED || H5Tget_ebias(type) != bias_of(exponent_bits))
+    return std::nullopt;
+  for (const DType known : every_dtype)
+    if (size_of(known) == 2 && mantissa_bits == mantissa_bits_of(known)) return known;
+  return std::nullopt;
 }
 
 /// Not used of what HDF5 tells: the background and its stride, and the properties.
@@ -98,11 +103,11 @@ herr_t convert_half(hid_t from, hid_t to, H5T_cdata_t* state, std::size_t count,
                     void* buffer, Unused...) {
   switch (state->command) {
     case H5T_CONV_INIT: {
-      const unsigned mantissa_bits = known_mantissa(from);
+      const std::optional<DType> half = known_half(from);
       const bool to_double = H5Tequal(to, H5T_NATIVE_DOUBLE) > 0;
-      if (mantissa_bits == 0 || (!to_double && H5Tequal(to, H5T_NATIVE_FLOAT) <= 0)) return -1;
+      if (!half || (!to_double && H5Tequal(to, H5T_NATIVE_FLOAT) <= 0)) return -1;
       state->need_bkg = H5T_BKG_NO;
-      state->priv = new Path{mantissa_bits, H5Tget_order(from) != H5Tget_order(H5T_NATIVE_FLOAT), to_double};
+      state->priv = new Path{*half, H5Tget_order(from) != H5Tget_order(H5T_NATIVE_FLOAT), to_double};
       return 0;
     }
     case H5T_CONV_CONV:
@@ -118,12 +123,21 @@ herr_t convert_half(hid_t from, hid_t to, H5T_cdata_t* state, std::size_t count,
 
 }  // namespace
 
+unsigned mantissa_bits_of(DType type) {
+  return by_real_type(type, []<class T>(std::type_identity<T>) {
+    if constexpr (sizeof(T) == 2)  // infinity has all bits of the exponent, and no others
+      return static_cast<unsigned>(std::countr_zero(narrowed<T>(std::numeric_limits<double>::infinity()).bits));
+    else
+      return static_cast<unsigned>(std::numeric_limits<T>::digits - 1);
+  });
+}
+
 Handle sixteen_bit_float(unsigned mantissa_bits) {
   Handle type = own_type(H5Tcopy(H5T_IEEE_F32LE));
   const std::size_t exponent_bits = 15 - mantissa_bits;
   H5Tset_fields(type.id(), 15, mantissa_bits, exponent_bits, 0, mantissa_bits);
   H5Tset_size(type.id(), 2);
-  H5Tset_ebias(type.id(), (std::size_t{1} << (exponent_bits - 1)) - 1);
+  H5Tset_ebias(type.id(), bias_of(exponent_bits));
   return type;
 }
 

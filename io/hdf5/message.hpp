@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,9 +20,9 @@ inline constexpr E greatest{};  ///< enumerator
 template <>
 inline constexpr Errc greatest<Errc> = Errc::interrupted;
 template <>
-inline constexpr DType greatest<DType> = DType::bfloat16;
+inline constexpr DType greatest<DType> = static_cast<DType>(std::size(every_dtype) - 1);
 template <>
-inline constexpr MemoryType greatest<MemoryType> = MemoryType::bfloat16;
+inline constexpr MemoryType greatest<MemoryType> = MemoryType::int64;
 template <>
 inline constexpr Filter greatest<Filter> = Filter::lzf;
 template <>

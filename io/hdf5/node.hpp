@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,10 +32,17 @@ struct ElementType {
 /// Filters that can be undone beside HDF5.
 enum class Filter { deflate, shuffle, lzf };
 
-/// The forms in which elements are brought to memory.
-enum class MemoryType { int32, int64, float64, complex128, float32, complex64, float16, bfloat16 };
+/// The forms that elements have in memory: those of DType in its order, and integers.
+enum class MemoryType { float64 = static_cast<int>(DType::float64), int32 = std::size(every_dtype), int64 };
 
-[[nodiscard]] MemoryType memory_of(DType type) noexcept;
+[[nodiscard]] constexpr MemoryType memory_of(DType type) noexcept { return static_cast<MemoryType>(type); }
+template <class T>
+inline constexpr MemoryType memory_type_of = [] {
+  if constexpr (std::is_integral_v<T>)
+    return sizeof(T) == 4 ? MemoryType::int32 : MemoryType::int64;
+  else
+    return memory_of(dtype_of<T>);
+}();
 
 /// How a file is opened.
 struct OpenOptions {

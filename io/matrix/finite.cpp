@@ -2,8 +2,10 @@
 // code of it; only a block that fails is searched.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
 
 namespace ts::inline v0::io {
@@ -23,14 +25,11 @@ bool all_finite(const R* x, index_t n) {
   for (const R p : partial) sum += p;
   return sum == 0;
 }
-bool all_finite(const float16* x, index_t n) {
+template <class T>
+requires(sizeof(T) == 2) bool all_finite(const T* x, index_t n) {
+  constexpr std::uint32_t exponent = narrowed<T>(std::numeric_limits<double>::infinity()).bits;
   std::uint32_t bad = 0;
-  for (index_t i = 0; i < n; ++i) bad |= (x[i].bits & 0x7c00u) == 0x7c00u;
-  return bad == 0;
-}
-bool all_finite(const bfloat16* x, index_t n) {
-  std::uint32_t bad = 0;
-  for (index_t i = 0; i < n; ++i) bad |= (x[i].bits & 0x7f80u) == 0x7f80u;
+  for (index_t i = 0; i < n; ++i) bad |= (x[i].bits & exponent) == exponent;
   return bad == 0;
 }
 template <class R>
@@ -42,10 +41,8 @@ template <class T>
 bool is_nan(T x) {
   if constexpr (is_complex<T>)
     return std::isnan(x.real()) || std::isnan(x.imag());
-  else if constexpr (std::is_floating_point_v<T>)
-    return std::isnan(x);
   else
-    return std::isnan(to_float(x));
+    return std::isnan(widened(x));
 }
 
 /// The position of the first element that is not finite, or n.

@@ -15,24 +15,14 @@ namespace {
 
 constexpr index_t chunk_bytes = index_t{1} << 20;
 
-Handle stored_type(Stored type) {
-  const auto complex_of = [](hid_t part) {
-    Handle compound = own_type(H5Tcreate(H5T_COMPOUND, 2 * H5Tget_size(part)));
-    H5Tinsert(compound.id(), "r", 0, part);
-    H5Tinsert(compound.id(), "i", H5Tget_size(part), part);
-    return compound;
-  };
-  switch (type) {
-    case Stored::float64: return own_type(H5Tcopy(H5T_NATIVE_DOUBLE));
-    case Stored::complex128: return complex_of(H5T_NATIVE_DOUBLE);
-    case Stored::float32: return own_type(H5Tcopy(H5T_NATIVE_FLOAT));
-    case Stored::complex64: return complex_of(H5T_NATIVE_FLOAT);
-    case Stored::float16: return sixteen_bit_float(10);
-    case Stored::bfloat16: return sixteen_bit_float(7);
-    case Stored::int64: return own_type(H5Tcopy(H5T_NATIVE_INT64));
-    case Stored::int32: break;
-  }
-  return own_type(H5Tcopy(H5T_NATIVE_INT32));
+/// A complex number is stored as {r, i}, as h5py does.
+Handle stored_type(MemoryType type) {
+  Handle part = scalar_type(type);
+  if (type >= MemoryType::int32 || parts_of(static_cast<DType>(type)) == 1) return part;
+  Handle compound = own_type(H5Tcreate(H5T_COMPOUND, 2 * H5Tget_size(part.id())));
+  H5Tinsert(compound.id(), "r", 0, part.id());
+  H5Tinsert(compound.id(), "i", H5Tget_size(part.id()), part.id());
+  return compound;
 }
 
 Handle text_type() {
@@ -116,7 +106,7 @@ Handle Writer::create_dataset(std::string_view object, std::int64_t type, std::i
   return dataset;
 }
 
-Handle Writer::create(std::string_view object, Stored type, const std::vector<index_t>& dims) {
+Handle Writer::create(std::string_view object, MemoryType type, const std::vector<index_t>& dims) {
   const Quiet quiet;
   const Handle element = stored_type(type);
   const std::vector<hsize_t> sizes(dims.begin(), dims.end());
@@ -140,7 +130,7 @@ Handle Writer::create(std::string_view object, Stored type, const std::vector<in
   return create_dataset(object, element.id(), space.id(), creation);
 }
 
-void Writer::write_rows(const Handle& dataset, std::string_view object, Stored type, index_t begin, index_t count,
+void Writer::write_rows(const Handle& dataset, std::string_view object, MemoryType type, index_t begin, index_t count,
                         const void* data) {
   const Quiet quiet;
   const Handle element = stored_type(type), space = own_space(H5Dget_space(dataset.id()));
@@ -169,7 +159,7 @@ void Writer::write_text(std::string_view object, std::string_view text) {
   finish(std::move(dataset), object);
 }
 
-void Writer::write_scalar(std::string_view object, Stored type, const void* value) {
+void Writer::write_scalar(std::string_view object, MemoryType type, const void* value) {
   const Quiet quiet;
   const Handle element = stored_type(type), space = own_space(H5Screate(H5S_SCALAR));
   Handle dataset = create_dataset(object, element.id(), space.id(), timeless(H5P_DATASET_CREATE));
@@ -206,7 +196,7 @@ void Writer::text_attribute(std::string_view object, std::string_view name, std:
   if (!attribute || H5Awrite(attribute.id(), type.id(), &pointer) < 0) fail(object);
 }
 
-void Writer::scalar_attribute(std::string_view object, std::string_view name, Stored type, const void* value) {
+void Writer::scalar_attribute(std::string_view object, std::string_view name, MemoryType type, const void* value) {
   const Quiet quiet;
   const Handle there = open_object(object), element = stored_type(type), space = own_space(H5Screate(H5S_SCALAR));
   const Handle attribute = own_attribute(

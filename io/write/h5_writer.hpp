@@ -7,12 +7,9 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/types.hpp"
-#include "tallskinny/io/hdf5/handle.hpp"
+#include "tallskinny/io/hdf5/node.hpp"
 
 namespace ts::inline v0::io::hdf5 {
-
-/// Element types that are written.
-enum class Stored { float64, complex128, float32, complex64, float16, bfloat16, int64, int32 };
 
 class Writer {
  public:
@@ -24,18 +21,18 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   /// A dataset of one or two dimensions, filled by write_rows.
-  [[nodiscard]] Handle create(std::string_view object, Stored type, const std::vector<index_t>& dims);
+  [[nodiscard]] Handle create(std::string_view object, MemoryType type, const std::vector<index_t>& dims);
   /// Rows begin .. begin + count - 1, contiguous in memory.
-  void write_rows(const Handle& dataset, std::string_view object, Stored type, index_t begin, index_t count,
+  void write_rows(const Handle& dataset, std::string_view object, MemoryType type, index_t begin, index_t count,
                   const void* data);
   /// Closes a dataset that is whole. @throws Error(io_failure): closing writes what HDF5 has kept back.
   void finish(Handle&& dataset, std::string_view object);
   void write_text(std::string_view object, std::string_view text);
-  void write_scalar(std::string_view object, Stored type, const void* value);
+  void write_scalar(std::string_view object, MemoryType type, const void* value);
   /// A group and those above it; nothing if it is there.
   void create_group(std::string_view object);
   void text_attribute(std::string_view object, std::string_view name, std::string_view text);
-  void scalar_attribute(std::string_view object, std::string_view name, Stored type, const void* value);
+  void scalar_attribute(std::string_view object, std::string_view name, MemoryType type, const void* value);
   /// Writes out what HDF5 keeps in memory and closes the file.
   void close();
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/elements.hpp"
 #include "tallskinny/io/write/new_file.hpp"
 
 namespace ts::inline v0::io {
@@ -13,28 +14,17 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "elements are written as they lie in memory");
 
 template <class T>
-constexpr const char* descr = "";
-template <>
-constexpr const char* descr<double> = "<f8";
-template <>
-constexpr const char* descr<float> = "<f4";
-template <>
-constexpr const char* descr<float16> = "<f2";
-template <>
-constexpr const char* descr<bfloat16> = "<V2";  // which NumPy has no name for
-template <>
-constexpr const char* descr<std::complex<double>> = "<c16";
-template <>
-constexpr const char* descr<std::complex<float>> = "<c8";
-template <>
-constexpr const char* descr<std::int32_t> = "<i4";
-template <>
-constexpr const char* descr<std::int64_t> = "<i8";
+std::string npy_type() {
+  char kind = std::is_integral_v<T> ? 'i' : is_complex<T> ? 'c' : 'f';
+  if constexpr (!std::is_integral_v<T>)
+    if (dtype_of<T> == unnamed_dtype) kind = 'V';
+  return std::string("<") + kind + std::to_string(sizeof(T));
+}
 
 /// The data begin at a multiple of 64 bytes.
-std::string npy_header(const char* type, index_t rows, index_t cols) {
-  std::string text = std::string("{'descr': '") + type + "', 'fortran_order': False, 'shape': (" +
-                     std::to_string(rows) + ',' + (cols >= 0 ? ' ' + std::to_string(cols) : "") + "), }";
+std::string npy_header(const std::string& type, index_t rows, index_t cols) {
+  std::string text = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ',' +
+                     (cols >= 0 ? ' ' + std::to_string(cols) : "") + "), }";
   constexpr std::size_t before = 10, unit = 64;
   text.resize((before + text.size() + unit) / unit * unit - before - 1, ' ');
   text += '\n';
@@ -51,7 +41,7 @@ class NpyOutput<T>::Body {
  public:
   Body(const std::filesystem::path& target, index_t rows, index_t cols)
       : file_(target), missing_(static_cast<std::size_t>(rows * (cols < 0 ? 1 : cols))) {
-    file_.write(npy_header(descr<T>, rows, cols));
+    file_.write(npy_header(npy_type<T>(), rows, cols));
   }
   void add(std::span<const T> values) {
     expects(values.size() <= missing_, "an .npy file gets more elements than its shape says");

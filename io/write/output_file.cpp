@@ -13,24 +13,6 @@
 
 namespace ts::inline v0::io {
 
-namespace {
-
-using hdf5::Stored;
-
-template <class T>
-constexpr Stored stored_of() {
-  if constexpr (std::is_same_v<T, std::int64_t>)
-    return Stored::int64;
-  else if constexpr (std::is_same_v<T, std::int32_t>)
-    return Stored::int32;
-  else
-    return static_cast<Stored>(dtype_of<T>);
-}
-static_assert(stored_of<double>() == Stored::float64 && stored_of<bfloat16>() == Stored::bfloat16 &&
-              stored_of<std::complex<float>>() == Stored::complex64 && stored_of<float16>() == Stored::float16);
-
-}  // namespace
-
 class OutputFile::Body {
  public:
   Body(const std::filesystem::path& path, const OutputOptions& options) : file(path), signature(options.signature) {
@@ -57,15 +39,15 @@ class OutputFile::Body {
   template <class T>
   void write_list(std::string_view object, std::span<const T> values) {
     const auto count = static_cast<index_t>(values.size());
-    auto dataset = open_for(object).create(object, stored_of<T>(), {count});
-    writer->write_rows(dataset, object, stored_of<T>(), 0, count, values.data());
+    auto dataset = open_for(object).create(object, hdf5::memory_type_of<T>, {count});
+    writer->write_rows(dataset, object, hdf5::memory_type_of<T>, 0, count, values.data());
     writer->finish(std::move(dataset), object);
   }
 
   /// A dataset that is not whole yet.
   struct Begun {
     hdf5::Handle dataset;
-    Stored type;
+    hdf5::MemoryType type;
     index_t rows, width;  ///< elements of a row
     index_t there = 0;    ///< rows
   };
@@ -110,7 +92,7 @@ void OutputFile::write(std::string_view object, std::span<const std::int32_t> va
 template <class T>
 void OutputFile::write_matrix(std::string_view object, Strided<const T> a) {
   hdf5::Writer& writer = body_->open_for(object);
-  constexpr Stored type = stored_of<T>();
+  constexpr hdf5::MemoryType type = hdf5::memory_type_of<T>;
   auto dataset = writer.create(object, type, {a.rows, a.cols});
   if (a.col_stride == 1 && a.row_stride == a.cols) {
     writer.write_rows(dataset, object, type, 0, a.rows, a.data);
@@ -134,9 +116,9 @@ void OutputFile::begin_rows(std::string_view object, index_t rows, index_t cols)
   expects(rows >= 0 && cols >= -1, "a dataset has negative rows or columns");
   std::vector<index_t> dims = {rows};
   if (cols >= 0) dims.push_back(cols);
-  hdf5::Handle dataset = body_->open_for(object).create(object, stored_of<T>(), dims);
+  hdf5::Handle dataset = body_->open_for(object).create(object, hdf5::memory_type_of<T>, dims);
   body_->begun.emplace(std::string(object),
-                       Body::Begun{std::move(dataset), stored_of<T>(), rows, cols >= 0 ? cols : index_t{1}});
+                       Body::Begun{std::move(dataset), hdf5::memory_type_of<T>, rows, cols >= 0 ? cols : index_t{1}});
   body_->end_if_whole(object);
 }
 
@@ -144,7 +126,7 @@ template <class T>
 void OutputFile::add_rows(std::string_view object, std::span<const T> values) {
   hdf5::Writer& writer = body_->open();
   const auto found = body_->begun.find(object);
-  if (found == body_->begun.end() || found->second.type != stored_of<T>())
+  if (found == body_->begun.end() || found->second.type != hdf5::memory_type_of<T>)
     throw Error(Errc::invalid_argument, std::string(object) + " was not begun with elements of this type, or is whole");
   Body::Begun& begun = found->second;
   const index_t size = std::ssize(values), count = begun.width > 0 ? size / begun.width : 0;
@@ -158,19 +140,19 @@ void OutputFile::add_rows(std::string_view object, std::span<const T> values) {
 }
 
 void OutputFile::write(std::string_view object, double value) {
-  body_->open_for(object).write_scalar(object, Stored::float64, &value);
+  body_->open_for(object).write_scalar(object, hdf5::MemoryType::float64, &value);
 }
 void OutputFile::write(std::string_view object, std::int64_t value) {
-  body_->open_for(object).write_scalar(object, Stored::int64, &value);
+  body_->open_for(object).write_scalar(object, hdf5::MemoryType::int64, &value);
 }
 void OutputFile::write(std::string_view object, std::string_view value) {
   body_->open_for(object).write_text(object, value);
 }
 void OutputFile::attribute(std::string_view object, std::string_view name, double value) {
-  body_->open().scalar_attribute(object, name, Stored::float64, &value);
+  body_->open().scalar_attribute(object, name, hdf5::MemoryType::float64, &value);
 }
 void OutputFile::attribute(std::string_view object, std::string_view name, std::int64_t value) {
-  body_->open().scalar_attribute(object, name, Stored::int64, &value);
+  body_->open().scalar_attribute(object, name, hdf5::MemoryType::int64, &value);
 }
 void OutputFile::attribute(std::string_view object, std::string_view name, std::string_view value) {
   body_->open().text_attribute(object, name, value);

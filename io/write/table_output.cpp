@@ -20,12 +20,7 @@ namespace {
 template <class T>
 void append_number(std::string& text, T x) {
   std::array<char, 40> digits{};
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
-    append_number(text, to_float(x));
-  } else {
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), x).ptr;
-    text.append(digits.data(), end);
-  }
+  text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), widened(x)).ptr);
 }
 
 std::string quoted_name(const std::string& name) {
