@@ -13,57 +13,6 @@ namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
-/// A row of any rank that an empty cluster may take.
-struct FarRow {
-  double distance, weight;
-  index_t row, label;
-};
-
-/// The `count` rows of largest distance, or all if there are fewer, the farthest first, the lowest among
-/// equals.
-std::vector<index_t> farthest(const Context& ctx, std::span<const double> far, index_t count) {
-  const auto farther = [far](index_t a, index_t b) {
-    const double da = far[at(a)], db = far[at(b)];
-    return da > db || (da == db && a < b);
-  };
-  constexpr index_t chunk = index_t{1} << 18;
-  const index_t n = std::ssize(far);
-  std::vector<std::vector<index_t>> parts(at((n + chunk - 1) / chunk));
-  parallel_for(ctx.thread_count(), std::ssize(parts), [&](index_t c) {
-    // A heap of the best so far, the nearest of them on top.
-    std::vector<index_t>& part = parts[at(c)];
-    for (index_t i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i) {
-      if (std::ssize(part) == count) {
-        if (!farther(i, part.front())) continue;
-        std::pop_heap(part.begin(), part.end(), farther);
-        part.pop_back();
-      }
-      part.push_back(i);
-      std::push_heap(part.begin(), part.end(), farther);
-    }
-  });
-  std::vector<index_t> rows;
-  for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
-  std::sort(rows.begin(), rows.end(), farther);
-  rows.resize(at(std::min(count, std::ssize(rows))));
-  return rows;
-}
-
-/// The same of all ranks.
-std::vector<FarRow> farthest_of_ranks(const KMeansProblem& p, std::span<const double> far,
-                                      std::span<const std::int32_t> labels, index_t count) {
-  std::vector<FarRow> rows;
-  for (const index_t i : farthest(p.ctx, far, count))
-    rows.push_back({far[at(i)], p.weight(i), p.first_row() + i, labels[at(i)]});
-  if (!p.distributed()) return rows;
-  rows = gather_lists<FarRow>(p.ctx, rows);
-  std::sort(rows.begin(), rows.end(), [](const FarRow& a, const FarRow& b) {
-    return a.distance > b.distance || (a.distance == b.distance && a.row < b.row);
-  });
-  rows.resize(at(std::min(count, std::ssize(rows))));
-  return rows;
-}
-
 /// Of passes that heads on the host are made for: later ones may not come.
 constexpr int most_passes = 20;
 
@@ -281,49 +230,75 @@ bool Lloyd::update_centers() {
   return !empty.empty();
 }
 
+/// all: the rows farthest from the centres of their labels, as keep_farthest() orders them.
+std::vector<FarRow> Lloyd::farthest(index_t count) {
+  std::vector<FarRow> rows;
+  p_.for_each_block([&](index_t first, const Rows& block) {
+    for (FarRow far : clusters_.farthest_rows(block, labels_.view().part(first, block.rows()), count)) {
+      far.row += p_.first_row() + first;
+      rows.push_back(far);
+    }
+  });
+  if (p_.distributed()) rows = gather_lists<FarRow>(p_.ctx, rows);
+  keep_farthest(rows, count);
+  return rows;
+}
+
+/// Each empty cluster gets the row farthest from its own centre, of a cluster that has others.
+Lloyd::Relocation Lloyd::relocation(const std::vector<index_t>& empty) {
+  constexpr index_t first_look = 64, growth = 8;
+  std::vector<index_t> counts = clusters_.counts(), order;
+  std::vector<FarRow> far;
+  std::vector<double> weights;
+  Relocation found;
+  for (std::size_t next = 0; found.to.size() < empty.size(); ++next) {
+    if (next == far.size()) {  // some were passed over: look farther
+      if (std::ssize(far) == p_.all_rows()) break;
+      far = farthest(std::max({growth * std::ssize(far), 2 * std::ssize(empty), first_look}));
+      order.clear();
+      for (const FarRow& each : far) order.push_back(each.row);
+      weights = p_.weighted() ? p_.weights_at(order) : std::vector<double>(far.size(), 1.0);
+    }
+    const auto& [distance, row, donor] = far[next];
+    if (distance == 0) break;  // as many distinct rows as clusters with rows
+    if (weights[next] == 0 || counts[at(donor)] <= 1) continue;
+    --counts[at(donor)];
+    found.weights.push_back(weights[next]), found.numbers.push_back(row);
+    found.to.push_back(static_cast<std::int32_t>(empty[found.to.size()]));
+    found.from.push_back(static_cast<std::int32_t>(donor));
+  }
+  found.rows = Matrix<double>(std::ssize(found.numbers), p_.cols());
+  if (!found.numbers.empty()) p_.load_rows(found.numbers, found.rows.view());
+  return found;
+}
+
+/// Labels stay: the next pass finds who is near the centres that were moved.
 void Lloyd::relocate_to_means(const std::vector<index_t>& empty) {
+  const Relocation r = relocation(empty);
+  run_.relocated += std::ssize(r.to);
+  clusters_.move_rows(r.rows.cview(), r.from, r.to, r.weights);
+  Clusters::Moved moved{.squared_shift = 0, .weightless = empty};
+  if (r.to.size() == empty.size() && fixed_point_serves())
+    moved = clusters_.move_to_means(adjust_means(control_.spherical));
+  squared_shift_ = moved.weightless.empty() ? moved.squared_shift : place_means(r);
+  clusters_.move_rows(r.rows.cview(), r.to, r.from, r.weights);
+}
+
+/// Means of rows that sums in fixed point do not serve, or of fewer rows than clusters. Returns the squared shift.
+double Lloyd::place_means(const Relocation& r) {
   Matrix<double> centers = clusters_.centroids();
-  ClusterSums sums = clusters_.sums();
   std::vector<std::int32_t> labels = labels_.to_host();
-  relocate(sums, labels, empty, centers.cview());
+  for (std::size_t q = 0; q < r.to.size(); ++q)
+    if (const index_t here = r.numbers[q] - p_.first_row(); here >= 0 && here < p_.rows()) labels[at(here)] = r.to[q];
   const auto [squared_shift, weights] =
-      move_to_means(p_, clusters_.unit(), sums, labels, centers.view(), adjust_means(control_.spherical));
-  squared_shift_ = squared_shift;
+      move_to_means(p_, clusters_.unit(), clusters_.sums(), labels, centers.view(), adjust_means(control_.spherical));
   // A cluster for which there is no row stands where the heaviest one does, not where it was.
   const index_t heaviest = std::max_element(weights.begin(), weights.end()) - weights.begin();
   for (index_t m = 0; m < p_.k; ++m)
     if (weights[at(m)] == 0)
       std::copy_n(centers.data() + heaviest * p_.cols(), p_.cols(), centers.data() + m * p_.cols());
   clusters_.place(std::move(centers));
-}
-
-/// Gives each empty cluster the row farthest from its own centre.
-void Lloyd::relocate(ClusterSums& sums, std::vector<std::int32_t>& labels, const std::vector<index_t>& empty,
-                     HostView<const double> centers) {
-  const index_t n = p_.all_rows(), d = p_.cols();
-  const std::vector<double> far = own_distances(p_, centers, labels);
-  std::vector<double> row(at(d));
-  std::vector<FarRow> order;
-  index_t found = 0;
-  for (std::size_t next = 0; found < std::ssize(empty); ++next) {
-    constexpr index_t first_look = 64, growth = 8;
-    if (next == order.size()) {  // some were passed over: look farther
-      if (std::ssize(order) == n) break;
-      order =
-          farthest_of_ranks(p_, far, labels, std::max({growth * std::ssize(order), 2 * std::ssize(empty), first_look}));
-    }
-    const auto& [distance, weight, i, donor] = order[next];
-    if (distance == 0) break;  // as many distinct rows as clusters with rows
-    if (weight == 0 || sums.count(donor) <= 1) continue;
-    p_.load(i, row.data());
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] -= p_.moments.shift[j];
-    sums.add(clusters_.unit(), donor, row.data(), weight, true);
-    sums.add(clusters_.unit(), empty[at(found)], row.data(), weight);
-    if (const index_t here = i - p_.first_row(); here >= 0 && here < p_.rows())
-      labels[at(here)] = static_cast<std::int32_t>(empty[at(found)]);
-    ++found;
-  }
-  run_.relocated += found;
+  return squared_shift;
 }
 
 void run_together(const KMeansProblem& problem, std::span<Lloyd> runs) {

@@ -111,6 +111,13 @@ class Lloyd {
  private:
   using Clock = std::chrono::steady_clock;
   enum class Phase { iterate, label, done };
+  /// Rows (m x d, their numbers among all) that leave clusters for empty ones.
+  struct Relocation {
+    std::vector<index_t> numbers;
+    Matrix<double> rows;
+    std::vector<double> weights;
+    std::vector<std::int32_t> from, to;
+  };
 
   /// Lets later passes on a device choose centroids by heads, and by bounds of tiles, where that pays.
   void use_heads();
@@ -125,9 +132,10 @@ class Lloyd {
   /// True if sums in fixed point serve all clusters as they are.
   [[nodiscard]] bool fixed_point_serves() const;
   bool update_centers();
+  std::vector<FarRow> farthest(index_t count);
+  Relocation relocation(const std::vector<index_t>& empty);
   void relocate_to_means(const std::vector<index_t>& empty);
-  void relocate(ClusterSums& sums, std::vector<std::int32_t>& labels, const std::vector<index_t>& empty,
-                HostView<const double> centers);
+  double place_means(const Relocation& relocation);
   void set_second_moment();
 
   const KMeansProblem& p_;

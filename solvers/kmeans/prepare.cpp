@@ -77,6 +77,8 @@ void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptio
     (void)leading_space(p.ctx, rows, p.moments, axes);
   clusters.add_rows(rows, labels.view(), p.weights_of(0, p.rows()));
   (void)clusters.move_to_means();
+  (void)clusters.farthest_rows(rows, labels.view(), 1);
+  clusters.move_rows(Matrix<double>::zeros(1, p.cols()).cview(), std::vector{0}, std::vector{0}, std::vector{1.0});
   (void)clusters.inertia_terms();
   const auto centers = Matrix<double>::zeros(p.k, p.cols());
   (void)inertia(p.ctx, rows, centers.cview(), labels.view(), p.weights_of(0, p.rows()), 0);

@@ -1,5 +1,8 @@
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "tallskinny/gemm/assign/clusters/launch.hpp"
 #include "tallskinny/gemm/assign/scores/pairs.hpp"
 #include "tallskinny/gemm/assign/sums/add_rows.hpp"
@@ -114,6 +117,31 @@ Clusters::Moved Clusters::move_to_means(const AdjustMean& adjust) {
   move(sums(), adjusted.view());
   if (moved.weightless.empty()) place(std::move(adjusted));
   return moved;
+}
+
+std::vector<FarRow> Clusters::farthest_rows(const Rows& x, PerRow<const std::int32_t> labels, index_t count) const {
+  return there_ ? there_->farthest_rows(x, labels, count)
+                : ts::farthest_rows(ctx_, x, centroids_.cview(), labels, count);
+}
+
+std::vector<index_t> Clusters::counts() const {
+  if (there_) return there_->counts();
+  std::vector<index_t> found;
+  for (index_t m = 0; m < centroids_.rows(); ++m) found.push_back(all_sums().count(m));
+  return found;
+}
+
+void Clusters::move_rows(HostView<const double> rows, std::span<const std::int32_t> from,
+                         std::span<const std::int32_t> to, std::span<const double> weights) {
+  if (there_) return there_->move_rows(rows, from, to, weights);
+  ClusterSums& sums = of_ranks_ ? *of_ranks_ : sums_;
+  std::vector<double> row(moments_.shift.size());
+  for (std::size_t q = 0; q < from.size(); ++q) {
+    const double* const values = rows.data() + static_cast<index_t>(q) * rows.ld();
+    std::transform(values, values + rows.cols(), moments_.shift.begin(), row.begin(), std::minus<>());
+    sums.add(unit_, from[q], row.data(), weights[q], true);
+    sums.add(unit_, to[q], row.data(), weights[q]);
+  }
 }
 
 void Clusters::place(Matrix<double> centroids) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "tallskinny/gemm/assign/exact/distances.hpp"
 #include "tallskinny/gemm/assign/scores/assign.hpp"
 #include "tallskinny/gemm/assign/scores/heads_arguments.hpp"
 #include "tallskinny/gemm/assign/sums/means.hpp"
@@ -75,6 +76,15 @@ class Clusters {
   /// Centroids move to the means of their rows, as the function of this name has it, if no cluster is
   /// weightless; else all stay. @param adjust runs on the host: centroids on a device are fetched for it.
   Moved move_to_means(const AdjustMean& adjust = {});
+  /// farthest_rows() from these centroids.
+  [[nodiscard]] std::vector<FarRow> farthest_rows(const Rows& x, PerRow<const std::int32_t> labels,
+                                                  index_t count) const;
+  /// Rows of each cluster that weigh something, as collect() has them.
+  [[nodiscard]] std::vector<index_t> counts() const;
+  /// Takes `rows` (m x d) from the sums of the clusters `from` and adds them to those of `to`; with several ranks in what
+  /// collect() gave. Exchanging `from` and `to` restores all bits.
+  void move_rows(HostView<const double> rows, std::span<const std::int32_t> from, std::span<const std::int32_t> to,
+                 std::span<const double> weights);
   /// Centroids (k x d) from elsewhere. Sums stay.
   void place(Matrix<double> centroids);
   /// The function of this name, of sums and centroids as they are.

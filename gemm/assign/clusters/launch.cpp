@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
@@ -228,6 +229,39 @@ double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
   take_spread();
   last_.most *= spread_.scale, last_.typical *= spread_.scale;
   return squared_shift;
+}
+
+std::vector<FarRow> DeviceClusters::farthest_rows(const Rows& x, PerRow<const std::int32_t> labels,
+                                                  index_t count) const {
+  return assign_device::farthest_rows(ctx_, x, current(), labels, count);
+}
+
+std::vector<index_t> DeviceClusters::counts() const {
+  std::vector<std::uint64_t> found(static_cast<std::size_t>(k_));
+  fetch_numbers<std::uint64_t>(ctx_, found, all_sums() + sum_words(k_, d_) - k_);
+  return {found.begin(), found.end()};
+}
+
+void DeviceClusters::move_rows(HostView<const double> rows, std::span<const std::int32_t> from,
+                               std::span<const std::int32_t> to, std::span<const double> weights) {
+  const index_t count = rows.rows();
+  if (count == 0) return;
+  stale_ = true;
+  const auto there = [&](auto values) { return PerRowArray(ctx_, Space::device, std::vector(values)); };
+  std::vector<std::int32_t> numbers(from.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  DeviceMatrix<double> x(ctx_.stream, count, d_);
+  copy(ctx_.stream, x.view(), rows);
+  auto list = there(numbers), before = there(std::vector(from.begin(), from.end())),
+       labels = there(std::vector(to.begin(), to.end()));
+  const auto weigh = there(std::vector(weights.begin(), weights.end()));
+  const cuda::Memory places = array<std::uint32_t>(ctx_, k_ + 1), order = array<std::uint32_t>(ctx_, 2 * count);
+  PlacedSums sums = placed(true).sums;
+  sums.words = as_words(all_sums());
+  cuda::SumsArgument argument = argument_of(sums, d_, &unit_, weigh.view().data);
+  argument.moves = {list.view().data, before.view().data, nullptr};
+  add_moves(ctx_, Rows(ctx_.stream, x.cview()), labels.view(), unit_, argument, k_, count,
+            {as<std::uint32_t>(places), as<std::uint32_t>(order)});
 }
 
 void DeviceClusters::place(HostView<const double> centroids) {

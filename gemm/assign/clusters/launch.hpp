@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "tallskinny/gemm/assign/exact/distances.hpp"
 #include "tallskinny/gemm/assign/scores/heads.hpp"
 #include "tallskinny/gemm/assign/scores/launch.hpp"
 #include "tallskinny/gemm/assign/scores/tile_bounds.hpp"
@@ -39,6 +40,11 @@ class DeviceClusters {
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// Returns the squared shift; centroids stay where `weightless` gets any number.
   double move_to_means(std::vector<index_t>& weightless);
+  [[nodiscard]] std::vector<FarRow> farthest_rows(const Rows& x, PerRow<const std::int32_t> labels,
+                                                  index_t count) const;
+  [[nodiscard]] std::vector<index_t> counts() const;
+  void move_rows(HostView<const double> rows, std::span<const std::int32_t> from, std::span<const std::int32_t> to,
+                 std::span<const double> weights);
   void place(HostView<const double> centroids);
   [[nodiscard]] Twofold inertia_terms();
 

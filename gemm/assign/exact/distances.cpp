@@ -22,50 +22,74 @@ using Task = cuda::DistancesTask;
 
 /// Sets what rows tell of the arguments.
 void launch_distances(const Context& ctx, Task task, const Rows& x, index_t threads, cuda::DistancesArguments of) {
-  of.x = argument_of(x), of.d = static_cast<int>(x.cols()), of.chunk = chunk_rows;
+  of.x = argument_of(x), of.d = static_cast<int>(x.cols());
   cuda::launch_with<cuda::DistancesPolicy>(
       ctx, cuda::threads_plan("assign_distances", cuda::DistancesPolicy{x.type(), task}, threads), of);
 }
 
 /// use(first row, rows, their distances in device memory, memory for a number for each chunk of them) for
-/// blocks of whole chunks.
+/// blocks of whole chunks. @param centroids in device memory
 template <class Use>
-void for_own_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
-                       PerRow<const std::int32_t> labels, Use&& use) {
+void for_own_distances(const Context& ctx, const Rows& x, const double* centroids, PerRow<const std::int32_t> labels,
+                       index_t chunk, Use&& use) {
   constexpr index_t block = 4096 * chunk_rows;
-  Upload upload(ctx, centroids.rows() * centroids.cols());
-  upload.add(centroids);
+  const index_t most = std::min(block, x.rows());
   Workspace w;
-  const std::size_t sent = w.reserve<double>(upload.size()), found = w.reserve<double>(std::min(block, x.rows())),
-                    chunks = w.reserve<double>(block / chunk_rows);
+  const std::size_t found = w.reserve<double>(most), chunks = w.reserve<double>(cuda::ceil_div(most, chunk));
   w.get(ctx.stream);
-  upload.send(w.at<double>(sent));
   for (index_t i = 0; i < x.rows(); i += block) {
     const Rows rows = x.block(i, std::min(block, x.rows() - i));
-    launch_distances(ctx, Task::own, rows, rows.rows(),
-                     {.centroids = w.at<double>(sent), .labels = labels.data + i, .distances = w.at<double>(found)});
+    launch_distances(ctx, Task::own, rows, rows.rows() * cuda::DistancesPolicy::lanes,
+                     {.centroids = centroids, .labels = labels.data + i, .distances = w.at<double>(found)});
     use(i, rows, w.at<double>(found), w.at<double>(chunks));
   }
   ctx.stream.synchronize();
 }
 
+/// Such centroids, from host memory.
+cuda::Memory upload_of(const Context& ctx, HostView<const double> centroids) {
+  Upload upload(ctx, centroids.rows() * centroids.cols());
+  upload.add(centroids);
+  cuda::Memory placed = array<double>(ctx, upload.size());
+  upload.send(as<double>(placed));
+  return placed;
+}
+
 void own_squared_distances(const Context& ctx, const Rows& x, HostView<const double> centroids,
                            PerRow<const std::int32_t> labels, std::span<double> distances) {
-  for_own_distances(ctx, x, centroids, labels, [&](index_t i, const Rows& rows, const double* found, double*) {
+  const cuda::Memory placed = upload_of(ctx, centroids);
+  const auto fetch = [&](index_t i, const Rows& rows, const double* found, double*) {
     cuda::copy_bytes(ctx.stream, distances.data() + i, found, static_cast<std::size_t>(rows.rows()) * sizeof(double));
+  };
+  for_own_distances(ctx, x, as<double>(placed), labels, chunk_rows, fetch);
+}
+
+/// The first `count` of chunks by their largest distances. A row elsewhere has `count` rows before it.
+std::vector<int> farthest_chunks(std::span<const double> largest, index_t count) {
+  std::vector<int> chunks(largest.size());
+  std::iota(chunks.begin(), chunks.end(), 0);
+  const auto end = chunks.begin() + std::min(count, std::ssize(chunks));
+  std::partial_sort(chunks.begin(), end, chunks.end(), [&](int a, int b) {
+    const double of_a = largest[static_cast<std::size_t>(a)], of_b = largest[static_cast<std::size_t>(b)];
+    return of_a > of_b || (of_a == of_b && a < b);
   });
+  chunks.erase(end, chunks.end());
+  return chunks;
 }
 
 std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
                                    PerRow<const std::int32_t> labels, PerRow<const double> weights) {
   std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
-  for_own_distances(ctx, x, centroids, labels, [&](index_t i, const Rows& rows, double* found, double* chunks) {
+  const cuda::Memory placed = upload_of(ctx, centroids);
+  const auto add_up = [&](index_t i, const Rows& rows, double* found, double* chunks) {
     const index_t count = chunk_count(rows.rows());
+    const double* const weigh = weights.part(i, rows.rows()).data;
     launch_distances(ctx, Task::inertia_of_chunks, rows, count,
-                     {.weights = weights.part(i, rows.rows()).data, .distances = found, .out = chunks});
+                     {.weights = weigh, .chunk = chunk_rows, .distances = found, .out = chunks});
     cuda::copy_bytes(ctx.stream, partial.data() + i / chunk_rows, chunks,
                      static_cast<std::size_t>(count) * sizeof(double));
-  });
+  };
+  for_own_distances(ctx, x, as<double>(placed), labels, chunk_rows, add_up);
   return partial;
 }
 
@@ -93,6 +117,36 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
 
 }  // namespace
 
+std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, const double* centroids,
+                                  PerRow<const std::int32_t> labels, index_t count) {
+  constexpr index_t chunk = cuda::DistancesPolicy::threads;
+  std::vector<FarRow> far;
+  const auto find = [&](index_t i, const Rows& rows, double* found, double* chunks) {
+    std::vector<double> largest(static_cast<std::size_t>(cuda::ceil_div(rows.rows(), chunk)));
+    launch_distances(ctx, Task::largest_of_chunks, rows, std::ssize(largest),
+                     {.chunk = chunk, .distances = found, .out = chunks});
+    fetch_numbers<double>(ctx, largest, chunks);
+    const std::vector<int> listed = farthest_chunks(largest, count);
+    const PerRowArray<int> list(ctx, Space::device, listed);
+    std::vector<double> of_rows(2 * listed.size() * chunk);
+    const cuda::Memory out = array<double>(ctx, std::ssize(of_rows));
+    launch_distances(ctx, Task::listed_chunks, rows, std::ssize(listed) * chunk,
+                     {.labels = labels.data + i,
+                      .chunk = chunk,
+                      .listed = list.view().data,
+                      .distances = found,
+                      .out = as<double>(out)});
+    fetch_numbers<double>(ctx, of_rows, as<double>(out));
+    for (std::size_t q = 0; q < of_rows.size(); q += 2)
+      if (of_rows[q] >= 0)
+        far.push_back({of_rows[q], i + listed[q / 2 / chunk] * chunk + static_cast<index_t>(q / 2 % chunk),
+                       static_cast<index_t>(of_rows[q + 1])});
+    keep_farthest(far, count);
+  };
+  for_own_distances(ctx, x, centroids, labels, chunk, find);
+  return far;
+}
+
 }  // namespace ts::inline v0::assign_device
 
 namespace ts::inline v0 {
@@ -118,6 +172,7 @@ class Direct {
 
   struct Scratch {
     std::vector<double> row;
+    std::vector<FarRow> far;
   };
   void load(index_t i, Scratch& s) const {
     s.row.resize(static_cast<std::size_t>(x_.entries(i)));
@@ -149,9 +204,10 @@ class Direct {
   std::vector<long double> norms_;
 };
 
-/// use(i, scratch, chunk) for every row; chunks in parallel, the rows of one in order.
+/// use(i, scratch, chunk) for every row; chunks in parallel, the rows of one in order. Returns the scratch of all
+/// threads.
 template <class Use>
-void for_each_row(const Context& ctx, index_t rows, Use&& use) {
+std::vector<Direct::Scratch> for_each_row(const Context& ctx, index_t rows, Use&& use) {
   constexpr double products_per_chunk = 16.0 * chunk_rows;  // at the least
   const index_t chunks = chunk_count(rows);
   const int team = assign_detail::team_size(ctx, chunks, products_per_chunk);
@@ -160,6 +216,7 @@ void for_each_row(const Context& ctx, index_t rows, Use&& use) {
     Direct::Scratch& mine = scratch[static_cast<std::size_t>(thread)];
     for (index_t i = c * chunk_rows; i < std::min(rows, (c + 1) * chunk_rows); ++i) use(i, mine, c);
   });
+  return scratch;
 }
 
 void expect_labels(const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels) {
@@ -195,6 +252,35 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
     direct.load(i, s);
     distances[static_cast<std::size_t>(i)] = direct.to(i, labels.data[i], s);
   });
+}
+
+void keep_farthest(std::vector<FarRow>& rows, index_t count) {
+  const auto farther = [](const FarRow& a, const FarRow& b) {
+    return a.squared_distance > b.squared_distance || (a.squared_distance == b.squared_distance && a.row < b.row);
+  };
+  const auto end = rows.begin() + std::min(count, std::ssize(rows));
+  std::nth_element(rows.begin(), end, rows.end(), farther);
+  rows.erase(end, rows.end());
+  std::sort(rows.begin(), rows.end(), farther);
+}
+
+std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, HostView<const double> centroids,
+                                  PerRow<const std::int32_t> labels, index_t count) {
+  expect_labels(x, centroids, labels);
+  if (x.on_device()) {
+    const cuda::Memory placed = assign_device::upload_of(ctx, centroids);
+    return assign_device::farthest_rows(ctx, x, assign_device::as<double>(placed), labels, count);
+  }
+  const Direct direct(ctx, x, centroids);
+  const auto scratch = for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t) {
+    direct.load(i, s);
+    s.far.push_back({direct.to(i, labels.data[i], s), i, labels.data[i]});
+    if (std::ssize(s.far) == 2 * count + chunk_rows) keep_farthest(s.far, count);
+  });
+  std::vector<FarRow> far;
+  for (const Direct::Scratch& s : scratch) far.insert(far.end(), s.far.begin(), s.far.end());
+  keep_farthest(far, count);
+  return far;
 }
 
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels,

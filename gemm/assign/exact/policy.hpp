@@ -45,18 +45,20 @@ struct VerifyPolicy {
   TS_POLICY(VerifyPolicy, VerifyArguments, "assign/exact/policy.hpp", type);
 };
 
-/// ||x_i - c_label||^2; of those, weighted, the sum over a chunk.
-enum class DistancesTask { own, inertia_of_chunks };
+/// ||x_i - c_label||^2 of each row; the weighted sum of these over a chunk; the largest of a chunk; and, for chunks of a
+/// list, each distance with the label of its row.
+enum class DistancesTask { own, inertia_of_chunks, largest_of_chunks, listed_chunks };
 
 struct DistancesArguments {
   RowsArgument x = {};
   int d = 0;
   const double* centroids = nullptr;  ///< own
-  const int* labels = nullptr;        ///< own
+  const int* labels = nullptr;        ///< own, listed_chunks
   const double* weights = nullptr;    ///< of each row, or none
   index_t chunk = 0;                  ///< rows of a chunk
+  const int* listed = nullptr;        ///< numbers of chunks
   double* distances = nullptr;        ///< of each row
-  double* out = nullptr;              ///< of each chunk
+  double* out = nullptr;              ///< of each chunk; listed_chunks: two numbers of each of their rows
 };
 
 /// exact/kernels/assign_distances.cuh
@@ -65,6 +67,7 @@ struct DistancesPolicy {
   DistancesTask task = DistancesTask::own;
 
   static constexpr int threads = 256, blocks_at_once = 2;
+  static constexpr int lanes = 8;  ///< that share a row, a partial sum each
 
   TS_POLICY(DistancesPolicy, DistancesArguments, "assign/exact/policy.hpp", type, task);
 };

@@ -1,4 +1,7 @@
 // assign() for rows on a GPU: the same bits as for rows in host memory.
+#include <algorithm>
+#include <numeric>
+
 #include "tallskinny/tests/gemm/assign/device_rows.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 
@@ -17,6 +20,24 @@ struct Outcome {
 };
 
 /// A first pass, a second one from its labels with other centroids, and what else there is.
+/// The farthest rows are those of all distances in order, the lowest number among equals.
+void check_farthest(const Context& ctx, const Rows& x, const Matrix<double>& centroids,
+                    const PerRowArray<std::int32_t>& labels, const Outcome& o) {
+  std::vector<index_t> order(o.distances.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto distance = [&](index_t i) { return o.distances[static_cast<std::size_t>(i)]; };
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return distance(a) > distance(b); });
+  for (const index_t count : {index_t{0}, index_t{1}, index_t{70}, x.rows(), x.rows() + 5}) {
+    const auto far = farthest_rows(ctx, x, centroids.cview(), labels.view(), count);
+    REQUIRE(std::ssize(far) == std::min(count, x.rows()));
+    bool right = true;
+    for (std::size_t q = 0; q < far.size(); ++q)
+      right = right && far[q].row == order[q] && far[q].squared_distance == distance(order[q]) &&
+              far[q].label == o.labels[static_cast<std::size_t>(order[q])];
+    CHECK(right);
+  }
+}
+
 Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<double>& centroids,
             const std::vector<double>& weights) {
   Outcome o;
@@ -35,6 +56,7 @@ Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
   o.inertia = inertia(ctx, x, centroids.cview(), labels.view(), weigh.view());
   o.distances.resize(static_cast<std::size_t>(c.n));
   own_squared_distances(ctx, x, centroids.cview(), labels.view(), o.distances);
+  check_farthest(ctx, x, centroids, labels, o);
   auto moved = Matrix<double>::copy_of(centroids.cview());
   for (index_t m = 0; m < c.k; ++m) moved(m, 0) += c.factor * (m % 3 == 0 ? 0.01 : -0.002);
   o.next_stats = assign(ctx, {x, moments, moved.cview(), Scores::float32, labels.view(), weigh.view(), &unit, &sums});

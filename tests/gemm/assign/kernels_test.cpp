@@ -168,7 +168,8 @@ void add_once(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
   using Round = cuda::MomentsRound;
   for (const Round round : {Round::sum, Round::spread, Round::first_not_finite})
     plans.push_back(cuda::threads_plan("assign_moments", cuda::MomentsPolicy{type, round}, 1000));
-  for (const auto task : {cuda::DistancesTask::own, cuda::DistancesTask::inertia_of_chunks})
+  using Task = cuda::DistancesTask;
+  for (const auto task : {Task::own, Task::inertia_of_chunks, Task::largest_of_chunks, Task::listed_chunks})
     plans.push_back(cuda::threads_plan("assign_distances", cuda::DistancesPolicy{type, task}, 1000));
   const bool wide = type == DType::float64;
   const auto coordinates = wide ? cuda::Coordinates::wide : cuda::Coordinates::direct;
