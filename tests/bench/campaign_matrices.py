@@ -1,4 +1,4 @@
-"""The families of matrices that campaign.py draws from; each takes a generator of NumPy."""
+"""Matrices of known spectra, and the families that campaign.py draws from: each takes a generator of NumPy."""
 import math
 
 import numpy as np
@@ -42,9 +42,13 @@ def sparse_symmetric(rng, n):
     return sp.csr_matrix(a + a.T)
 
 
+def cube_of(a, i):
+    """Sums over the three directions of A of one direction times I, or M of a pencil, of the others."""
+    return sp.csr_matrix(sum(sp.kron(sp.kron(x, y), z) for x, y, z in ((a, i, i), (i, a, i), (i, i, a))))
+
+
 def grid(m):
-    a, i = path(m), sp.identity(m)
-    return sp.csr_matrix(sp.kron(sp.kron(a, i), i) + sp.kron(sp.kron(i, a), i) + sp.kron(sp.kron(i, i), a))
+    return cube_of(path(m), sp.identity(m))
 
 
 def size(rng, largest=700):

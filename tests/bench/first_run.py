@@ -11,48 +11,26 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
+
+from common import Table, print_head, timed
 
 
-def cases(binaries, folder):
-    """name, input maker, command"""
-    def gen(name, *words):
-        path = f"{folder}/{name}.h5"
-        return path, lambda: subprocess.run([f"{binaries}/tsdata", "gen", *words, "-o", path], check=True,
-                                            stdout=subprocess.DEVNULL)
-
-    def solve(path, *words):
-        return [f"{binaries}/tssolve", path, "--device", "cuda", "--json", *words]
-
-    def cluster(path, k):
-        return [f"{binaries}/tskmeans", path, "--n-clusters", str(k), "--device", "cuda", "--json"]
-
-    line, make_line = gen("line", "lap1d", "--n", "7")
-    small, make_small = gen("small", "lap3d", "--n", "20")
-    large, make_large = gen("large", "lap3d", "--n", "128")
-    ring, make_ring = gen("ring", "fluxring", "--n", "5000", "--phi", "0.3")
-    narrow, make_narrow = gen("narrow", "blobs", "--n", "1000000", "--cols", "16", "--groups", "64", "--dtype",
-                              "float32")
-    wide, make_wide = gen("wide", "blobs", "--n", "100000", "--cols", "128", "--groups", "1000", "--dtype", "float32")
-    double, make_double = gen("double", "blobs", "--n", "200000", "--cols", "32", "--groups", "16", "--dtype",
-                              "float64")
-    return [
-        ("7 rows", make_line, solve(line, "-k", "2")),
-        ("lap3d 20^3 -k 20", make_small, solve(small, "-k", "20", "--which", "SA")),
-        ("fluxring 5000 -k 12", make_ring, solve(ring, "-k", "12", "--which", "SA")),
-        ("lap3d 128^3 -k 20", make_large, solve(large, "-k", "20", "--which", "SA")),
-        ("lap3d 128^3 -k 20 mixed", make_large, solve(large, "-k", "20", "--which", "SA", "--precision", "mixed")),
-        ("k-means 1e6 x 16, k 64", make_narrow, cluster(narrow, 64)),
-        ("k-means 1e5 x 128, k 1000", make_wide, cluster(wide, 1000)),
-        ("k-means 2e5 x 32 f64, k 16", make_double, cluster(double, 16)),
-    ]
+FILES = {"line": "lap1d --n 7", "small": "lap3d --n 20", "large": "lap3d --n 128",
+         "ring": "fluxring --n 5000 --phi 0.3",
+         "narrow": "blobs --n 1000000 --cols 16 --groups 64 --dtype float32",
+         "wide": "blobs --n 100000 --cols 128 --groups 1000 --dtype float32",
+         "double": "blobs --n 200000 --cols 32 --groups 16 --dtype float64"}
+CASES = [("7 rows", "tssolve line -k 2"), ("lap3d 20^3 -k 20", "tssolve small -k 20 --which SA"),
+         ("fluxring 5000 -k 12", "tssolve ring -k 12 --which SA"),
+         ("lap3d 128^3 -k 20", "tssolve large -k 20 --which SA"),
+         ("lap3d 128^3 -k 20 mixed", "tssolve large -k 20 --which SA --precision mixed"),
+         ("k-means 1e6 x 16, k 64", "tskmeans narrow -k 64"), ("k-means 1e5 x 128, k 1000", "tskmeans wide -k 1000"),
+         ("k-means 2e5 x 32 f64, k 16", "tskmeans double -k 16")]
 
 
 def seconds_of(command, cache, pack):
     env = dict(os.environ, XDG_CACHE_HOME=cache, TALLSKINNY_KERNELS=pack)
-    start = time.perf_counter()
-    run = subprocess.run(command, env=env, capture_output=True, text=True)
-    seconds = time.perf_counter() - start
+    seconds, run = timed(lambda: subprocess.run(command, env=env, capture_output=True, text=True, check=False))
     if run.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)} failed:\n{run.stderr}")
     return seconds, run
@@ -72,20 +50,17 @@ def cold_and_warm(command, pack, repeat):
         return cold, warm, compiled, kernels_in(cache) - compiled, first
 
 
-def measure(name, command, pack, repeat):
+def measure(table, name, command, pack, repeat):
     # Twice: a machine that is shared may take much longer once.
     cold, warm, compiled, late, first = min((cold_and_warm(command, "none", repeat) for _ in range(2)),
                                             key=lambda r: r[0])
     packed, warm_packed, missing, _, again = min((cold_and_warm(command, pack, repeat) for _ in range(2)),
                                                  key=lambda r: r[0])
-    print(f"{name:28} {cold:7.2f} {warm:7.2f} {cold - warm:8.2f} {compiled:8d} {packed:9.2f} {warm_packed:7.2f} "
-          f"{packed - warm_packed:8.2f} {missing:8d}" + (f"   {late} more when warm" if late else ""), flush=True)
-    for line in first.stderr.splitlines():
-        if "compiled" in line:
-            print("    without pack:", line)
-    for line in again.stderr.splitlines():
-        if "compiled" in line:
-            print("    with pack:", line)
+    table.row(name, cold, warm, cold - warm, compiled, late, packed, warm_packed, packed - warm_packed, missing)
+    for how, run in (("without", first), ("with", again)):
+        for line in run.stderr.splitlines():
+            if "compiled" in line:
+                print(f"    {how} pack:", line)
 
 
 def main():
@@ -95,28 +70,29 @@ def main():
     parser.add_argument("--pack")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", default="")
-    arguments = parser.parse_args()
-    binaries = os.path.abspath(arguments.binaries)
-    print(f"{len(os.sched_getaffinity(0))} processors", flush=True)
+    o = parser.parse_args()
+    binaries = os.path.abspath(o.binaries)
+    print_head()
     with tempfile.TemporaryDirectory() as folder:
-        pack = arguments.pack and os.path.abspath(arguments.pack)
+        pack = o.pack and os.path.abspath(o.pack)
         if not pack:
             pack = f"{folder}/kernels.pack"
-            command = [f"{binaries}/tsbench", "pack", "--arch", arguments.arch, "--output", pack]
+            command = [f"{binaries}/tsbench", "pack", "--arch", o.arch, "--output", pack]
             seconds, run = seconds_of(command, folder, "none")
             print(run.stdout.strip().splitlines()[-1], f"({seconds:.1f} s)", flush=True)
-        print("seconds, least of", arguments.repeat, "where warm; kernels that were compiled")
-        print(f"{'':28} {'without a pack':^33} {'with the pack':^35}")
-        print(f"{'':28} {'cold':>7} {'warm':>7} {'more':>8} {'kernels':>8} {'cold':>9} {'warm':>7} {'more':>8} "
-              f"{'kernels':>8}")
-        made = set()
-        for name, make, command in cases(binaries, folder):
-            if arguments.only not in name:
+        print(f"seconds, least of {o.repeat} where warm; kernels compiled by the first run and by later ones")
+        table = Table("without a pack, with it:<28", "cold:7.2f", "warm:7.2f", "more:8.2f", "kernels:8", "later:6",
+                      "cold:9.2f", "warm:7.2f", "more:8.2f", "kernels:8")
+        for name, words in CASES:
+            program, file, *options = words.split()
+            if o.only not in name:
                 continue
-            if command[1] not in made:
-                make()
-                made.add(command[1])
-            measure(name, command, pack, arguments.repeat)
+            path = f"{folder}/{file}.h5"
+            if not os.path.exists(path):
+                subprocess.run([f"{binaries}/tsdata", "gen", *FILES[file].split(), "-o", path], check=True,
+                               stdout=subprocess.DEVNULL)
+            command = [f"{binaries}/{program}", path, *options, "--device", "cuda", "--json"]
+            measure(table, name, command, pack, o.repeat)
 
 
 main()

@@ -7,6 +7,7 @@ Needs NumPy and what the command names; FAISS and SuperKMeans are left out where
 """
 import argparse
 import importlib.util
+import itertools
 import json
 import os
 import statistics
@@ -16,8 +17,8 @@ import time
 
 import numpy as np
 
-from kmeans_runs import (NAN, Folder, Table, fastest, from_centres, inertia, points, print_head, same, shapes_of,
-                         some_rows, timed, tskmeans, wrong_labels)
+from common import NAN, Table, fastest, print_head, timed
+from kmeans_runs import Folder, from_centres, inertia, points, same, shapes_of, some_rows, tskmeans, wrong_labels
 
 SHAPES = {
     "peers": "1000000x16x64,1000000x32x16,200000x128x256,50000x784x64",
@@ -27,7 +28,9 @@ SHAPES = {
     "seeding cpu": "300000x256x256,100000x768x1000,300000x256x4000,150000x1024x2000,50000x3072x500,1000000x64x16384,"
                    "300000x32x65536",
     "bounds": "67108864x4x16,33554432x16x64,8388608x64x64,16777216x32x256,8388608x64x1024,4194304x128x1000,"
-              "2097152x128x8192,1048576x512x1000,1048576x768x4096"}
+              "2097152x128x8192,1048576x512x1000,1048576x768x4096",
+    "flash": "67108864x4x16,67108864x8x16,33554432x16x16,33554432x16x64,16777216x32x32,8388608x64x64,4194304x128x100,"
+             "16777216x32x256,8388608x64x1024,4194304x128x1000,2097152x128x8192,1048576x512x1000,1048576x768x4096"}
 
 
 def installed(name):
@@ -221,14 +224,75 @@ def predict(o):
                 print(f"  of {o.check} rows {wrong} have a nearer centroid in float64")
 
 
+def flash(o):
+    """on a GPU beside flash-kmeans, milliseconds of all iterations and of the median one: of flash-kmeans between two
+    CUDA events, of tskmeans what its --log says; kernels are compiled in a run before. Normal points and blobs are
+    clustered with --bounds off, embeddings as tskmeans plans it: the median is that of iterations after the third, and
+    labels and centres must be those with --bounds off. Products: 2 n k d at the fastest rate of a float16 product of
+    8192 x 8192 matrices. Inertias are those of the centres both end with. Needs torch, triton and flash-kmeans"""
+    import torch
+    from flash_kmeans.kmeans_triton_impl import _euclid_iter
+
+    def milliseconds(work):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        result = work()
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end), result
+
+    def theirs_of(x, c):
+        """Milliseconds of each iteration, and the last centres."""
+        x, c = x[None], c[None]
+        squares = torch.empty(x.shape[:2], device="cuda", dtype=x.dtype)
+        for i in range(0, x.shape[1], 1 << 20):
+            squares[:, i:i + (1 << 20)] = (x[:, i:i + (1 << 20)] ** 2).sum(-1)
+        for _ in range(2):
+            _euclid_iter(x, squares, c)
+        times = []
+        for _ in range(o.iterations):
+            passed, (c, *_) = milliseconds(lambda: _euclid_iter(x, squares, c))
+            times.append(passed)
+        return times, c[0]
+
+    a = torch.randn(8192, 8192, device="cuda", dtype=torch.float16)
+    rate = 2 * 8192**3 / min(milliseconds(lambda: a @ a)[0] for _ in range(20))
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {o.iterations} iterations, "
+          f"float16 products {rate / 1e9:.0f} TFLOPS")
+    table = Table("points:20", "type:<8", "kind:<10", "all ms:8.2f", "median:8.3f", "flash all:9.2f", "median:8.3f",
+                  "ratio:5.2f", "ratio:5.2f", "products:8.2f", "inertia:+8.1e", "wrong:5")
+    for n, d, k in shapes_of(o.shapes):
+        for dtype, kind in itertools.product(o.types.split(","), o.kinds.split(",")):
+            planned = kind == "embeddings"
+            x = points(kind, n, d, 3000 if planned else k, dtype)
+            c, there = some_rows(x, k), torch.tensor(x, device="cuda")
+            theirs, their_centres = theirs_of(there, torch.tensor(c, device="cuda"))
+            with Folder(dir=o.folder) as folder:
+                folder.write(x=x, c=c)
+                ways = [("auto" if planned else "off", "ours"), ("off", "plain")]
+                for way, name in (*ways, ways[0]):  # the first compiles kernels
+                    steps = from_centres(o, folder, "--device", "cuda", "--bounds", way, name=name)[1]
+                if not same(folder, "ours", "plain"):
+                    sys.exit("labels or centres differ between runs with and without bounds")
+                centres, labels = folder.read("ours-centres"), folder.read("ours-labels")
+            ours = [1e3 * step["seconds"] for step in steps]
+            a, b = statistics.median(ours[3 if planned else 0:]), statistics.median(theirs)
+            beside = inertia(there, torch.tensor(centres, device="cuda")) / inertia(there, their_centres) - 1
+            table.row(f"{n},{d},{k}", dtype, kind, sum(ours), a, sum(theirs), b, sum(theirs) / sum(ours), b / a,
+                      2 * n * d * k / rate, beside, wrong_labels(x, centres, labels, 20000))
+            del there, their_centres
+            torch.cuda.empty_cache()
+
+
 def main():
     count, shapes = {"type": int}, "points x features x clusters, comma-separated: %(default)s"
     options = {
         "shapes": {"help": shapes}, "iterations": count, "repeat": {**count, "help": "runs of each: %(default)s"},
         "bounds": {"choices": ("auto", "off")}, "real": {"action": "append", "help": "FILE.npy:CLUSTERS"},
         "sample": {**count, "help": "labels that are checked: %(default)s"}, "device": {"choices": ("cuda", "cpu")},
-        "inits": {}, "kind": {"choices": ("blobs", "embeddings")}, "types": {}, "kinds": {}, "rows": count,
-        "cols": count, "dtype": {"choices": ("float32", "float16")}, "clusters": {**count, "nargs": "+"}, "before": {},
+        "inits": {}, "kind": {"choices": ("blobs", "embeddings")}, "types": {},
+        "kinds": {"help": "normal, blobs, embeddings, comma-separated"}, "rows": count, "cols": count,
+        "dtype": {"choices": ("float32", "float16")}, "clusters": {**count, "nargs": "+"}, "before": {},
         "memory": {}, "disk": {"action": "store_true"}, "check": count}
     commands = {
         peers: {"shapes": SHAPES["peers"], "iterations": 25, "repeat": 3, "bounds": "auto"},
@@ -237,6 +301,7 @@ def main():
         seeding: {"shapes": "", "device": "cuda", "inits": "k-means++,k-means||,random", "kind": None},
         bounds: {"shapes": SHAPES["bounds"], "iterations": 100, "device": "cuda", "types": "float32,float16",
                  "kinds": "normal,blobs"},
+        flash: {"shapes": SHAPES["flash"], "iterations": 12, "types": "float32,float16", "kinds": "normal"},
         predict: {"rows": 4000000, "cols": 96, "dtype": "float32", "clusters": [16, 64, 256], "repeat": 5,
                   "before": None, "memory": "600M", "disk": False, "check": 0}}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -1,16 +1,10 @@
-"""What the comparisons of k-means share: points, runs of tskmeans, checks, and tables."""
-import datetime
+"""What the comparisons of k-means share: points, runs of tskmeans, and checks."""
 import json
-import os
-import re
-import subprocess
-import sys
 import tempfile
-import time
 
 import numpy as np
 
-NAN = float("nan")
+from common import json_of
 
 
 def points(kind, n, d, groups=3000, dtype=np.float32):
@@ -65,12 +59,7 @@ class Folder(tempfile.TemporaryDirectory):
 
 
 def tskmeans(o, *words):
-    """What --json says; exit statuses beside converged and not converged end the script."""
-    command = [f"{o.bin}/tskmeans", *map(str, words), "--json", "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
-        sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
-    found = json.loads(done.stdout)
+    found = json_of([f"{o.bin}/tskmeans", *words])
     found["seconds"] = found["elapsed_seconds"] - found.get("read_seconds", 0)
     return found
 
@@ -87,19 +76,6 @@ def from_centres(o, folder, *words, name="ours"):
 
 def same(folder, a, b):
     return all(np.array_equal(folder.read(f"{a}-{what}"), folder.read(f"{b}-{what}")) for what in ("labels", "centres"))
-
-
-class Table:
-    """Columns "title:format", where a format begins with the width."""
-
-    def __init__(self, *columns):
-        self.formats = [column.split(":")[1] for column in columns]
-        widths = [int(re.match("[<>+]?([0-9]+)", text)[1]) for text in self.formats]
-        print(*(f"{column.split(':')[0]:{'<' if text[0] == '<' else '>'}{width}}"
-                for column, text, width in zip(columns, self.formats, widths)), flush=True)
-
-    def row(self, *cells):
-        print(*(format(cell, text) for cell, text in zip(cells, self.formats)), flush=True)
 
 
 def squared_distances(x, c):
@@ -121,22 +97,3 @@ def wrong_labels(x, c, labels, count):
     rows = np.random.default_rng(1).choice(len(x), min(count, len(x)), replace=False)
     return sum(int((d[np.arange(len(d)), labels[rows[i:i + len(d)]]] > d.min(1) + 1e-12).sum())
                for i, d in squared_distances(x[rows], c))
-
-
-def timed(work):
-    start = time.perf_counter()
-    result = work()
-    return time.perf_counter() - start, result
-
-
-def fastest(runs):
-    return min(runs, key=lambda run: run[0], default=(NAN, None))
-
-
-def print_head():
-    """What a table means nothing without."""
-    with open("/proc/cpuinfo", encoding="utf-8") as lines:
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "?")
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    print(f"{' '.join(sys.argv)}: {datetime.date.today()}, commit {commit.stdout.strip()}, {model}, "
-          f"{len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f}")

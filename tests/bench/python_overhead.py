@@ -3,40 +3,28 @@
 Run as: python python_overhead.py FOLDER_OF_PROGRAMS, in an environment with tallskinny and h5py.
 """
 
-import json
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 import scipy.sparse as sp
 
 import tallskinny as ts
+from common import json_of, print_head, timed
 from tallskinny import _core
 
 
 def seconds(f, repeats):
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        f()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times)
+    return statistics.median(timed(f)[0] for _ in range(repeats))
 
 
 def program(name, *arguments):
-    done = subprocess.run([os.path.join(sys.argv[1], name), *arguments, "--json", "--quiet"], capture_output=True,
-                          text=True)
-    if done.returncode not in (0, 3):
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    return json_of([pathlib.Path(sys.argv[1]) / name, *arguments])
 
 
-print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+print_head()
 a, c = np.random.default_rng(0).random((1000, 8)), np.empty((8, 8))
 one = ts.Context(threads=1)
 whole = seconds(lambda: ts.gram(a, out=c, context=one), 20_000)

@@ -13,30 +13,22 @@ strong: the same rows on any number of ranks; weak: as many rows for each. Resul
 import argparse
 import json
 import math
-import os
 import pathlib
 import shlex
-import subprocess
+import statistics
 import sys
 import tempfile
 import time
 
-ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+from common import MPI, json_of, output_of, print_head
+
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs"))
 import scaling  # noqa: E402
 
 
-def output_of(command, may_end=(0,)):
-    command = [str(word) for word in command]
-    done = subprocess.run(command, capture_output=True, text=True, env=ENV, check=False)
-    if done.returncode not in may_end:
-        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def timed(what, *arguments):
+def timed(what, command):
     begin = time.time()
-    told = output_of(*arguments).strip()
+    told = output_of(command).strip()
     print(f"  {what}: {time.time() - begin:.1f} s{'; ' + told if told else ''}", flush=True)
 
 
@@ -53,7 +45,7 @@ class Runs:
         """Of a run on so many ranks, and the seconds of the whole command. 3: not converged."""
         launcher = shlex.split(self.o.mpirun.format(ranks=ranks)) if ranks > 1 else []
         begin = time.time()
-        result = json.loads(output_of(launcher + command + ["--device", self.o.device, "--json", "--quiet"], (0, 3)))
+        result = json_of(launcher + command + ["--device", self.o.device], MPI)
         if result["ranks"] > 1 and not result["ranks_work"].startswith("together"):
             print(f"  {ranks} ranks: {result['ranks_work']}", flush=True)
         return result, time.time() - begin
@@ -68,10 +60,6 @@ class Runs:
         more = [ranks for ranks in self.o.ranks if ranks > 1]
         return ([("", 1, base)] + [("strong", ranks, base) for ranks in more]
                 + [("weak", ranks, base * ranks) for ranks in more if ranks <= most])
-
-
-def median(values):
-    return sorted(values)[len(values) // 2]
 
 
 def efficiency(how, ranks, one, seconds):
@@ -95,7 +83,7 @@ def kmeans(runs):
                                "random", "--tol", 0, "--max-iter", passes, "--bounds", bounds]
                     log = runs.folder / "passes.jsonl"
                     result, _ = runs.json_of(ranks, command + ["--log", log, "--trust-input"])
-                    seconds = median([json.loads(line)["seconds"] for line in log.read_text().splitlines()])
+                    seconds = statistics.median([json.loads(line)["seconds"] for line in log.read_text().splitlines()])
                     same = result["inertia"], result["n_iter"], result["cluster_sizes"]
                     if kept.setdefault(rows, same) != same:
                         sys.exit(f"{ranks} ranks have another result than one")
@@ -222,11 +210,11 @@ def large(runs):
                "--bounds", "off"]
     model = runs.predicted(scaling.kmeans, ranks, n, d, k, 2)
     result, whole = runs.json_of(ranks, command + ["--trust-input", "--log", log, "-o", found])
-    seconds = [json.loads(line)["seconds"] for line in log.read_text().splitlines()]
+    seconds = statistics.median([json.loads(line)["seconds"] for line in log.read_text().splitlines()])
     expect_labels(points, found, result["cluster_sizes"])
     print(f"  the command {whole:.1f} s: reading {result['read_seconds']:.1f} s, {result['n_iter']} passes of "
-          f"{1e3 * median(seconds):.2f} ms ({n * d * 2 / median(seconds) * 1e-12:.3f} TB/s in all); predicted "
-          f"{1e3 * model:.2f} ms, measured / predicted {median(seconds) / model:.2f}; inertia {result['inertia']:.6e}",
+          f"{1e3 * seconds:.2f} ms ({n * d * 2 / seconds * 1e-12:.3f} TB/s in all); predicted "
+          f"{1e3 * model:.2f} ms, measured / predicted {seconds / model:.2f}; inertia {result['inertia']:.6e}",
           flush=True)
     points.unlink(), found.unlink()
 
@@ -258,9 +246,7 @@ def main():
     parser.add_argument("--rows", type=float, default=4e9, help="large: points")
     parser.add_argument("--side", type=int, default=384, help="grid: points each way")
     o = parser.parse_args()
-    version = output_of([o.bin / "tskmeans", "--version"]).splitlines()[0]
-    now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    print(f"ranks_scaling.py BIN {' '.join(sys.argv[2:])}; {version}, {now}")
+    print_head()
     with tempfile.TemporaryDirectory(dir=o.folder) as folder:
         {"kmeans": kmeans, "lap3d": lap3d, "large": large, "grid": grid}[o.part](Runs(o, pathlib.Path(folder)))
 

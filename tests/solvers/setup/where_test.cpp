@@ -33,7 +33,7 @@ TEST_CASE("k-means: arithmetic counts, in the precision that it is done in", "[s
 }
 
 TEST_CASE("labels of many narrow points in one pass are faster on a GPU than on 16 threads", "[short]") {
-  ProcessorInfo processor;  // 4.1 to 4.8 s (tests/bench/results/kmeans-predict-large-2026-11-28-h100.txt)
+  ProcessorInfo processor;  // 4.1 to 4.8 s (tests/bench/results/kmeans-predict-2026-11-28.txt)
   processor.threads = 16, processor.read_bytes_per_second = 1e11, processor.float32_flops = 1.4e12;
   const auto work = work_of_kmeans(100000000, 16, 256, 2, 1);
   CHECK(seconds_on(processor, work) > 2);
