@@ -11,8 +11,6 @@ int plan_command(app::Arguments arguments);
 int engine_command(app::Arguments arguments);
 /// tsbench gpu
 int gpu_command(app::Arguments arguments);
-/// tsbench kmeans
-int kmeans_command(app::Arguments arguments);
 /// tsbench tune
 int tune_command(app::Arguments arguments);
 /// tsbench pack

@@ -36,8 +36,6 @@ except ImportError:
     primme = None
 
 
-# ---- matrices with their eigenvalues --------------------------------------------------------------------------------
-
 def line_values(n):
     return 2 - 2 * np.cos(np.arange(1, n + 1) * np.pi / (n + 1))
 
@@ -106,8 +104,6 @@ def by_slepc(operators, k, set_up):
     seconds, _ = timed(eps.solve)
     return seconds, [eps.getEigenvalue(i).real for i in range(min(eps.getConverged(), k))]
 
-
-# ---- repeated eigenvalues -------------------------------------------------------------------------------------------
 
 class Counted:
     """A matrix, and how many columns it was applied to."""
@@ -205,8 +201,6 @@ def degenerate(o):
                           int(np.median([run[1] for run in runs])), np.median([run[3] for run in runs]))
 
 
-# ---- near a shift, or the smallest ----------------------------------------------------------------------------------
-
 def inverse(o):
     """a cube of N^3 points: the K eigenvalues nearest to a shift, through an inverse and MUMPS, or with SA the K
     smallest, by products alone. With --pencil vibrations by trilinear elements, K x = lambda M x, 27 entries a row"""
@@ -252,8 +246,6 @@ def inverse(o):
     print(f"converged {found['converged']}, whole program {whole:.2f} s, {found['verification']}; "
           f"{rows[0][1] / rows[1][1] if len(rows) > 1 else NAN:.2f} of SLEPc's time")
 
-
-# ---- dense problems -------------------------------------------------------------------------------------------------
 
 def hermitian(rng, n, imaginary=0):
     a = rng.standard_normal((n, n))
