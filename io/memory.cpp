@@ -20,7 +20,7 @@ namespace {
 constexpr auto most = std::numeric_limits<std::uint64_t>::max();
 std::atomic<int> sharers = 1;
 
-std::optional<std::uint64_t> number_in(const std::string& file) {
+std::optional<std::uint64_t> first_number(const std::string& file) {
   std::ifstream in(file);
   std::uint64_t value = 0;
   if (in >> value) return value;
@@ -40,7 +40,7 @@ std::uint64_t value_in(const std::string& file, const std::string& key) {
 /// What a control group leaves: its limit less what it uses, of which pages of files that nobody has used
 /// lately are given back when memory is short.
 std::uint64_t left_by(const std::string& folder, const char* limit_file, const char* used_file, const char* inactive) {
-  const auto limit = number_in(folder + "/" + limit_file), used = number_in(folder + "/" + used_file);
+  const auto limit = first_number(folder + "/" + limit_file), used = first_number(folder + "/" + used_file);
   if (!limit || !used) return most;  // "max", or no controller of memory
   const std::uint64_t held = *used - std::min(*used, value_in(folder + "/memory.stat", inactive));
   return *limit - std::min(*limit, held);

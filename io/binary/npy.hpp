@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tallskinny/io/matrix/description.hpp"
+#include "tallskinny/io/matrix/format.hpp"
 
 namespace ts::inline v0::io {
 

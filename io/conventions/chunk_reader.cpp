@@ -10,7 +10,7 @@
 
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
-#include "tallskinny/io/hdf5/lzf.hpp"
+#include "tallskinny/io/hdf5/node.hpp"
 #include "tallskinny/io/memory.hpp"
 
 namespace ts::inline v0::io {

@@ -9,9 +9,9 @@
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 #include "tallskinny/io/conventions/chunk_reader.hpp"
-#include "tallskinny/io/conventions/pieces.hpp"
-#include "tallskinny/io/conventions/read_parts.hpp"
-#include "tallskinny/io/hdf5/raw_rows.hpp"
+#include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/conventions/parts.hpp"
+#include "tallskinny/io/hdf5/node.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
 
 namespace ts::inline v0::io {
@@ -59,7 +59,7 @@ void read_slabs(const DenseParts& p, RowRange range, const std::string& name, bo
 /// The same, each of several threads a part of the rows. The failure of the first rows is the one that is
 /// told.
 template <class T>
-void read_raw(const RawElements& raw, const DenseParts& p, RowRange range, const std::string& name, bool finite,
+void read_raw(const hdf5::RawElements& raw, const DenseParts& p, RowRange range, const std::string& name, bool finite,
               T* out) {
   constexpr index_t worth_a_thread = 2 * slab_bytes, most_threads = 8;
   const index_t row_bytes = p.cols * static_cast<index_t>(sizeof(T));
@@ -87,7 +87,7 @@ void read_by_rows(const DenseParts& p, RowRange range, const std::string& name, 
     return;
   }
   if (p.values.member.empty())
-    if (const auto raw = RawElements::of(*p.values.dataset, memory)) {
+    if (const auto raw = hdf5::RawElements::of(*p.values.dataset, memory)) {
       read_raw(*raw, p, range, name, finite, out);
       return;
     }

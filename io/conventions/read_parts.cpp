@@ -1,4 +1,4 @@
-#include "tallskinny/io/conventions/read_parts.hpp"
+#include "tallskinny/io/conventions/parts.hpp"
 
 #include <limits>
 

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "tallskinny/gemm/core/by_type.hpp"
-#include "tallskinny/io/conventions/pieces.hpp"
-#include "tallskinny/io/conventions/read_parts.hpp"
+#include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/conventions/parts.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/io/matrix/pairs.hpp"
 #include "tallskinny/io/memory.hpp"

@@ -8,7 +8,7 @@
 #include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/hdf5/node.hpp"
 #include "tallskinny/io/printable.hpp"
-#include "tallskinny/io/text/csv_rows.hpp"
+#include "tallskinny/io/text/table.hpp"
 
 namespace ts::inline v0::io {
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t bytes_of_start = 64;
 
 /// The order in which they are tried.
-constexpr std::array in_order = {&formats::mtx,  &formats::npy,  &formats::npz, &formats::mat,
+constexpr std::array in_order = {&formats::mtx,   &formats::npy,  &formats::npz, &formats::mat,
                                  &formats::petsc, &formats::arff, &formats::csv};
 
 using std::string_view_literals::operator""sv;

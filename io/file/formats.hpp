@@ -15,4 +15,9 @@ namespace ts::inline v0::io {
 /// has none; Error(invalid_argument) for an unknown ReadOptions::format.
 [[nodiscard]] const Format* format_of(const Location& where, const ReadOptions& options);
 
+/// io::describe and io::read_matrix with TableOptions::missing, for a dense matrix in a file that is no text. Rows that
+/// can be read again and again are, so that no more memory is taken.
+[[nodiscard]] Description describe_without_missing(const Location& where, const ReadOptions& options);
+[[nodiscard]] MatrixFile read_without_missing(const Location& where, const ReadOptions& options);
+
 }  // namespace ts::inline v0::io

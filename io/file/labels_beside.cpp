@@ -2,8 +2,8 @@
 #include <charconv>
 #include <map>
 
-#include "tallskinny/io/conventions/choose.hpp"
-#include "tallskinny/io/conventions/read_parts.hpp"
+#include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/conventions/parts.hpp"
 #include "tallskinny/io/labelled_table.hpp"
 
 namespace ts::inline v0::io {

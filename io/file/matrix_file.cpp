@@ -8,14 +8,13 @@
 #include <system_error>
 
 #include "tallskinny/gemm/core/convert.hpp"
-#include "tallskinny/io/conventions/choose.hpp"
-#include "tallskinny/io/conventions/read_parts.hpp"
+#include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/conventions/parts.hpp"
 #include "tallskinny/io/file/formats.hpp"
-#include "tallskinny/io/file/missing.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/printable.hpp"
-#include "tallskinny/io/text/columns.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
+#include "tallskinny/io/text/table.hpp"
 
 namespace ts::inline v0::io {
 

@@ -1,12 +1,39 @@
 // Where the elements and chunks of a dataset lie in its file.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
-#include "tallskinny/io/hdf5/file_driver.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
-#include "tallskinny/io/hdf5/remote.hpp"
+#include "tallskinny/io/hdf5/node.hpp"
+#include "tallskinny/io/hdf5/reader.hpp"
 
 namespace ts::inline v0::io::hdf5 {
+
+std::optional<RawElements> RawElements::of(const Node& dataset, MemoryType memory) {
+  std::optional<Node::RawPieces> pieces = dataset.raw_pieces(memory);
+  if (!pieces || pieces->bytes == 0) return std::nullopt;
+  try {
+    return RawElements(dataset.name(), dataset.bytes(), std::move(*pieces));
+  } catch (const Error&) {
+    return std::nullopt;  // HDF5, which has the file open, reads it
+  }
+}
+
+void RawElements::refuse(const std::string& cause) const {
+  throw Error(Errc::bad_input, name_ + " cannot be read: " + cause);
+}
+
+void RawElements::read(std::uint64_t first, std::uint64_t bytes, void* out) const {
+  for (auto* to = static_cast<std::byte*>(out); bytes > 0;) {
+    const std::uint64_t piece = first / pieces_.bytes, within = first % pieces_.bytes;
+    const std::uint64_t count = std::min(bytes, pieces_.bytes - within);
+    std::size_t got = 0;
+    if (piece < pieces_.offsets.size())
+      got = file_->read(pieces_.offsets[static_cast<std::size_t>(piece)] + within, {to, count});
+    if (got < count) refuse("it is damaged or truncated (the file ends within it)");
+    to += count, first += count, bytes -= count;
+  }
+}
 
 namespace {
 

@@ -3,9 +3,8 @@
 #include <limits>
 
 #include "tallskinny/io/elements.hpp"
-#include "tallskinny/io/hdf5/file_driver.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
-#include "tallskinny/io/hdf5/remote.hpp"
+#include "tallskinny/io/hdf5/reader.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 

@@ -1,4 +1,4 @@
-#include "tallskinny/io/hdf5/file_driver.hpp"
+#include "tallskinny/io/hdf5/h5.hpp"
 
 #include <cstring>
 #include <new>

@@ -3,11 +3,15 @@
 
 #include <hdf5.h>
 
+#include <array>
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "tallskinny/gemm/core/types.hpp"
-#include "tallskinny/io/hdf5/handle.hpp"
+#include "tallskinny/io/file_bytes.hpp"
+#include "tallskinny/io/hdf5/node.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 
@@ -63,15 +67,43 @@ inline constexpr int lzf_number = 32000;  ///< of the filter
 /// Teaches HDF5 to read chunks that h5py compressed with LZF.
 void register_lzf();
 
+/// Teaches HDF5 to convert 16-bit floats fast.
+void register_half_conversion();
+
 /// Called before anything else of HDF5: registers LZF and the fast conversions of 16-bit floats, and keeps
 /// HDF5 from closing files when the process ends, which ours never need and which crashes after a failed
 /// write.
 void start_library();
 
-enum class MemoryType;
 /// The native type of such an element, or of the parts of a complex one.
 [[nodiscard]] Handle scalar_type(MemoryType memory);
 /// The type in memory of elements that are stored as `stored`.
 [[nodiscard]] Handle memory_type(hid_t stored, MemoryType memory);
+
+/// What the file holds instead of a variable-length string: length, address of a heap, number in it.
+inline constexpr std::size_t reference_bytes = 16;
+using Reference = std::array<unsigned char, reference_bytes>;
+
+/// The memory type with which H5Aread and H5Dread deliver References.
+[[nodiscard]] Handle registered_reference_type();
+
+/// The string; nothing if the heap is damaged. `object` is any open object of the file.
+[[nodiscard]] std::optional<std::string> text_behind(const Reference& reference, hid_t object, const FileBytes& file);
+
+/// Access properties under which H5Fopen takes `descriptor`, a file of so many bytes, whatever the name says.
+/// It stays the caller's. For one descriptor a process.
+[[nodiscard]] Handle descriptor_access(int descriptor, std::uint64_t bytes);
+
+/// While one lives the driver does not read raw data, but notes where it lies. One at a time.
+class Capture {
+ public:
+  Capture();
+  ~Capture();
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  std::uint64_t offset = 0, bytes = 0;  ///< of the last reading, in the file
+  int readings = 0;
+};
 
 }  // namespace ts::inline v0::io::hdf5

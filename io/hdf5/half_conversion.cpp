@@ -1,12 +1,8 @@
 // HDF5 1.10 converts 16-bit floats bit by bit, about 5 million a second. The conversions registered here
 // (of every 16-bit element type, in either byte order, to float and double) run some hundred times faster.
-#include <sys/mman.h>
-
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <mutex>
-#include <new>
 #include <optional>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -141,20 +137,9 @@ Handle sixteen_bit_float(unsigned mantissa_bits) {
   return type;
 }
 
-void start_library() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    // HDF5 1.10 crashes where memory runs out while it starts, which takes less than this.
-    constexpr std::size_t of_start = std::size_t{4} << 20;
-    void* const spare = ::mmap(nullptr, of_start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (spare == MAP_FAILED) throw std::bad_alloc();
-    ::munmap(spare, of_start);
-    H5dont_atexit();
-    const Quiet quiet;
-    register_lzf();
-    // Soft: offered every pair of float types, it takes those it knows and leaves the others to HDF5.
-    H5Tregister(H5T_PERS_SOFT, "half to float", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, convert_half);
-  });
+void register_half_conversion() {
+  // Soft: offered every pair of float types, it takes those it knows and leaves the others to HDF5.
+  H5Tregister(H5T_PERS_SOFT, "half to float", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, convert_half);
 }
 
 }  // namespace ts::inline v0::io::hdf5

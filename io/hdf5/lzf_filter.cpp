@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "tallskinny/io/hdf5/h5.hpp"
-#include "tallskinny/io/hdf5/lzf.hpp"
+#include "tallskinny/io/hdf5/node.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/outside.hpp"
-#include "tallskinny/io/hdf5/remote.hpp"
-#include "tallskinny/io/hdf5/variable_text.hpp"
+#include "tallskinny/io/hdf5/reader.hpp"
 #include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::hdf5 {

@@ -9,14 +9,47 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/types.hpp"
 #include "tallskinny/io/file_bytes.hpp"
-#include "tallskinny/io/hdf5/handle.hpp"
 
 namespace ts::inline v0::io::hdf5 {
+
+/// Owner of one HDF5 identifier. Needs no HDF5 header: an hid_t is a 64-bit integer.
+class Handle {
+ public:
+  using Close = int (*)(std::int64_t);
+
+  Handle() = default;
+  Handle(std::int64_t id, Close close) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { reset(); }
+
+  [[nodiscard]] std::int64_t id() const noexcept { return id_; }
+  explicit operator bool() const noexcept { return id_ >= 0; }
+
+  /// Gives up ownership without closing.
+  void release() noexcept { id_ = -1; }
+  /// Closes now; the result of HDF5's close, 0 if there was nothing to close.
+  int reset() noexcept {
+    const auto id = std::exchange(id_, -1);
+    return id >= 0 ? close_(id) : 0;
+  }
+
+ private:
+  std::int64_t id_ = -1;
+  Close close_ = nullptr;
+};
 
 class Remote;
 
@@ -31,6 +64,10 @@ struct ElementType {
 
 /// Filters that can be undone beside HDF5.
 enum class Filter { deflate, shuffle, lzf };
+
+/// Expands what LZF has compressed. Returns how many bytes that took; 0 for damaged ones, and for more than there is
+/// room for.
+[[nodiscard]] std::size_t expand_lzf(std::span<const char> in, std::span<char> out) noexcept;
 
 /// The forms that elements have in memory: those of DType in its order, and integers.
 enum class MemoryType { float64 = static_cast<int>(DType::float64), int32 = std::size(every_dtype), int64 };
@@ -193,5 +230,25 @@ class Node {
 
 /// Does the file carry HDF5's signature (at 0, 512, 1024, ...)? @throws Error(bad_input) as FileBytes.
 [[nodiscard]] bool has_signature(const std::filesystem::path& file);
+
+/// The elements of a dataset that is neither filtered nor converted, in the order of its dimensions.
+class RawElements {
+ public:
+  /// Nothing where HDF5 has to read this dataset.
+  [[nodiscard]] static std::optional<RawElements> of(const Node& dataset, MemoryType memory);
+
+  /// `bytes` bytes from byte `first` of the elements on; any number of threads at a time.
+  /// @throws Error(bad_input) for a truncated file and for a disk that fails.
+  void read(std::uint64_t first, std::uint64_t bytes, void* out) const;
+
+ private:
+  RawElements(std::string name, std::shared_ptr<const FileBytes> file, Node::RawPieces pieces)
+      : name_(std::move(name)), file_(std::move(file)), pieces_(std::move(pieces)) {}
+  [[noreturn]] void refuse(const std::string& cause) const;
+
+  std::string name_;  ///< of the dataset
+  std::shared_ptr<const FileBytes> file_;
+  Node::RawPieces pieces_;
+};
 
 }  // namespace ts::inline v0::io::hdf5

@@ -1,13 +1,64 @@
+// HDF5 as a library, and opening files with it.
+#include <sys/mman.h>
+
 #include <array>
 #include <cerrno>
+#include <new>
 #include <system_error>
 
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/node.hpp"
 #include "tallskinny/io/hdf5/reader.hpp"
-#include "tallskinny/io/hdf5/remote.hpp"
 
 namespace ts::inline v0::io::hdf5 {
+
+std::recursive_mutex& library_lock() {
+  static std::recursive_mutex lock;
+  return lock;
+}
+
+Quiet::Quiet() {
+  H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+Quiet::~Quiet() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+
+std::string last_error() {
+  std::string text;
+  const auto keep_first = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
+    auto& kept = *static_cast<std::string*>(out);
+    if (kept.empty() && error->desc != nullptr) kept = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
+  // Of a failed system call only what the system says.
+  const std::string key = "error message = '";
+  if (const auto at = text.find(key); at != std::string::npos) {
+    const auto begin = at + key.size();
+    return text.substr(begin, text.find('\'', begin) - begin);
+  }
+  return text;
+}
+
+std::string cause_of_failure(const std::string& words) {
+  const std::string why = last_error();
+  return why == std::generic_category().message(EIO) ? why : words + " (" + why + ")";
+}
+
+void start_library() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    // HDF5 1.10 crashes where memory runs out while it starts, which takes less than this.
+    constexpr std::size_t of_start = std::size_t{4} << 20;
+    void* const spare = ::mmap(nullptr, of_start, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (spare == MAP_FAILED) throw std::bad_alloc();
+    ::munmap(spare, of_start);
+    H5dont_atexit();
+    const Quiet quiet;
+    register_lzf();
+    register_half_conversion();
+  });
+}
 
 bool has_signature(const std::filesystem::path& file) {
   constexpr std::array<unsigned char, 8> signature = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};

@@ -6,8 +6,8 @@
 #include <map>
 #include <new>
 
-#include "tallskinny/io/hdf5/calls.hpp"
-#include "tallskinny/io/hdf5/file_driver.hpp"
+#include "tallskinny/io/hdf5/h5.hpp"
+#include "tallskinny/io/hdf5/message.hpp"
 #include "tallskinny/io/hdf5/reader.hpp"
 #include "tallskinny/io/hdf5/sandbox.hpp"
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "tallskinny/io/hdf5/variable_text.hpp"
+#include "tallskinny/io/hdf5/h5.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 

@@ -7,7 +7,7 @@
 
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/outside.hpp"
-#include "tallskinny/io/hdf5/remote.hpp"
+#include "tallskinny/io/hdf5/reader.hpp"
 #include "tallskinny/io/memory.hpp"
 
 namespace ts::inline v0::io::hdf5 {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tallskinny/io/matrix/assembly.hpp"
-#include "tallskinny/io/matrix/description.hpp"
+#include "tallskinny/io/matrix/format.hpp"
 
 namespace ts::inline v0::io {
 

@@ -8,8 +8,7 @@
 #include "tallskinny/io/labelled_table.hpp"
 #include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/memory.hpp"
-#include "tallskinny/io/text/columns.hpp"
-#include "tallskinny/io/text/csv_rows.hpp"
+#include "tallskinny/io/text/table.hpp"
 
 namespace ts::inline v0::io {
 

@@ -1,5 +1,8 @@
-// Rows of a table in text, and the fields in them.
+// Tables in text: their rows, fields and columns.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
@@ -47,5 +50,21 @@ class CsvRows {
 
 /// @throws Error(bad_input) where the words of a line are a label, and pairs like 3:0.5 of a column and a number.
 void refuse_svmlight(const std::filesystem::path& file, const std::vector<std::string_view>& words);
+
+/// The column that `name` means, of `count`. @param names empty: columns have numbers only
+/// @param option whose value this is, for sentences
+/// @throws Error(invalid_argument) when there is none, or several.
+[[nodiscard]] index_t find_column(const std::string& file, const std::vector<std::string>& names, index_t count,
+                                  const std::string& name, const std::string& option);
+
+/// For each column of a file whether it is read as a feature. @throws Error(invalid_argument) as find_column, or when
+/// none is left.
+[[nodiscard]] std::vector<char> chosen_columns(const std::string& file, const std::vector<std::string>& names,
+                                               index_t count, const TableOptions& options);
+
+/// What a dense matrix that is no text table becomes. @throws Error(invalid_argument) for a sparse one, and for options
+/// of text.
+void choose_columns(Description& d, const TableOptions& options);
+void choose_columns(MatrixFile& file, const TableOptions& options);
 
 }  // namespace ts::inline v0::io

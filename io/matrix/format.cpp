@@ -1,4 +1,3 @@
-#include "tallskinny/io/matrix/description.hpp"
 
 #include <algorithm>
 #include <limits>
