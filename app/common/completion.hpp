@@ -1,4 +1,4 @@
-// Scripts with which shells complete arguments, from the declarations of the options.
+// Scripts with which shells complete arguments, from the declarations of the options, and pages for man(1).
 #pragma once
 
 #include <iosfwd>
@@ -26,5 +26,9 @@ void expect_shell(std::string_view shell);
 /// Options::print_completion has printed before.
 void print_command_completion(std::ostream& out, std::string_view shell, const std::string& program,
                               const std::vector<std::pair<std::string, std::string>>& commands);
+
+/// The page of a program whose commands, by name and summary, have pages of their own.
+void print_man_commands(std::ostream& out, const About& about,
+                        const std::vector<std::pair<std::string, std::string>>& commands);
 
 }  // namespace ts::app

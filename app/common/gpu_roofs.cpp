@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tallskinny/app/common/gpu_clock.hpp"
 #include "tallskinny/gemm/device/roof_policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"

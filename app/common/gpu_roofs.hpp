@@ -1,8 +1,12 @@
-// What the GPU itself can do: the roofs that every measured operation is judged against.
+// What the GPU itself can do: the roofs that every measured operation is judged against; seconds of device work.
 #pragma once
+
+#include <algorithm>
+#include <vector>
 
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/gemm/runtime/gpu/graph.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::app {
@@ -15,5 +19,26 @@ namespace ts::app {
 /// caches) to `target`, and multiply-adds from registers. The best of several rounds.
 [[nodiscard]] cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& source,
                                                  const cuda::Memory& target);
+
+/// Seconds of each of `repetitions` runs of work(), after one that is not counted.
+template <class Work>
+[[nodiscard]] std::vector<double> seconds_of(const Context& ctx, int repetitions, Work&& work) {
+  cuda::Event start(ctx.stream), end(ctx.stream);
+  std::vector<double> times;
+  work();
+  for (int r = 0; r < repetitions; ++r) {
+    start.record(ctx.stream);
+    work();
+    end.record(ctx.stream);
+    times.push_back(end.seconds_since(start));
+  }
+  return times;
+}
+
+template <class Work>
+[[nodiscard]] double best_seconds(const Context& ctx, int repetitions, Work&& work) {
+  const auto times = seconds_of(ctx, repetitions, work);
+  return *std::min_element(times.begin(), times.end());
+}
 
 }  // namespace ts::app

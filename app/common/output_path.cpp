@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tallskinny/gemm/core/error.hpp"
@@ -76,6 +77,26 @@ void check_output_paths(const std::vector<OutputPath>& outputs, const std::vecto
         refuse(output, std::string("this is also the file of ") + other.option + "; choose another");
     before.push_back(output);
   }
+}
+
+void write_text_file(const std::filesystem::path& file, std::string_view text) {
+  io::NewFile out(file);
+  out.write(text);
+  out.commit();
+}
+
+void add_table_option(Options& options, const std::string& name, std::string& target, std::string help) {
+  options.custom(name, "FILE.npy|FILE.csv|-", {}, std::move(help),
+                 "a file name that ends in .npy or .csv, or - for text on standard output",
+                 [&target](std::string_view text) {
+                   return (text == standard_stream || io::is_table_name(text)) && parse_value(text, target);
+                 });
+}
+
+bool takes_standard_output(std::initializer_list<std::string_view> tables, bool json) {
+  const bool takes = std::find(tables.begin(), tables.end(), standard_stream) != tables.end();
+  expects(!takes || !json, "--json and a table named - are both for standard output: give the table a file name");
+  return takes;
 }
 
 }  // namespace ts::app

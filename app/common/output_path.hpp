@@ -1,9 +1,14 @@
-// What is checked about output files before a long computation starts.
+// Files that programs write: what is checked before a long computation starts, tables, text.
 #pragma once
 
 #include <filesystem>
+#include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "tallskinny/app/common/options.hpp"
+#include "tallskinny/io/table_output.hpp"
 
 namespace ts::app {
 
@@ -23,5 +28,26 @@ struct OutputPath {
 /// @throws Error(invalid_argument) naming the option when the folder is missing or not writable, the path is
 /// a folder or another thing that is not a plain file, one of `inputs`, or another output.
 void check_output_paths(const std::vector<OutputPath>& outputs, const std::vector<std::string>& inputs = {});
+
+/// Writes `text` under a temporary name beside `file`, then renames. @throws Error(io_failure) naming `file`.
+void write_text_file(const std::filesystem::path& file, std::string_view text);
+
+/// What an option names for standard output, and for standard input.
+inline constexpr std::string_view standard_stream = "-";
+
+/// An option for a table: a file in .npy or .csv, or - for text on standard output.
+void add_table_option(Options& options, const std::string& name, std::string& target, std::string help);
+
+/// Whether one of these tables goes to standard output, where then nothing else may go.
+/// @throws Error(invalid_argument) for --json beside it.
+[[nodiscard]] bool takes_standard_output(std::initializer_list<std::string_view> tables, bool json);
+
+/// A table for what such an option named. @param cols, names as TableOutput takes them
+template <class T>
+[[nodiscard]] io::TableOutput<T> open_table(const std::string& file, index_t rows, index_t cols,
+                                            std::vector<std::string> names) {
+  if (file == standard_stream) return {std::cout, rows, cols, std::move(names)};
+  return {file, rows, cols, std::move(names)};
+}
 
 }  // namespace ts::app

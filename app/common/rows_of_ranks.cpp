@@ -70,4 +70,12 @@ void with_rows_of_ranks(const Context& ctx, const std::vector<OwnRows>& blocks,
   }
 }
 
+solvers::RowOrigin row_origin(const std::shared_ptr<const io::RowReader>& reader, const io::ReadOptions& read) {
+  const io::Description& d = reader->description();
+  return {d.rows, d.cols, d.type, d.chunk_rows,
+          [reader, refuse = read.check_finite](index_t first, index_t count, void* out, bool check) {
+            reader->read(first, count, check && refuse, out);
+          }};
+}
+
 }  // namespace ts::app

@@ -1,15 +1,18 @@
-// Tall blocks of which every rank has its rows, as rank 0 writes them into one file: piece after piece, so that nobody
-// needs to have all of them.
+// Rows of a file for passes in blocks, and tall blocks of which every rank has its rows, as rank 0 writes them into one
+// file: piece after piece, so that nobody needs to have all of them.
 #pragma once
 
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/io/output_file.hpp"
+#include "tallskinny/io/row_reader.hpp"
+#include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::app {
 
@@ -54,5 +57,9 @@ void write_rows(io::OutputFile& out, const std::string& object, const RowsOfRank
     out.add_rows<T>(object, std::span<const T>(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)));
   });
 }
+
+/// All rows of `reader`; those asked to be checked are, unless the input is trusted.
+[[nodiscard]] solvers::RowOrigin row_origin(const std::shared_ptr<const io::RowReader>& reader,
+                                            const io::ReadOptions& read);
 
 }  // namespace ts::app

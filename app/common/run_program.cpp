@@ -8,8 +8,6 @@
 
 #include "tallskinny/app/common/completion.hpp"
 #include "tallskinny/app/common/device.hpp"
-#include "tallskinny/app/common/last_words.hpp"
-#include "tallskinny/app/common/man.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/ranks.hpp"
+#include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::app {

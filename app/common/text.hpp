@@ -1,4 +1,4 @@
-// Text for people: wrapped lines, byte counts, durations, dates.
+// Text for people: wrapped lines, byte counts, durations, dates, names of options.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +28,8 @@ std::string short_number(double value, int digits = 6);
 
 /// Text for HTML and SVG: characters that have a meaning there as entities, control characters left out.
 [[nodiscard]] std::string markup_text(std::string_view text);
+
+/// `max_iterations` (between grave accents) becomes --max-iter, and so on; other words stay.
+[[nodiscard]] std::string with_flags(std::string sentence);
 
 }  // namespace ts::app

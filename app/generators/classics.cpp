@@ -1,4 +1,4 @@
-#include "tallskinny/app/generators/classics.hpp"
+#include "tallskinny/app/generators/matrices.hpp"
 
 #include <cmath>
 #include <numbers>

@@ -3,7 +3,6 @@
 
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/app/common/console.hpp"
-#include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
@@ -11,7 +10,6 @@
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
-#include "tallskinny/app/tsbench/words.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/processors.hpp"
 

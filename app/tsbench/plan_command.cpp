@@ -1,10 +1,9 @@
 #include <iostream>
 #include <sstream>
 
-#include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/json.hpp"
+#include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
-#include "tallskinny/app/tsbench/words.hpp"
 
 namespace ts::bench {
 

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "tallskinny/app/common/console.hpp"
-#include "tallskinny/app/common/text_file.hpp"
+#include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"

@@ -2,7 +2,6 @@
 #include <iostream>
 
 #include "tallskinny/app/common/console.hpp"
-#include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
@@ -10,7 +9,6 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/app/tsdata/commands.hpp"
-#include "tallskinny/app/tsdata/dtype.hpp"
 #include "tallskinny/app/tsdata/gen_options.hpp"
 #include "tallskinny/app/tsdata/write.hpp"
 #include "tallskinny/gemm/core/by_type.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tsdata/dtype.hpp"
+#include "tallskinny/app/tsdata/write.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::tsdata {

@@ -4,7 +4,6 @@
 
 #include "tallskinny/app/common/common_options.hpp"
 #include "tallskinny/app/common/console.hpp"
-#include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/read_options.hpp"

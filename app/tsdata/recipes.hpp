@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "tallskinny/app/generators/laplacians.hpp"
+#include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/app/generators/spectrum.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 

@@ -1,13 +1,32 @@
-// Matrices of any type into output files, and what is said about them.
+// Matrices of any type: brought to another element type or storage, written into output files, described.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <variant>
 
 #include "tallskinny/app/common/json.hpp"
-#include "tallskinny/app/tsdata/dtype.hpp"
+#include "tallskinny/app/common/options.hpp"
+#include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/output_file.hpp"
 
 namespace ts::tsdata {
+
+/// Declares --dtype; empty: as it comes.
+void add_dtype_option(app::Options& options, std::optional<DType>& target, std::string help);
+
+using AnyMatrix = std::variant<io::SparseMatrix, io::DenseMatrix>;
+
+/// `matrix` with elements of type `to`, each rounded once.
+/// @throws Error(invalid_argument) for complex to real, a sparse matrix of 16-bit type, or a finite value
+/// that `to` cannot hold. `name` is what the sentence calls the matrix.
+AnyMatrix converted_to(AnyMatrix matrix, DType to, const std::string& name);
+
+enum class Storage { as_it_is, dense, sparse };
+
+/// @throws Error(invalid_argument) for a 16-bit matrix that should become sparse, Error(out_of_memory) before
+/// a dense matrix is made that does not fit. `name` is what the sentence calls the matrix.
+AnyMatrix stored_as(AnyMatrix matrix, Storage storage, const std::string& name);
 
 struct WrittenMatrix {
   index_t rows = 0, cols = 0, nonzeros = 0;

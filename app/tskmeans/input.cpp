@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tallskinny/app/common/row_origin.hpp"
+#include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/labelled_table.hpp"

@@ -1,6 +1,6 @@
 // tskmeans: clusters of the points in a file.
+#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/run_program.hpp"
-#include "tallskinny/app/common/standard_input.hpp"
 #include "tallskinny/app/tskmeans/options.hpp"
 #include "tallskinny/app/tskmeans/run.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/options.hpp"
+#include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/read_options.hpp"
-#include "tallskinny/app/common/table_file.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 
 namespace ts::tskmeans {

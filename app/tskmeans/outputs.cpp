@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/app/common/table_file.hpp"
+#include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/labels.hpp"
 #include "tallskinny/gemm/core/by_type.hpp"

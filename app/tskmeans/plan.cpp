@@ -2,7 +2,6 @@
 
 #include <iostream>
 
-#include "tallskinny/app/common/flags.hpp"
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/text.hpp"

@@ -1,8 +1,8 @@
 // One run of tskmeans.
 #pragma once
 
-#include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/ranks.hpp"
+#include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tskmeans/options.hpp"
 
 namespace ts::tskmeans {

@@ -1,7 +1,7 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
 #include "tallskinny/app/tssolve/reordering.hpp"
-#include "tallskinny/app/tssolve/tables.hpp"
+#include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"

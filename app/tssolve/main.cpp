@@ -1,5 +1,5 @@
+#include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/run_program.hpp"
-#include "tallskinny/app/common/standard_input.hpp"
 #include "tallskinny/app/tssolve/solve_file.hpp"
 
 namespace {

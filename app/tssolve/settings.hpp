@@ -1,9 +1,10 @@
-// What the user asks of tssolve.
+// What the user asks of tssolve, and words and numbers of the command line (words.cpp).
 #pragma once
 
 #include <complex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "tallskinny/app/common/checkpoint_file.hpp"
 #include "tallskinny/app/common/common_options.hpp"
@@ -52,5 +53,29 @@ struct Settings {
 /// As --interval takes it.
 [[nodiscard]] std::string interval_text(const solvers::Interval& interval);
 [[nodiscard]] const char* name_of(solvers::Convergence convergence) noexcept;
+
+/// A word of --which for Hermitian and for general matrices; where one of them knows it not, it has no value.
+struct Word {
+  const char* text;
+  std::optional<solvers::Which> which;
+  std::optional<solvers::GeneralWhich> part;
+};
+/// In upper or lower case; null: there is none.
+[[nodiscard]] const Word* word_named(std::string_view text);
+
+/// "A:B", either side empty for infinity.
+bool parse_interval(std::string_view text, std::optional<solvers::Interval>& interval);
+/// "1.5", "1.5-2i", "2i"
+bool parse_complex(std::string_view text, std::complex<double>& z);
+
+/// What the command line says beside Settings.
+struct Given {
+  const Word* word = word_named("LM");  ///< --which
+  std::optional<double> threshold;
+  bool tol = false;
+};
+
+/// Completes the settings. @throws Error(invalid_argument) naming the options that exclude each other.
+void check_settings(Settings& settings, const Given& given);
 
 }  // namespace ts::app::tssolve

@@ -2,7 +2,7 @@
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/read_options.hpp"
-#include "tallskinny/app/common/row_origin.hpp"
+#include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
 #include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/solvers/setup/streamed_matrix.hpp"

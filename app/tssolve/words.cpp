@@ -1,4 +1,4 @@
-#include "tallskinny/app/tssolve/words.hpp"
+#include "tallskinny/app/tssolve/settings.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/app/common/gpu_clock.hpp"
+#include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/tsbench/kernels/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"

@@ -1,8 +1,7 @@
 #include <iostream>
 
-#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
-#include "tallskinny/app/tsbench/words.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"

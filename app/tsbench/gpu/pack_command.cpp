@@ -5,9 +5,8 @@
 #include <map>
 #include <sstream>
 
-#include "tallskinny/app/common/exit_code.hpp"
+#include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
-#include "tallskinny/app/tsbench/words.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"

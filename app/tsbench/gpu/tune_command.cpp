@@ -4,13 +4,11 @@
 #include <set>
 
 #include "tallskinny/app/common/console.hpp"
-#include "tallskinny/app/common/exit_code.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/gpu/tune.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
-#include "tallskinny/app/tsbench/words.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/runtime/gpu/launch.hpp"
 

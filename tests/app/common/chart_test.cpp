@@ -1,4 +1,4 @@
-#include "tallskinny/app/common/chart.hpp"
+#include "tallskinny/app/common/html_page.hpp"
 
 #include <limits>
 

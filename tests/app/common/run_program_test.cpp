@@ -11,7 +11,6 @@
 #include <iterator>
 
 #include "tallskinny/app/common/console.hpp"
-#include "tallskinny/app/common/last_words.hpp"
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/app/generators/laplacians.hpp"
+#include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/tests/support/test.hpp"
 #include "tallskinny/tests/support/tolerance.hpp"

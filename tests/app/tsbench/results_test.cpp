@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tallskinny/app/common/text_file.hpp"
+#include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/tests/support/markup.hpp"

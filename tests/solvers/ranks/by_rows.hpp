@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tallskinny/app/generators/laplacians.hpp"
+#include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "tallskinny/app/generators/laplacians.hpp"
+#include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/solvers/ranks/balance.hpp"

@@ -1,4 +1,4 @@
-#include "tallskinny/app/tsbench/words.hpp"
+#include "tallskinny/app/tsbench/commands.hpp"
 
 #include <algorithm>
 #include <optional>
