@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/tests/bench/baseline/hash.hpp"
+#include "tallskinny/tests/bench/baseline/results.hpp"
 
 namespace ts::baseline {
 

@@ -1,16 +1,118 @@
 #include "tallskinny/gemm/copy/copy_block.hpp"
+#include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/tests/bench/baseline/operands.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/bench/baseline/results.hpp"
+#include "tallskinny/tests/support/operands.hpp"
 
 namespace ts::baseline {
 
 namespace {
 
 using test::form_number;
+using test::Operand;
+using test::Values;
+using test::with_views;
+
+/// An n x p and an n x q operand.
+struct Shape {
+  index_t n, p, q;
+};
+constexpr Shape shapes[] = {{3001, 1, 1},   {3001, 3, 3},  {3001, 8, 8},  {3001, 17, 17},
+                            {1500, 33, 33}, {3001, 3, 17}, {1500, 33, 8}, {5, 8, 3}};
+
+template <class R>
+R scalar(std::size_t i) {
+  const double re[] = {1, -0.75, 0.5, 1, 2}, im[] = {0, 0, 0.25, -1, 0};
+  return test::element<R>(re[i % 5], im[i % 5]);
+}
+template <class R>
+R scalar_or_zero(std::size_t i) {
+  return i % 3 == 0 ? R{} : i % 3 == 1 ? R{1} : scalar<R>(i);
+}
+
+template <class T>
+void add(Hash& hash, Operand<T>& result) {
+  hash.add(result.buffer());
+}
+
+/// run(context, hash) in every way for each shape; each call is run(way, shape, values, turn, hash), and the
+/// turn decides about layouts, gaps and scalars.
+template <class T, class Run>
+void for_shapes(const std::string& operation, Run&& run) {
+  std::size_t turn = static_cast<std::size_t>(dtype_of<T>);
+  for (const Shape& s : shapes) {
+    ++turn;
+    for (const Way& way : ways())
+      item(operation + " " + std::string(name_of(dtype_of<T>)) + " n" + std::to_string(s.n) + " p" +
+               std::to_string(s.p) + " q" + std::to_string(s.q) + " " + way.name,
+           [&](Hash& hash) {
+             Values values(turn);
+             run(way.ctx, s, values, turn, hash);
+           });
+  }
+}
+
+template <class T>
+void print_inner() {
+  using R = result_t<T>;
+  for_shapes<T>("tsmttsm", [](const Context& ctx, const Shape& s, Values& values, std::size_t turn, Hash& h) {
+    auto a = Operand<T>::random(s.n, s.p, form_number(turn), values);
+    auto b = Operand<T>::random(s.n, s.q, form_number(turn + turn % 3), values);
+    auto c = Operand<R>::random(s.p, s.q, form_number(turn + 2), values);
+    const Op op = turn % 2 == 0 ? Op::adjoint : Op::transpose;
+    with_views(
+        [&](auto va, auto vb, auto vc) { tsmttsm(ctx, op, scalar<R>(turn), va, vb, scalar_or_zero<R>(turn), vc); }, a,
+        b, c);
+    add(h, c);
+  });
+  for_shapes<T>("gram", [](const Context& ctx, const Shape& s, Values& values, std::size_t turn, Hash& h) {
+    auto a = Operand<T>::random(s.n, s.p, form_number(turn), values);
+    auto c = Operand<R>::random(s.p, s.p, form_number(turn + 1), values);
+    const Op op = turn % 3 == 0 ? Op::transpose : Op::adjoint;
+    with_views([&](auto va, auto vc) { gram(ctx, op, scalar<R>(turn), va, scalar_or_zero<R>(turn + 1), vc); }, a, c);
+    add(h, c);
+  });
+}
+
+template <class T>
+void print_norms() {
+  for_shapes<T>("column_norms", [](const Context& ctx, const Shape& s, Values& values, std::size_t turn, Hash& h) {
+    auto x = Operand<T>::random(s.n, s.p, form_number(turn), values);
+    if (turn % 2 == 0 && s.p > 2) x.at(1, 2) = test::element<T>(1e300, 1e300);
+    std::vector<real_t<T>> norms(static_cast<std::size_t>(s.p));
+    with_views([&](auto v) { column_norms(ctx, v, std::span<real_t<T>>(norms)); }, x);
+    h.add(norms);
+  });
+}
+
+template <class T>
+void print_project() {
+  for_shapes<T>("inner_and_gram", [](const Context& ctx, const Shape& s, Values& values, std::size_t turn, Hash& h) {
+    auto v = Operand<T>::random(s.n, s.p, form_number(turn), values);
+    auto w = Operand<T>::random(s.n, s.q, form_number(turn), values);
+    Operand<T> inner(s.p, s.q, form_number(turn + 1)), g(s.q, s.q, form_number(turn + 2));
+    with_views([&](auto vv, auto vw, auto vs, auto vg) { inner_and_gram(ctx, vv, vw, vs, vg); }, v, w, inner, g);
+    add(h, inner), add(h, g);
+  });
+  for_shapes<T>("project_out", [](const Context& ctx, const Shape& s, Values& values, std::size_t turn, Hash& h) {
+    auto v = Operand<T>::random(s.n, s.p, form_number(turn), values);
+    auto w = Operand<T>::random(s.n, s.q, form_number(turn), values);
+    auto inner = Operand<T>::random(s.p, s.q, form_number(turn + 1), values);
+    Operand<T> next(s.p, s.q), g(s.q, s.q);
+    with_views(
+        [&](auto vv, auto vs, auto vw) {
+          next.with_view([&](auto vn) { g.with_view([&](auto vg) { project_out(ctx, vv, vs, vw, vn, vg); }); });
+        },
+        v, inner, w);
+    add(h, w), add(h, next), add(h, g);
+  });
+}
 
 template <class T>
 void print_products() {
@@ -128,6 +230,15 @@ void print_long() {
 }
 
 }  // namespace
+
+void print_sums() {
+#define TS_CASE(T) print_inner<T>(), print_norms<T>();
+  TS_FOR_EACH_TYPE(TS_CASE)
+#undef TS_CASE
+#define TS_CASE(T) print_project<T>();
+  TS_FOR_EACH_RESULT_TYPE(TS_CASE)
+#undef TS_CASE
+}
 
 void print_rows() {
 #define TS_CASE(T) print_products<T>(), print_spmm<T, std::int32_t>("spmm");
