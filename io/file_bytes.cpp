@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -27,7 +27,7 @@ FileBytes::FileBytes(const std::filesystem::path& file)
     : file_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
   const auto refuse = [&](const std::string& cause) {
     if (descriptor_ >= 0) ::close(descriptor_);
-    throw Error(Errc::bad_input, file.string() + " " + cause);
+    io::refuse(file, cause);
   };
   if (file.empty()) throw Error(Errc::bad_input, "no file is named");
   const int cause = errno;
@@ -52,7 +52,7 @@ std::size_t FileBytes::read(std::uint64_t offset, std::span<std::byte> out) cons
   try {
     return read_at(descriptor_, offset, out);
   } catch (const std::system_error& error) {
-    throw Error(Errc::bad_input, file_.string() + " cannot be read: " + error.code().message());
+    refuse(file_, joined("cannot be read: ", error.code().message()));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "tallskinny/io/hash.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // MATLAB's files of versions 4 and 5, also as "-v7" writes them, by libmatio.
-#include <algorithm>
 #include <span>
 
 #include "tallskinny/io/binary/mat_variables.hpp"
@@ -18,8 +17,7 @@ constexpr const char* suite_sparse = "Problem/A";
 std::string variables_listed(const std::vector<const MatVariable*>& variables) {
   std::vector<std::string> words;
   for (const MatVariable* v : variables)
-    words.push_back(v->path + " (" + std::to_string(v->rows) + " x " + std::to_string(v->cols) +
-                    (v->sparse ? " sparse)" : ")"));
+    words.push_back(joined(v->path, " (", v->rows, " x ", v->cols, v->sparse ? " sparse)" : ")"));
   return listed(words);
 }
 
@@ -33,9 +31,7 @@ MatVariable chosen_variable(const Location& where, const ReadOptions& options) {
     any.push_back(&v);
     if (v.problem.empty() && v.rows != 1 && v.cols != 1) matrices.push_back(&v);
   }
-  const auto refuse = [&where](const std::string& cause) {
-    throw Error(Errc::bad_input, where.file.string() + " " + cause);
-  };
+  const auto refuse = [&where](const std::string& cause) { io::refuse(where.file, cause); };
   if (all.empty()) refuse("holds no matrix of numbers");
   if (!name.empty()) refuse("has no matrix '" + name + "'; it has " + variables_listed(any));
   if (matrices.size() == 1) return *matrices.front();
@@ -62,7 +58,7 @@ NpyHeader dense_header(const MatVariable& v) {
 Description description_of(const MatVariable& v, const Location& where, const std::string& convention,
                            const ReadOptions& options) {
   const Location at{where.file, v.path};
-  if (!v.problem.empty()) throw Error(Errc::bad_input, at.text() + " " + v.problem);
+  if (!v.problem.empty()) refuse(at.text(), v.problem);
   Description d = describe_array(dense_header(v), at, options);
   if (v.sparse) set_lines(d, v.rows, v.cols, v.entries, options);
   d.convention = convention;
@@ -74,7 +70,7 @@ Description description_of(const MatVariable& v, const Location& where, const st
 template <class T>
 std::vector<T> list_at(const NpyBytes& bytes, std::uint64_t start, index_t count) {
   if (count < 0 || sum({start, product({count, sizeof(T)})}) > bytes.size)
-    throw Error(Errc::bad_input, bytes.name + " is damaged: its lists end early");
+    refuse(bytes.name, "is damaged: its lists end early");
   std::vector<T> list(static_cast<std::size_t>(count));
   bytes.read(start, std::as_writable_bytes(std::span(list)));
   return list;
@@ -93,8 +89,7 @@ MatrixFile read_mat(const Location& where, const ReadOptions& options) {
   MatrixFile result{description_of(v, where, convention, options), {}};
   if (!v.sparse) {
     const auto needed = product({v.rows, v.cols, dense_header(v).bytes});
-    if (sum({v.values, needed}) > bytes.size)
-      throw Error(Errc::bad_input, bytes.name + " is damaged: its lists end early");
+    if (sum({v.values, needed}) > bytes.size) refuse(bytes.name, "is damaged: its lists end early");
     result.matrix = read_array(bytes, dense_header(v), result.description.where, options).matrix;
     return result;
   }

@@ -12,6 +12,7 @@
 
 #include "tallskinny/io/binary/mat_variables.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::matlab5 {
 
@@ -143,7 +144,7 @@ class MatReader {
     d.stored_type =
         std::string(d.complex ? "complex " : "") + (v.isLogical != 0 ? "logical" : class_name(v.class_type));
     if (v.rank != 2 || v.dims == nullptr) {
-      d.problem = "has " + std::to_string(v.rank) + " dimensions where a matrix has two";
+      d.problem = joined("has ", v.rank, " dimensions where a matrix has two");
       return d;
     }
     d.rows = static_cast<index_t>(v.dims[0]), d.cols = static_cast<index_t>(v.dims[1]);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <memory>
@@ -32,8 +31,8 @@ using matlab5::MatReader;
 const Matio& matio(const std::filesystem::path& file) {
   static const Matio library;
   if (!library.loaded)
-    refuse(file, std::string("is a MATLAB file of version 4 or 5, and the library that reads those, ") + TS_MATIO +
-                     ", was not found: install it (Debian: libmatio-dev), or save the file with '-v7.3'");
+    refuse(file, joined("is a MATLAB file of version 4 or 5, and the library that reads those, ", TS_MATIO,
+                        ", was not found: install it (Debian: libmatio-dev), or save the file with '-v7.3'"));
   return library;
 }
 
@@ -55,7 +54,7 @@ struct Memory {
     try {
       return io::read_at(descriptor, offset, out);
     } catch (const std::system_error& error) {
-      throw Error(Errc::bad_input, name + " cannot be read: " + error.code().message());
+      refuse(name, joined("cannot be read: ", error.code().message()));
     }
   }
   int descriptor;
@@ -115,7 +114,7 @@ std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std:
   if (WIFSIGNALED(status))
     refuse(file, WTERMSIG(status) == SIGVTALRM
                      ? "is damaged: libmatio came to no end with it"
-                     : "is damaged: libmatio crashed on it (signal " + std::to_string(WTERMSIG(status)) + ")");
+                     : joined("is damaged: libmatio crashed on it (signal ", WTERMSIG(status), ")"));
   if (WEXITSTATUS(status) == not_filtered) throw Error(Errc::io_failure, file.string() + hdf5::no_filter);
   if (WEXITSTATUS(status) == not_opened)
     refuse(file, "is a MATLAB file of version 4 or 5 that libmatio cannot open: save it with '-v7.3'");
@@ -145,12 +144,12 @@ MatContent read_mat(const std::filesystem::path& file, const std::string& path, 
   const auto lists = std::make_shared<const Memory>("tallskinny-lists");
   const auto found = ask_matio(file, path, options, *lists);
   const std::string name = Location{file, path}.text();
-  if (found.size() != 1) throw Error(Errc::bad_input, name + " is there no more");
-  if (!found.front().problem.empty()) throw Error(Errc::bad_input, name + " " + found.front().problem);
+  if (found.size() != 1) refuse(name, "is there no more");
+  if (!found.front().problem.empty()) refuse(name, found.front().problem);
   const std::uint64_t size = lists->size();
   return {found.front(), {name, size, [lists, name](std::uint64_t offset, std::span<std::byte> out) {
                             if (lists->read(name, offset, out) < out.size())
-                              throw Error(Errc::bad_input, name + " is damaged: its lists end early");
+                              refuse(name, "is damaged: its lists end early");
                           }}};
 }
 

@@ -2,7 +2,6 @@
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <span>
 
@@ -44,7 +43,7 @@ void parse_type(const std::string& name, std::string_view text, NpyHeader& h) {
       (h.kind == 'c' && (h.bytes == 8 || h.bytes == 16)) ||
       ((h.kind == 'i' || h.kind == 'u') && (h.bytes == 1 || h.bytes == 2 || h.bytes == 4 || h.bytes == 8)) ||
       (h.kind == 'b' && h.bytes == 1) || (h.kind == 'V' && h.bytes == 2);
-  if (!known) refuse(name, "holds elements of NumPy type '" + std::string(type) + "', not numbers that can be read");
+  if (!known) refuse(name, joined("holds elements of NumPy type '", type, "', not numbers that can be read"));
   h.stored_type = std::string(type);
   if (h.kind == 'V') h.note = "two-byte elements without a type, taken as " + std::string(name_of(unnamed_dtype));
 }
@@ -72,7 +71,7 @@ void parse_shape(const std::string& name, std::string_view text, NpyHeader& h) {
     if (__builtin_mul_overflow(h.cols, sizes[i], &h.cols)) refuse(name, "has an impossible npy shape");
   if (sizes.size() > 2) {
     if (h.by_columns) refuse(name, "has more than two dimensions in Fortran order; store it in C order");
-    h.note = "flattened from " + std::to_string(sizes.size()) + " dimensions";
+    h.note = joined("flattened from ", sizes.size(), " dimensions");
   }
 }
 
@@ -95,8 +94,7 @@ NpyHeader parse_npy_header(const NpyBytes& npy) {
   parse_shape(npy.name, after_key(npy.name, text, "shape"), h);
   const std::uint64_t needed = sum({h.start, product({h.rows, h.cols, h.bytes})});
   if (npy.size < needed)
-    refuse(npy.name,
-           "is truncated: it has " + std::to_string(npy.size) + " bytes, its shape needs " + std::to_string(needed));
+    refuse(npy.name, joined("is truncated: it has ", npy.size, " bytes, its shape needs ", needed));
   return h;
 }
 
@@ -111,7 +109,7 @@ std::pair<std::string, std::uint64_t> npy_header_text(const NpyBytes& npy) {
   if (long_header) read(10, start.data() + 10, 2);
   const std::uint64_t length = start[8] | std::uint64_t{start[9]} << 8 |
                                (long_header ? std::uint64_t{start[10]} << 16 | std::uint64_t{start[11]} << 24 : 0);
-  if (length > (std::uint64_t{1} << 20)) refuse(npy.name, "has an npy header of " + std::to_string(length) + " bytes");
+  if (length > (std::uint64_t{1} << 20)) refuse(npy.name, joined("has an npy header of ", length, " bytes"));
   std::string text(length, '\0');
   const std::uint64_t begin = long_header ? 12 : 10;
   read(begin, text.data(), length);

@@ -45,8 +45,7 @@ class Npz {
       return {text(name), m.size,
               [read = there.read, begin = archive_.data_of(m), size = m.size, name = text(name)](
                   std::uint64_t offset, std::span<std::byte> out) {
-                if (offset > size || out.size() > size - offset)
-                  throw Error(Errc::bad_input, name + " could not be read to its end");
+                if (offset > size || out.size() > size - offset) io::refuse(name, "could not be read to its end");
                 read(begin + offset, out);
               }};
     }
@@ -54,7 +53,7 @@ class Npz {
     auto bytes = std::make_shared<const std::vector<std::byte>>(archive_.unpacked(m, whole ? UINT64_MAX : of_header));
     return {text(name), m.size, [bytes, name = text(name)](std::uint64_t offset, std::span<std::byte> out) {
               if (offset > bytes->size() || out.size() > bytes->size() - offset)
-                throw Error(Errc::bad_input, name + " could not be read to its end");
+                io::refuse(name, "could not be read to its end");
               std::copy_n(bytes->data() + offset, out.size(), out.data());
             }};
   }
@@ -90,9 +89,7 @@ class Npz {
   }
   [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
   [[nodiscard]] std::string text(const std::string& array) const { return Location{file_, array}.text(); }
-  [[noreturn]] void refuse(const std::string& cause) const {
-    throw Error(Errc::bad_input, file_.string() + " " + printable(cause));
-  }
+  [[noreturn]] void refuse(const std::string& cause) const { io::refuse(file_, printable(cause)); }
 
  private:
   static inline const std::string suffix = ".npy";
@@ -122,8 +119,8 @@ struct SciPyMatrix {
       : format(npz.word("format")), data(parse_npy_header(npz.array("data", false, 0))) {
     const auto shape = npz.integers("shape", options);
     if (shape.size() > 2)
-      npz.refuse("holds a sparse array of " + std::to_string(shape.size()) +
-                 " dimensions: a matrix has two (reshape it, as in a.reshape(a.shape[0], -1))");
+      npz.refuse(joined("holds a sparse array of ", shape.size(),
+                        " dimensions: a matrix has two (reshape it, as in a.reshape(a.shape[0], -1))"));
     if (shape.empty() || *std::min_element(shape.begin(), shape.end()) < 0) npz.refuse("has no sizes in 'shape'");
     vector = shape.size() == 1, rows = shape[0];
     if (!vector) cols = shape[1];
@@ -192,8 +189,7 @@ void for_each_entry(const Npz& npz, const SciPyMatrix& m, const ReadOptions& opt
   const index_t lines = turned ? m.cols : m.rows / down;
   const auto pointers = npz.integers("indptr", options), minor = npz.integers("indices", options);
   if (std::ssize(pointers) != lines + 1)
-    npz.refuse("has " + std::to_string(pointers.size()) + " pointers where its shape needs " +
-               std::to_string(lines + 1));
+    npz.refuse(joined("has ", pointers.size(), " pointers where its shape needs ", lines + 1));
   if (std::ssize(minor) != m.data.rows) npz.refuse("has lists 'indices' and 'data' of different lengths");
   check_pointers(pointers, std::ssize(minor), Subject{npz.file().string(), turned});
   for (index_t line = 0; line < lines; ++line)
@@ -216,8 +212,7 @@ CsrMatrix<T> assemble(const Npz& npz, const SciPyMatrix& m, const Matrix<T>& dat
     const T value = data.data()[place];
     if (diagonals && value == T{}) return;  // as SciPy does: rows of diagonals are filled up
     if (col < 0 || col >= m.cols || row < 0 || row >= m.rows)
-      npz.refuse("has an entry at row " + std::to_string(row) + ", column " + std::to_string(col) +
-                 ", outside its shape");
+      npz.refuse(joined("has an entry at row ", row, ", column ", col, ", outside its shape"));
     options.transpose ? pairs.add(col, row, value) : pairs.add(row, col, value);
   });
   auto a = std::move(pairs).assembled();
@@ -251,8 +246,7 @@ std::string chosen(const Npz& npz, const std::string& object) {
   const auto names = npz.names();
   if (names.size() == 1) return names.front();
   if (names.empty()) npz.refuse("is a zip archive without arrays of NumPy (.npy)");
-  npz.refuse("holds " + std::to_string(names.size()) + " arrays; choose one as " + npz.text("NAME") + " from " +
-             listed(names));
+  npz.refuse(joined("holds ", names.size(), " arrays; choose one as ", npz.text("NAME"), " from ", listed(names)));
 }
 
 Description describe_in(const Npz& npz, const std::string& object, const ReadOptions& options) {

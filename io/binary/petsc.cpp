@@ -6,6 +6,7 @@
 #include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/matrix/pairs.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -30,7 +31,7 @@ class PetscFile {
     if (options.scalars) {
       scalar_ = *options.scalars;
       if (!find_objects())
-        refuse("is truncated, or its elements are not " + std::string(name_of(scalar_)) + ", as --scalars says");
+        refuse(joined("is truncated, or its elements are not ", name_of(scalar_), ", as --scalars says"));
       return;
     }
     for (const DType type : {DType::float64, DType::complex128, DType::float32}) {
@@ -45,9 +46,7 @@ class PetscFile {
   [[nodiscard]] Location where(const PetscObject& object) const {
     return {file_, objects_.size() == 1 ? "" : object.name};
   }
-  [[noreturn]] void refuse(const std::string& cause) const {
-    throw Error(Errc::bad_input, file_.string() + " " + cause);
-  }
+  [[noreturn]] void refuse(const std::string& cause) const { io::refuse(file_, cause); }
 
   /// The object that is meant: the one named, or the only matrix, or the only object.
   [[nodiscard]] const PetscObject& chosen(const std::string& object) const {

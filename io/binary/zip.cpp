@@ -6,7 +6,6 @@
 #include <array>
 #include <cstring>
 
-#include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/printable.hpp"
 
@@ -27,9 +26,7 @@ constexpr std::uint64_t in_extra_32 = 0xffffffff;  ///< a size that stands in th
 
 }  // namespace
 
-void ZipArchive::refuse(const std::string& cause) const {
-  throw Error(Errc::bad_input, name_ + " " + printable(cause));
-}
+void ZipArchive::refuse(const std::string& cause) const { io::refuse(name_, printable(cause)); }
 
 std::vector<unsigned char> ZipArchive::read(std::uint64_t offset, std::uint64_t count) const {
   if (offset > bytes_->size() || count > bytes_->size() - offset)
@@ -81,7 +78,7 @@ void ZipArchive::add_member(const unsigned char* entry, const std::string& name,
   const std::uint64_t flags = number(entry + 8, 2), method = number(entry + 10, 2);
   if ((flags & 1) != 0) refuse("has an encrypted member '" + name + "'");
   if (method != 0 && method != 8)
-    refuse("has a member '" + name + "' packed by method " + std::to_string(method) + ": only deflate is read");
+    refuse(joined("has a member '", name, "' packed by method ", method, ": only deflate is read"));
   member.deflated = method == 8;
   // Large sizes, in this order, as far as they are needed.
   for (std::size_t at = 0; at + 4 <= extra.size();) {

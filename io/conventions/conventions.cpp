@@ -2,7 +2,6 @@
 
 #include <array>
 #include <functional>
-#include <limits>
 #include <set>
 
 #include "tallskinny/io/conventions/parts.hpp"
@@ -47,15 +46,10 @@ bool is_list(const hdf5::Node& object) {
 std::string matrices_listed(const std::vector<Description>& found) {
   std::vector<std::string> words;
   for (const Description& d : found)
-    words.push_back(d.where.object + (d.problem.empty()
-                                          ? " (" + std::to_string(d.rows) + " x " + std::to_string(d.cols) + " " +
-                                                (d.sparse ? "sparse " : "dense ") + d.stored_type + ")"
-                                          : " (cannot be read)"));
+    words.push_back(d.where.object + (d.problem.empty() ? joined(" (", d.rows, " x ", d.cols, " ",
+                                                                 d.sparse ? "sparse " : "dense ", d.stored_type, ")")
+                                                        : " (cannot be read)"));
   return listed(words, "; ");
-}
-
-[[noreturn]] void refuse(const hdf5::Node& root, const std::string& cause) {
-  throw Error(Errc::bad_input, root.file().string() + " " + cause);
 }
 
 Chosen recognised(const hdf5::Node& object, const ReadOptions& options) {
@@ -102,7 +96,7 @@ Chosen choose(const hdf5::Node& root, const std::string& path, const ReadOptions
     const auto object = root.find(path);
     if (object) return recognised(*object, options);
     const auto there = candidates(root, options);
-    refuse(root,
+    refuse(root.file(),
            "has no object '" + path + "'" + (there.empty() ? "" : "; its matrices are " + matrices_listed(there)));
   }
   if (const auto whole = recognise(root, options)) return {root, *whole};
@@ -112,10 +106,10 @@ Chosen choose(const hdf5::Node& root, const std::string& path, const ReadOptions
   for (const Description& d : found)
     if (d.problem.empty()) readable.push_back(&d);
   if (readable.size() == 1) return recognised(root.find(readable.front()->where.object).value(), options);
-  if (found.empty()) refuse(root, "holds no matrix in a known convention");
+  if (found.empty()) refuse(root.file(), "holds no matrix in a known convention");
   if (found.size() == 1) throw Error(Errc::bad_input, found.front().problem);
-  refuse(root, "holds " + std::to_string(found.size()) + " matrices; choose one as " + root.file().string() +
-                   ":/NAME from " + matrices_listed(found));
+  refuse(root.file(), joined("holds ", found.size(), " matrices; choose one as ", root.file().string(), ":/NAME from ",
+                             matrices_listed(found)));
 }
 
 std::string only_vector(const hdf5::Node& root) {
@@ -133,8 +127,8 @@ std::string only_vector(const hdf5::Node& root) {
   walk(root, 0, seen, visit, [](const std::string&, const std::string&) {});
   if (found.size() == 1) return found.front();
   if (found.empty()) return "";  // a matrix of one column may serve: read_matrix decides
-  refuse(root, "holds " + std::to_string(found.size()) + " vectors; choose one as " + root.file().string() +
-                   ":/NAME from " + listed(found));
+  refuse(root.file(), joined("holds ", found.size(), " vectors; choose one as ", root.file().string(), ":/NAME from ",
+                             listed(found)));
 }
 
 std::span<const Recognise> all_conventions() {
@@ -183,15 +177,14 @@ index_t length_of(const hdf5::Node& dataset) {
   if (dims.size() == 1) return dims[0];
   if (dims.size() == 2 && (dims[0] == 1 || dims[1] == 1)) return dims[0] * dims[1];
   if (dims.size() == 2 && (dims[0] == 0 || dims[1] == 0)) return 0;
-  dataset.refuse("has " + std::to_string(dims.size()) + " dimensions where a list is needed");
+  dataset.refuse(joined("has ", dims.size(), " dimensions where a list is needed"));
 }
 
 Shape checked_shape(const hdf5::Node& object, const std::optional<std::vector<index_t>>& sizes,
                     const std::string& what) {
   if (!sizes || sizes->size() != 2) object.refuse("has no " + what + " of two integers");
   const auto [rows, cols] = std::pair((*sizes)[0], (*sizes)[1]);
-  if (rows < 0 || cols < 0)
-    object.refuse("has the impossible shape " + std::to_string(rows) + " x " + std::to_string(cols));
+  if (rows < 0 || cols < 0) object.refuse(joined("has the impossible shape ", rows, " x ", cols));
   return {rows, cols};
 }
 
@@ -216,8 +209,8 @@ Parts dense_dataset(const hdf5::Node& dataset, std::string convention, bool tran
     std::string shape = std::to_string(dims[0]);
     for (std::size_t i = 1; i < dims.size(); ++i) shape += " x " + std::to_string(dims[i]);
     if (transposed)
-      dataset.refuse("has " + std::to_string(dims.size()) +
-                     " dimensions in column-major order: store it as a matrix of two dimensions");
+      dataset.refuse(
+          joined("has ", dims.size(), " dimensions in column-major order: store it as a matrix of two dimensions"));
     parts.note = "flattened from " + shape;
     index_t width = 1;
     for (std::size_t i = 1; i < dims.size(); ++i)
@@ -234,8 +227,8 @@ Parts dense_dataset(const hdf5::Node& dataset, std::string convention, bool tran
 bool decide_by_columns(const hdf5::Node& object, Shape shape, index_t pointers, const ReadOptions& options) {
   const bool by_rows = pointers - 1 == shape.rows, by_columns = pointers - 1 == shape.cols;
   if (!by_rows && !by_columns)
-    object.refuse("has " + std::to_string(pointers) + " pointers; a matrix of " + std::to_string(shape.rows) + " x " +
-                  std::to_string(shape.cols) + " needs one more than its rows or its columns");
+    object.refuse(joined("has ", pointers, " pointers; a matrix of ", shape.rows, " x ", shape.cols,
+                         " needs one more than its rows or its columns"));
   if (by_rows != by_columns) return by_columns;
   if (!options.layout)
     object.refuse(

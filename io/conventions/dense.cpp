@@ -1,5 +1,6 @@
 // Dense data: pandas, PyTables, ann-benchmarks, Julia (refused) and plain datasets.
 #include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::conventions {
 
@@ -47,9 +48,8 @@ Parts fixed(const hdf5::Node& frame) {
   const auto blocks = frame.integer_attribute("nblocks");
   if (!blocks || blocks->front() < 1) frame.refuse("is a pandas frame without columns of numbers");
   if (blocks->front() > 1)
-    frame.refuse("is a pandas frame with " + std::to_string(blocks->front()) +
-                 " blocks of different types: choose one (" + frame.name() +
-                 "/block0_values), or give all columns one type before to_hdf");
+    frame.refuse(joined("is a pandas frame with ", blocks->front(), " blocks of different types: choose one (",
+                        frame.name(), "/block0_values), or give all columns one type before to_hdf"));
   return dense_dataset(frame.dataset("block0_values"), "pandas");
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "tallskinny/io/conventions/conventions.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::conventions {
 
@@ -38,7 +39,7 @@ Parts jc_ir_data(const hdf5::Node& group, bool petsc) {
     index_t end = 0;
     if (dims_of(pointers)[0] == lines + 1)
       pointers.read(lines, lines + 1, hdf5::MemoryType::int64, std::as_writable_bytes(std::span(&end, 1)));
-    if (end != 0) group.refuse("has pointers to " + std::to_string(end) + " entries, but no 'ir' and no 'data'");
+    if (end != 0) group.refuse(joined("has pointers to ", end, " entries, but no 'ir' and no 'data'"));
     sparse.values.type = {hdf5::ElementType::Kind::real, "float64", DType::float64};
     return parts;
   }

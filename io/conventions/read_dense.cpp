@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/parallel.hpp"
@@ -13,6 +12,7 @@
 #include "tallskinny/io/conventions/parts.hpp"
 #include "tallskinny/io/hdf5/node.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -140,8 +140,8 @@ class RowsOfTriangle {
     if (i == j) {
       if (!here(i)) return;
       if (!fits_diagonal(x, p_.structure) && x == x)
-        refuse("its diagonal entry at row " + std::to_string(i) +
-               (p_.structure == Structure::hermitian ? " is not real" : " is not zero"));
+        refuse(joined("its diagonal entry at row ", i,
+                      p_.structure == Structure::hermitian ? " is not real" : " is not zero"));
       element(i, j) = x;
     } else if (lower_ == (i > j)) {
       if (here(i)) element(i, j) = x;
@@ -162,11 +162,11 @@ class RowsOfTriangle {
   /// What the file has in the other triangle, and what belongs there.
   void compare(index_t i, index_t j, T has, T image) const {
     if (has != T{} && has != image)
-      refuse("its entries at (" + std::to_string(std::max(i, j)) + ", " + std::to_string(std::min(i, j)) + ") and (" +
-             std::to_string(std::min(i, j)) + ", " + std::to_string(std::max(i, j)) + ") do not mirror each other");
+      refuse(joined("its entries at (", std::max(i, j), ", ", std::min(i, j), ") and (", std::min(i, j), ", ",
+                    std::max(i, j), ") do not mirror each other"));
   }
   [[noreturn]] void refuse(const std::string& cause) const {
-    throw Error(Errc::bad_input, name_ + " is declared " + std::string(name_of(p_.structure)) + ", but " + cause);
+    io::refuse(name_, joined("is declared ", name_of(p_.structure), ", but ", cause));
   }
 
   const DenseParts& p_;
@@ -180,7 +180,7 @@ class RowsOfTriangle {
 template <class T>
 Matrix<T> read_triangle(const DenseParts& p, RowRange range, const std::string& name) {
   if constexpr (sizeof(T) == 2) {
-    throw Error(Errc::bad_input, name + " stores a triangle of 16-bit floats; store it as float32");
+    refuse(name, "stores a triangle of 16-bit floats; store it as float32");
   } else {
     const bool by_columns = p.transposed && !p.values.one_for_all && p.values.dataset;
     RowsOfTriangle<T> some(p, range, by_columns, name);
@@ -232,8 +232,7 @@ void check_dense_lengths(const DenseParts& p, const hdf5::Node& object) {
       (__builtin_mul_overflow(needs, p.rows, &needs) || __builtin_mul_overflow(needs, p.cols, &needs)))
     object.refuse("has an impossible shape: more than 2^63 elements");
   if (has != needs)
-    p.values.dataset->refuse("has " + std::to_string(has) + " elements; a matrix of " + std::to_string(p.rows) + " x " +
-                             std::to_string(p.cols) + " needs " + std::to_string(needs));
+    p.values.dataset->refuse(joined("has ", has, " elements; a matrix of ", p.rows, " x ", p.cols, " needs ", needs));
   if (p.flat && dims.size() != 1) p.values.dataset->refuse("is not a one-dimensional list of elements");
 }
 

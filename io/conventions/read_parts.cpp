@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -32,23 +33,22 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
     d.cols = options.transpose ? body.rows : body.cols;
     d.declared = body.structure;
     if (d.declared != Structure::general && d.rows != d.cols)
-      object.refuse("is declared " + std::string(name_of(d.declared)) + " but has " + std::to_string(d.rows) +
-                    " rows and " + std::to_string(d.cols) + " columns");
+      object.refuse(joined("is declared ", name_of(d.declared), " but has ", d.rows, " rows and ", d.cols, " columns"));
   };
   if (const auto* sparse = std::get_if<SparseParts>(&parts.body)) {
     common(*sparse);
     d.sparse = true;
     d.type = result_type_of(sparse->values.type.read_as);
     if (d.cols > std::numeric_limits<std::int32_t>::max())
-      object.refuse("has " + std::to_string(d.cols) + " columns; sparse matrices can have 2^31 - 1");
+      object.refuse(joined("has ", d.cols, " columns; sparse matrices can have 2^31 - 1"));
     d.nonzeros = check_sparse_lengths(*sparse, object);
     const bool compressed = sparse->form != SparseParts::Form::pairs;
     const bool turned = sparse->by_columns != options.transpose && compressed;
     d.stored_triangle = sparse->triangle != Triangle::none && compressed;
     d.stored_by_columns = turned && d.rows == d.cols;
     if (turned && d.rows > std::numeric_limits<std::int32_t>::max())
-      object.refuse("has " + std::to_string(d.rows) +
-                    " rows in compressed columns; more than 2^31 - 1 rows must be stored by rows");
+      object.refuse(
+          joined("has ", d.rows, " rows in compressed columns; more than 2^31 - 1 rows must be stored by rows"));
     set_sparse_bytes(d, d.declared != Structure::general, turned, sparse->form == SparseParts::Form::pairs);
   } else {
     const auto& dense = std::get<DenseParts>(parts.body);
@@ -57,7 +57,7 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
     check_dense_lengths(dense, object);
     const std::uint64_t elements = product({d.rows, d.cols});
     if (elements > static_cast<std::uint64_t>(std::numeric_limits<index_t>::max()) / 16)
-      object.refuse("has the impossible shape " + std::to_string(d.rows) + " x " + std::to_string(d.cols));
+      object.refuse(joined("has the impossible shape ", d.rows, " x ", d.cols));
     d.nonzeros = static_cast<index_t>(elements);
     d.bytes = d.peak_bytes = product({d.nonzeros, static_cast<index_t>(size_of(d.type))});
     if (dense.values.dataset && !dense.flat && dense.transposed == options.transpose)

@@ -9,6 +9,7 @@
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/io/matrix/pairs.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -124,9 +125,8 @@ std::vector<index_t> expand_pointers(const SparseParts& p, const std::vector<ind
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     const index_t line = numbers[k];
     if (line <= previous || line >= lines)
-      throw Error(Errc::bad_input, subject.name + " lists line " + std::to_string(line) + " after line " +
-                                       std::to_string(previous) + " of " + std::to_string(lines) +
-                                       "; indices_0 must increase and stay in range");
+      refuse(subject.name, joined("lists line ", line, " after line ", previous, " of ", lines,
+                                  "; indices_0 must increase and stay in range"));
     std::fill(pointers.begin() + previous + 1, pointers.begin() + line + 1, some[k]);
     previous = line;
   }
@@ -207,7 +207,7 @@ bool reads_by_range(const SparseParts& p, const Description& d, const ReadOption
 
 index_t check_sparse_lengths(const SparseParts& p, const hdf5::Node& object) {
   const auto differ = [&](const hdf5::Node& list, index_t has, index_t needs, const char* why) {
-    list.refuse("has " + std::to_string(has) + " entries instead of " + std::to_string(needs) + " (" + why + ")");
+    list.refuse(joined("has ", has, " entries instead of ", needs, " (", why, ")"));
   };
   for (const auto* list : {&p.pointers, &p.major, &p.minor})
     if (*list) require_integers(**list);
@@ -229,8 +229,7 @@ index_t check_sparse_lengths(const SparseParts& p, const hdf5::Node& object) {
              p.by_columns ? "one more than columns" : "one more than rows");
   }
   if (p.announced_nonzeros && *p.announced_nonzeros != entries)
-    object.refuse("announces " + std::to_string(*p.announced_nonzeros) + " stored values, but has " +
-                  std::to_string(entries));
+    object.refuse(joined("announces ", *p.announced_nonzeros, " stored values, but has ", entries));
   return entries;
 }
 

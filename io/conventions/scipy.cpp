@@ -53,8 +53,8 @@ namespace {
 
 Parts three_lists(const hdf5::Node& group, const std::string& convention, const char* shape_attribute,
                   bool by_columns) {
-  const Shape shape = checked_shape(group, group.integer_attribute(shape_attribute),
-                                    "attribute '" + std::string(shape_attribute) + "'");
+  const Shape shape =
+      checked_shape(group, group.integer_attribute(shape_attribute), joined("attribute '", shape_attribute, "'"));
   return {convention, by_columns ? "CSC" : "CSR",
           compressed(shape, by_columns, group.dataset("indptr"), group.dataset("indices"),
                      elements_of(group.dataset("data")))};

@@ -65,10 +65,10 @@ void refuse_unread(const std::filesystem::path& file, std::string_view start) {
   const bool arrow = start.starts_with("ARROW1") || start.starts_with("FEA1") || name.ends_with(".arrow") ||
                      name.ends_with(".feather");
   if (arrow || start.starts_with("PAR1") || name.ends_with(".parquet"))
-    refuse(file, std::string(arrow ? "is an Arrow" : "is a Parquet") +
-                     " file, which is not read: docs/parquet.py turns it into .npy (python3 parquet.py " +
-                     name_for_commands(file) + " table.npy), or pandas writes it as csv (pandas.read_" +
-                     (arrow ? "feather" : "parquet") + "(...).to_csv(\"table.csv\", index=False))");
+    refuse(file, joined(arrow ? "is an Arrow" : "is a Parquet",
+                        " file, which is not read: docs/parquet.py turns it into .npy (python3 parquet.py ",
+                        name_for_commands(file), " table.npy), or pandas writes it as csv (pandas.read_",
+                        (arrow ? "feather" : "parquet"), "(...).to_csv(\"table.csv\", index=False))"));
 }
 
 /// Refuses gzip and svmlight in a file that nothing recognised.
@@ -89,7 +89,7 @@ const char* format_of_text(const std::filesystem::path& file) {
     if (std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; })) return "csv";
     break;
   }
-  throw Error(Errc::bad_input, file.string() + " is in no known format: --format says which it is");
+  refuse(file, "is in no known format: --format says which it is");
 }
 
 const Format* format_of(const std::filesystem::path& file, const std::string& given) {
@@ -106,17 +106,16 @@ const Format* format_of(const std::filesystem::path& file, const std::string& gi
     if (format->matches(name, first)) return format;
   if (file.parent_path() == "/proc/self/fd") return format_of(file, format_of_text(file));  // a pipe has no name
   refuse_unknown(file, first);
-  throw Error(Errc::bad_input,
-              file.string() +
-                  " is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .npz, .csv, .tsv, "
-                  ".txt, .arff; --format says what it is");
+  refuse(file,
+         "is not an HDF5 file, and its name is none of .mtx, .mtx.gz, .npy, .npz, .csv, .tsv, "
+         ".txt, .arff; --format says what it is");
 }
 
 }  // namespace
 
 bool require_file(const std::filesystem::path& file) {
   refuse_zarr(file);
-  if (FileBytes(file).size() == 0) throw Error(Errc::bad_input, file.string() + " is empty");
+  if (FileBytes(file).size() == 0) refuse(file, "is empty");
   return hdf5::has_signature(file);
 }
 
@@ -124,8 +123,7 @@ const Format* format_of(const Location& where, const ReadOptions& options) {
   if (require_file(where.file)) return nullptr;
   const Format* format = format_of(where.file, options.format);
   if (!where.object.empty() && format->list == nullptr)
-    throw Error(Errc::bad_input,
-                where.file.string() + " is not an HDF5 file, so it has no object '" + where.object + "'");
+    refuse(where.file, joined("is not an HDF5 file, so it has no object '", where.object, "'"));
   return format;
 }
 

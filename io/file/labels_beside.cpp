@@ -3,8 +3,8 @@
 #include <map>
 
 #include "tallskinny/io/conventions/conventions.hpp"
-#include "tallskinny/io/conventions/parts.hpp"
 #include "tallskinny/io/labelled_table.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -41,8 +41,7 @@ std::optional<Location> labels_beside(const Location& where, ReadOptions& option
   const hdf5::Node root = open_hdf5(where.file, options);
   const auto named = root.find(name);
   const auto object = named || name.front() == '/' ? named : root.find("obs/" + name);
-  if (!object)
-    throw Error(Errc::bad_input, where.file.string() + " has no object '" + name + "', which --labels-column names");
+  if (!object) refuse(where.file, joined("has no object '", name, "', which --labels-column names"));
   options.table.labels.clear();
   return Location{where.file, vector_of(*object)};
 }
@@ -50,8 +49,8 @@ std::optional<Location> labels_beside(const Location& where, ReadOptions& option
 NumberedLabels read_labels_beside(const Location& labels, const Description& matrix, const ReadOptions& options) {
   const std::vector<double> values = read_vector(labels, options);
   if (matrix.rows_dropped > 0)
-    throw Error(Errc::bad_input, labels.text() + " has labels of all rows, and --missing drop leaves out " +
-                                     std::to_string(matrix.rows_dropped) + " of them");
+    refuse(labels.text(),
+           joined("has labels of all rows, and --missing drop leaves out ", matrix.rows_dropped, " of them"));
   NumberedLabels result;
   std::map<double, std::int32_t> known;
   std::vector<std::int32_t> numbers;

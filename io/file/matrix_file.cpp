@@ -1,17 +1,14 @@
 #include "tallskinny/io/matrix_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <new>
-#include <span>
 #include <system_error>
 
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/parts.hpp"
 #include "tallskinny/io/file/formats.hpp"
-#include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 #include "tallskinny/io/text/table.hpp"
@@ -143,7 +140,7 @@ MatrixFile read_matrix(const Location& where, const ReadOptions& options) {
 DenseMatrix read_dense(const Location& where, const ReadOptions& options) {
   MatrixFile read = read_matrix(where, options);
   if (auto* dense = std::get_if<DenseMatrix>(&read.matrix)) return std::move(*dense);
-  throw Error(Errc::bad_input, read.description.where.text() + " is sparse where a dense matrix is needed");
+  refuse(read.description.where.text(), "is sparse where a dense matrix is needed");
 }
 
 template <class T>
@@ -154,7 +151,7 @@ Matrix<T> read_dense_as(const Location& where, const ReadOptions& options) {
         if constexpr (std::is_same_v<S, T>) {
           return std::move(a);
         } else if constexpr (is_complex<S> && !is_complex<T>) {
-          throw Error(Errc::bad_input, where.text() + " is complex where real numbers are needed");
+          refuse(where.text(), "is complex where real numbers are needed");
         } else {
           Matrix<T> converted(a.rows(), a.cols());
           for (index_t i = 0; i < a.rows() * a.cols(); ++i) converted.data()[i] = convert<T>(a.data()[i]);
@@ -193,8 +190,8 @@ VectorPart read_vector_part(const Location& where, index_t begin, index_t end, c
     }
   const auto a = read_dense_as<double>(chosen, how);
   if (a.cols() != 1 && a.rows() != 1 && !a.empty())
-    throw Error(Errc::bad_input, describe(chosen).where.text() + " is a matrix of " + std::to_string(a.rows()) + " x " +
-                                     std::to_string(a.cols()) + " where a vector is needed");
+    refuse(describe(chosen).where.text(),
+           joined("is a matrix of ", a.rows(), " x ", a.cols(), " where a vector is needed"));
   part.size = a.rows() * a.cols();
   return keep(a.data()), part;
 }

@@ -12,6 +12,7 @@
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -83,9 +84,9 @@ MissingValues::MissingValues(const Description& all, Missing how, const Read& re
   for (std::size_t j = 0; j < means_.size(); ++j) {
     if (counts[j] == 0)
       throw Error(Errc::bad_input,
-                  all.where.text() + ": column " + std::to_string(j) +
-                      " (counted from 0 among those that are read) has no value in any row, so that it has "
-                      "no mean; --drop leaves it out");
+                  joined(all.where.text(), ": column ", j,
+                         " (counted from 0 among those that are read) has no value in any row, so that it has "
+                         "no mean; --drop leaves it out"));
     means_[j] /= static_cast<double>(counts[j]);
   }
 }
@@ -269,9 +270,9 @@ void RowReader::read(index_t first, index_t count, bool finite, void* out) const
   else
     read({begin, begin + count}, finite, out);
   if (!file->unchanged())
-    throw Error(Errc::bad_input, d.where.text() +
-                                     " was changed while it was read, so that its rows are old and new "
-                                     "ones: run again once it stays as it is");
+    refuse(d.where.text(),
+           "was changed while it was read, so that its rows are old and new "
+           "ones: run again once it stays as it is");
   if (!missing || !finite) return;
   by_real_type(d.type, [&, &where = d.where, cols = d.cols]<class T>(std::type_identity<T>) {
     check_finite(HostView<const T>::unchecked(static_cast<const T*>(out), count, cols, cols), begin, where.text());

@@ -6,6 +6,7 @@
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/node.hpp"
 #include "tallskinny/io/hdf5/reader.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 
@@ -19,9 +20,7 @@ std::optional<RawElements> RawElements::of(const Node& dataset, MemoryType memor
   }
 }
 
-void RawElements::refuse(const std::string& cause) const {
-  throw Error(Errc::bad_input, name_ + " cannot be read: " + cause);
-}
+void RawElements::refuse(const std::string& cause) const { io::refuse(name_, joined("cannot be read: ", cause)); }
 
 void RawElements::read(std::uint64_t first, std::uint64_t bytes, void* out) const {
   for (auto* to = static_cast<std::byte*>(out); bytes > 0;) {

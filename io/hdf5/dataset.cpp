@@ -5,6 +5,7 @@
 #include "tallskinny/io/elements.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/reader.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 
@@ -36,8 +37,7 @@ ElementType classify(hid_t type) {
   switch (H5Tget_class(type)) {
     case H5T_INTEGER:
       return {ElementType::Kind::integer,
-              order_prefix(type) + (H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int") +
-                  std::to_string(8 * H5Tget_size(type)),
+              joined(order_prefix(type), H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int", 8 * H5Tget_size(type)),
               DType::float64};
     case H5T_FLOAT: return classify_float(type);
     case H5T_ENUM: {
@@ -144,7 +144,7 @@ std::optional<std::vector<index_t>> Node::dims() const {
   std::vector<index_t> dims;
   for (const hsize_t size : sizes) {
     if (size > static_cast<hsize_t>(std::numeric_limits<index_t>::max()))
-      refuse("has a dimension of " + std::to_string(size) + " entries, more than 2^63");
+      refuse(joined("has a dimension of ", size, " entries, more than 2^63"));
     dims.push_back(static_cast<index_t>(size));
   }
   const auto inner = array_dims(type.id());
@@ -197,8 +197,8 @@ std::vector<Node::UsedFilter> Node::filters() const {
 void Node::require_readable() const {
   for (const UsedFilter& filter : filters())
     if (!filter.available)
-      refuse("is compressed with HDF5 filter " + std::to_string(filter.number) + " (" + filter.name +
-             "), which is not installed here: set HDF5_PLUGIN_PATH to the folder of its plugin");
+      refuse(joined("is compressed with HDF5 filter ", filter.number, " (", filter.name,
+                    "), which is not installed here: set HDF5_PLUGIN_PATH to the folder of its plugin"));
 }
 
 void Node::read(index_t begin, index_t end, MemoryType memory, std::span<std::byte> out,
@@ -222,8 +222,7 @@ void Node::read(index_t begin, index_t end, MemoryType memory, std::span<std::by
   std::uint64_t bytes = H5Tget_size(type.id());
   for (const hsize_t c : count)
     if (__builtin_mul_overflow(bytes, c, &bytes)) fail();
-  if (bytes != out.size())
-    refuse("has elements of " + std::to_string(bytes) + " bytes where " + std::to_string(out.size()) + " are wanted");
+  if (bytes != out.size()) refuse(joined("has elements of ", bytes, " bytes where ", out.size(), " are wanted"));
   if (bytes == 0) return;
   const Handle target = own_space(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr));
   const Handle transfer = own_properties(H5Pcreate(H5P_DATASET_XFER));

@@ -68,11 +68,12 @@ bool is_there(hid_t from, const std::string& path) {
     return "\"" + (safe ? name : otherwise) + "\"";
   };
   const std::string name = plain(node.path().substr(1), "OBJECT");
-  node.refuse("is written in a newer form than HDF5 " + std::to_string(numbers[0]) + "." + std::to_string(numbers[1]) +
-              "." + std::to_string(numbers[2]) + ", which reads it here, knows (" + why +
-              "), such as the complex type of HDF5 2.0 and all that libver='latest' writes; the h5py that wrote it "
-              "copies it to a form that is read: python3 -c 'import h5py; h5py.File(\"copy.h5\", \"w\")[" +
-              name + "] = h5py.File(" + plain(node.file().filename().string(), "FILE.h5") + ")[" + name + "][()]'");
+  node.refuse(
+      joined("is written in a newer form than HDF5 ", numbers[0], ".", numbers[1], ".", numbers[2],
+             ", which reads it here, knows (", why,
+             "), such as the complex type of HDF5 2.0 and all that libver='latest' writes; the h5py that wrote it "
+             "copies it to a form that is read: python3 -c 'import h5py; h5py.File(\"copy.h5\", \"w\")[",
+             name, "] = h5py.File(", plain(node.file().filename().string(), "FILE.h5"), ")[", name, "][()]'"));
 }
 
 }  // namespace
@@ -137,7 +138,7 @@ std::optional<Node> Node::find(std::string_view name) const {
 
 Node Node::dataset(std::string_view name) const {
   auto found = find(name);
-  if (!found) refuse("has no dataset '" + std::string(name) + "'");
+  if (!found) refuse(joined("has no dataset '", name, "'"));
   if (found->is_group()) found->refuse("is a group where a dataset is needed");
   return std::move(*found);
 }

@@ -9,6 +9,7 @@
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/node.hpp"
 #include "tallskinny/io/hdf5/reader.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 
@@ -73,8 +74,8 @@ bool has_signature(const std::filesystem::path& file) {
 namespace {
 
 [[noreturn]] void refuse_locked(const std::filesystem::path& file, const std::string& why) {
-  throw Error(Errc::bad_input, file.string() + " is being written by another program (" + why +
-                                   "); wait for it, or set HDF5_USE_FILE_LOCKING=FALSE if nothing writes it");
+  refuse(file, joined("is being written by another program (", why,
+                      "); wait for it, or set HDF5_USE_FILE_LOCKING=FALSE if nothing writes it"));
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ namespace {
 Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::string& name, const Handle& access,
                std::shared_ptr<const FileBytes> bytes, const OpenOptions& options) {
   const Quiet quiet;
-  const auto refuse = [&](const std::string& cause) { throw Error(Errc::bad_input, file->string() + " " + cause); };
+  const auto refuse = [&](const std::string& cause) { io::refuse(*file, cause); };
   const Handle opened = own_file(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access.id()));
   if (!opened) {
     const std::string why = last_error();

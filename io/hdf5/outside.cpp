@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 
@@ -74,7 +74,7 @@ std::vector<ExternalPart> external_parts(hid_t dataset, hid_t creation) {
     off_t offset = 0;
     hsize_t size = 0;
     if (H5Pget_external(creation, static_cast<unsigned>(i), sizeof name - 1, name, &offset, &size) < 0)
-      throw Error(Errc::bad_input, file_of(dataset).string() + " has a damaged list of external files");
+      refuse(file_of(dataset), "has a damaged list of external files");
     fs::path file = name;
     const auto folders = prefixes("HDF5_EXTFILE_PREFIX", file_of(dataset), false);
     if (!folders.empty() && file.is_relative()) file = folders.front() / file;
@@ -120,7 +120,7 @@ herr_t LinkGuard::meet(const char* parent_file, const char*, const char* file, c
   if (guard.trusted_)
     guard.refused_ = irregular(places_of(parent_file, file, "HDF5_EXT_PREFIX", true));
   else
-    guard.refused_ = "leads to another file, " + std::string(file) + ": --trust-input follows it all the same";
+    guard.refused_ = joined("leads to another file, ", file, ": --trust-input follows it all the same");
   return guard.refused_ ? -1 : 0;
 }
 

@@ -16,6 +16,7 @@
 #include "tallskinny/io/hdf5/h5.hpp"
 #include "tallskinny/io/hdf5/sandbox.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 
@@ -129,17 +130,16 @@ int Reader::stop() noexcept {
 }
 
 void Reader::damaged(const std::string& cause) const {
-  throw Error(Errc::bad_input, file_->string() + " is damaged: " + cause +
-                                   "; take another copy of it, or have the program that wrote it write it again");
+  refuse(*file_,
+         joined("is damaged: ", cause, "; take another copy of it, or have the program that wrote it write it again"));
 }
 
 void Reader::died() {
   if (end_.empty()) {
     const int status = stop(), number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     end_ = number == SIGVTALRM ? "HDF5 came to no end with it"
-           : number != 0
-               ? "HDF5 crashed on it (signal " + std::to_string(number) + ", in a process of its own)"
-               : "HDF5 ended on it (status " + std::to_string(WEXITSTATUS(status)) + ", in a process of its own)";
+           : number != 0       ? joined("HDF5 crashed on it (signal ", number, ", in a process of its own)")
+                               : joined("HDF5 ended on it (status ", WEXITSTATUS(status), ", in a process of its own)");
   }
   damaged(end_);
 }
@@ -163,9 +163,9 @@ Message Reader::check_answer(std::string bytes) const {
   }
   if (outcome == Outcome::error) throw Error(code, sentence);
   if (outcome == Outcome::no_memory)
-    throw Error(Errc::bad_input, file_->string() +
-                                     " asks for more memory than --memory or a file of its size allows; "
-                                     "--trust-input reads it without that limit");
+    refuse(*file_,
+           "asks for more memory than --memory or a file of its size allows; "
+           "--trust-input reads it without that limit");
   return answer;
 }
 

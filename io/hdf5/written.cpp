@@ -9,6 +9,7 @@
 #include "tallskinny/io/hdf5/outside.hpp"
 #include "tallskinny/io/hdf5/reader.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 
@@ -99,8 +100,8 @@ std::optional<Node::Rows> without_chunk(const Node& node, hid_t id, hid_t creati
       hsize_t stored = 0;  // HDF5 1.10 gives 0 for a chunk that was never written, later releases an error
       whole = H5Dget_chunk_storage_size(id, at.data(), &stored) >= 0 && stored > 0;
       if (whole && judged && bytes / best_deflate > stored)
-        node.refuse("is damaged: a chunk of " + std::to_string(bytes) + " bytes cannot be compressed into the " +
-                    std::to_string(stored) + " bytes that are stored");
+        node.refuse(joined("is damaged: a chunk of ", bytes, " bytes cannot be compressed into the ", stored,
+                           " bytes that are stored"));
       more = false;
       for (std::size_t d = chunk.size(); d-- > 1 && !more;)
         if (at[d] += chunk[d]; at[d] < extent.size[d])
@@ -254,9 +255,8 @@ void Node::require_written(Rows rows) const {
   }
   if (!missing) return;
   const index_t last = missing->end - 1;
-  refuse((missing->begin == last
-              ? "has no data for row " + std::to_string(last)
-              : "has no data for rows " + std::to_string(missing->begin) + " to " + std::to_string(last)) +
+  refuse((missing->begin == last ? "has no data for row " + std::to_string(last)
+                                 : joined("has no data for rows ", missing->begin, " to ", last)) +
          ", counted from 0: they were never written, or lie in a file that is missing; --missing-as-fill "
          "reads them "
          "as the file's fill value");

@@ -7,14 +7,11 @@
 #include <utility>
 
 #include "tallskinny/gemm/core/convert.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
 namespace {
-
-[[noreturn]] void refuse(const Subject& subject, const std::string& cause) {
-  throw Error(Errc::bad_input, subject.name + " " + cause);
-}
 
 std::string line_word(const Subject& s) { return s.by_columns ? "column" : "row"; }
 std::string index_word(const Subject& s) { return s.by_columns ? "row" : "column"; }
@@ -59,28 +56,26 @@ void accumulate(std::vector<index_t>& counts) { std::partial_sum(counts.begin(),
 }  // namespace
 
 void check_pointers(const std::vector<index_t>& pointers, index_t entries, const Subject& subject, index_t lines) {
-  if (pointers.empty()) refuse(subject, "has no pointers; there is one more than its " + line_word(subject) + "s");
+  if (pointers.empty()) refuse(subject.name, "has no pointers; there is one more than its " + line_word(subject) + "s");
   const auto line = [&](std::size_t i) {
-    return line_word(subject) + " " + std::to_string(subject.first_line + static_cast<index_t>(i));
+    return joined(line_word(subject), " ", subject.first_line + static_cast<index_t>(i));
   };
   if (subject.first_line > 0 && pointers.front() < 0)
-    refuse(subject, "has a negative pointer at " + line(0) + ": " + std::to_string(pointers.front()));
+    refuse(subject.name, joined("has a negative pointer at ", line(0), ": ", pointers.front()));
   if (subject.first_line == 0 && pointers.front() != 0)
-    refuse(subject, "has pointers that start at " + std::to_string(pointers.front()) + " instead of 0");
+    refuse(subject.name, joined("has pointers that start at ", pointers.front(), " instead of 0"));
   for (std::size_t i = 1; i < pointers.size(); ++i) {
     if (pointers[i] < pointers[i - 1])
-      refuse(subject, "has decreasing pointers at " + line(i - 1) + ": " + std::to_string(pointers[i - 1]) +
-                          " is followed by " + std::to_string(pointers[i]));
+      refuse(subject.name, joined("has decreasing pointers at ", line(i - 1), ": ", pointers[i - 1], " is followed by ",
+                                  pointers[i]));
     if (pointers[i] > entries)
-      refuse(subject, "has a pointer to entry " + std::to_string(pointers[i]) + " at " + line(i - 1) + ", but " +
-                          std::to_string(entries) + " entries");
+      refuse(subject.name,
+             joined("has a pointer to entry ", pointers[i], " at ", line(i - 1), ", but ", entries, " entries"));
   }
   if (pointers.back() > entries)
-    refuse(subject, "has a pointer to entry " + std::to_string(pointers.back()) + ", but " + std::to_string(entries) +
-                        " entries");
+    refuse(subject.name, joined("has a pointer to entry ", pointers.back(), ", but ", entries, " entries"));
   if ((lines < 0 || subject.first_line + std::ssize(pointers) - 1 == lines) && pointers.back() != entries)
-    refuse(subject, "has pointers that end at " + std::to_string(pointers.back()) + ", but " + std::to_string(entries) +
-                        " entries");
+    refuse(subject.name, joined("has pointers that end at ", pointers.back(), ", but ", entries, " entries"));
 }
 
 template <class T>
@@ -91,15 +86,13 @@ void check_lines(CsrMatrix<T>& a, const Subject& subject) {
     for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
       const std::int32_t index = a.indices[k];
       if (index < 0 || index >= a.cols)
-        refuse(subject, "has an entry in " + line_word(subject) + " " + std::to_string(subject.first_line + i) +
-                            " with " + index_word(subject) + " number " + spelled(index) + ", outside 0.." +
-                            std::to_string(a.cols - 1));
+        refuse(subject.name, joined("has an entry in ", line_word(subject), " ", subject.first_line + i, " with ",
+                                    index_word(subject), " number ", spelled(index), ", outside 0..", a.cols - 1));
       if (index <= previous) {
         if (!subject.accept_unsorted)
-          refuse(subject, "has " + std::string(index == previous ? "two entries for " : "unsorted entries near ") +
-                              line_word(subject) + " " + std::to_string(subject.first_line + i) + ", " +
-                              index_word(subject) + " " + std::to_string(index) +
-                              "; --accept-unsorted sorts them and adds up duplicates");
+          refuse(subject.name, joined("has ", index == previous ? "two entries for " : "unsorted entries near ",
+                                      line_word(subject), " ", subject.first_line + i, ", ", index_word(subject), " ",
+                                      index, "; --accept-unsorted sorts them and adds up duplicates"));
         ordered = false;
       }
       previous = index;
@@ -133,11 +126,11 @@ void check_triangle_entry(index_t i, index_t j, T value, Structure structure, Tr
                           const Subject& subject) {
   const bool lower = triangle == Triangle::lower;
   if (lower ? j > i : j < i)
-    refuse(subject, "is declared " + std::string(name_of(structure)) + " with its " + (lower ? "lower" : "upper") +
-                        " triangle stored, but has an entry at " + place(i, j));
+    refuse(subject.name, joined("is declared ", name_of(structure), " with its ", (lower ? "lower" : "upper"),
+                                " triangle stored, but has an entry at ", place(i, j)));
   if (i == j && !fits_diagonal(value, structure) && value == value)
-    refuse(subject, "is declared " + std::string(name_of(structure)) + ", but its diagonal entry at " + place(i, j) +
-                        (structure == Structure::hermitian ? " is not real" : " is not zero"));
+    refuse(subject.name, joined("is declared ", name_of(structure), ", but its diagonal entry at ", place(i, j),
+                                (structure == Structure::hermitian ? " is not real" : " is not zero")));
 }
 
 template <class T>
@@ -260,9 +253,8 @@ index_t first_not_finite(const T* x, index_t n) {
 }
 
 template <class T>
-[[noreturn]] void refuse(const std::string& name, T value, index_t row, index_t col) {
-  throw Error(Errc::bad_input, name + " has " + (is_nan(value) ? "NaN" : "Inf") + " at row " + std::to_string(row) +
-                                   ", column " + std::to_string(col) + " (counted from 0)");
+[[noreturn]] void refuse_value(const std::string& name, T value, index_t row, index_t col) {
+  refuse(name, joined("has ", is_nan(value) ? "NaN" : "Inf", " at row ", row, ", column ", col, " (counted from 0)"));
 }
 
 }  // namespace
@@ -274,7 +266,7 @@ void check_finite(const CsrMatrix<T>& a, const Subject& subject) {
   const auto before = std::upper_bound(a.pointers.begin(), a.pointers.end(), at) - a.pointers.begin() - 1;
   index_t row = subject.first_line + before, col = a.indices[static_cast<std::size_t>(at)];
   if (subject.by_columns) std::swap(row, col);
-  refuse(subject.name, a.values[static_cast<std::size_t>(at)], row, col);
+  refuse_value(subject.name, a.values[static_cast<std::size_t>(at)], row, col);
 }
 
 template <class T>
@@ -285,7 +277,7 @@ void check_finite(HostView<const T> a, index_t first_row, const std::string& nam
     const index_t at = first_not_finite(a.data() + i * a.ld(), n);
     if (at < n) {
       const index_t row = i + at / a.cols(), col = at % a.cols();
-      refuse(name, a(row, col), first_row + row, col);
+      refuse_value(name, a(row, col), first_row + row, col);
     }
   }
 }

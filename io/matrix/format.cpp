@@ -5,6 +5,7 @@
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -16,8 +17,8 @@ bool has_ending(const std::string& name, std::initializer_list<const char*> endi
 RowRange row_range(index_t rows, const ReadOptions& options) {
   const RowRange range{options.row_begin, options.row_end < 0 ? rows : options.row_end};
   if (range.begin < 0 || range.begin > range.end || range.end > rows)
-    throw Error(Errc::invalid_argument, "rows " + std::to_string(range.begin) + ":" + std::to_string(range.end) +
-                                            " are asked for, but the matrix has " + std::to_string(rows));
+    throw Error(Errc::invalid_argument,
+                joined("rows ", range.begin, ":", range.end, " are asked for, but the matrix has ", rows));
   return range;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io {
 
@@ -54,8 +55,7 @@ void Pairs<T>::grow() {
 
 template <class T>
 void Pairs<T>::refuse(index_t row) const {
-  throw Error(Errc::bad_input, subject_.name + " has entry " + std::to_string(seen_) + " in row " +
-                                   std::to_string(row) + ", outside 0.." + std::to_string(rows_ - 1));
+  io::refuse(subject_.name, joined("has entry ", seen_, " in row ", row, ", outside 0..", rows_ - 1));
 }
 
 template <class T>
@@ -95,8 +95,7 @@ CsrMatrix<T> assembled(const WholeLines& lines, const T* values, const Descripti
     for (index_t k = lines.pointers[at(line)]; k < lines.pointers[at(line + 1)]; ++k) {
       const index_t other = lines.minor[at(k)];
       if (other < 0 || other >= across)
-        throw Error(Errc::bad_input, subject.name + " has an entry outside its shape in " +
-                                         (lines.by_columns ? "column " : "row ") + std::to_string(line));
+        refuse(subject.name, joined("has an entry outside its shape in ", lines.by_columns ? "column " : "row ", line));
       turned ? pairs.add(other, line, values[k]) : pairs.add(line, other, values[k]);
     }
   auto a = std::move(pairs).assembled();
@@ -108,8 +107,7 @@ void set_lines(Description& d, index_t rows, index_t cols, index_t entries, cons
   d.sparse = true, d.nonzeros = entries;
   d.rows = options.transpose ? cols : rows, d.cols = options.transpose ? rows : cols;
   if (std::max(rows, cols) > std::numeric_limits<std::int32_t>::max())
-    throw Error(Errc::bad_input,
-                d.where.text() + " has more rows or columns than the 2^31 - 1 that sparse matrices can have");
+    refuse(d.where.text(), "has more rows or columns than the 2^31 - 1 that sparse matrices can have");
   set_sparse_bytes(d, false, false, true);
   const index_t lists = 16 + static_cast<index_t>(size_of(d.type));  // beside the pairs
   d.peak_bytes = sum({d.peak_bytes, product({entries, lists}), product({std::max(rows, cols), 16})});

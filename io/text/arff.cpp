@@ -3,6 +3,7 @@
 
 #include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
 namespace ts::inline v0::io {
@@ -95,7 +96,7 @@ ArffTable survey_arff(const std::filesystem::path& file, const ReadOptions& opti
   ArffTable t;
   t.attributes = parse_attributes(in);
   t.cols = std::count_if(t.attributes.begin(), t.attributes.end(), [](const auto& a) { return a.numeric; });
-  if (t.cols == 0) throw Error(Errc::bad_input, file.string() + " has no numeric attribute");
+  if (t.cols == 0) refuse(file, "has no numeric attribute");
   while (in.next_content('%')) ++t.rows;
   return t;
 }
@@ -106,15 +107,14 @@ void next_row(LineReader& in, std::size_t attributes, std::vector<std::string_vi
   if (!line) in.refuse("the file became shorter while it was read");
   if (line->front() == '{') in.refuse("sparse rows are not supported; write every attribute");
   split(*line, fields);
-  if (fields.size() != attributes)
-    in.refuse("has " + std::to_string(fields.size()) + " values for " + std::to_string(attributes) + " attributes");
+  if (fields.size() != attributes) in.refuse(joined("has ", fields.size(), " values for ", attributes, " attributes"));
 }
 
 double parse_number(const LineReader& in, const Attribute& attribute, std::string_view field) {
   const auto value = to_number(field);
   if (!value)
     in.refuse("attribute '" + attribute.name + "' is " +
-              (field == "?" ? "missing" : "'" + std::string(field.substr(0, 40)) + "', not a number"));
+              (field == "?" ? "missing" : joined("'", field.substr(0, 40), "', not a number")));
   return *value;
 }
 
@@ -165,7 +165,7 @@ std::vector<double> read_arff_attribute(const std::filesystem::path& file, const
   if (found == t.attributes.end()) {
     std::string known;
     for (const Attribute& a : t.attributes) known += (known.empty() ? "" : ", ") + a.name;
-    throw Error(Errc::bad_input, file.string() + " has no attribute '" + name + "'; it has " + known);
+    refuse(file, joined("has no attribute '", name, "'; it has ", known));
   }
   if (!found->numeric && found->values.empty())
     throw Error(Errc::bad_input, file.string() + ": attribute '" + name + "' is neither numeric nor nominal");
@@ -184,8 +184,7 @@ std::vector<double> read_arff_attribute(const std::filesystem::path& file, const
     }
     const auto at = std::find(found->values.begin(), found->values.end(), unquoted(fields[column]));
     if (at == found->values.end())
-      in.refuse("'" + std::string(fields[column].substr(0, 40)) + "' is not a value of attribute '" + found->name +
-                "'");
+      in.refuse(joined("'", fields[column].substr(0, 40), "' is not a value of attribute '", found->name, "'"));
     values.push_back(static_cast<double>(at - found->values.begin()));
   }
   return values;

@@ -8,6 +8,7 @@
 #include "tallskinny/io/labelled_table.hpp"
 #include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/text/table.hpp"
 
 namespace ts::inline v0::io {
@@ -42,13 +43,12 @@ std::string_view field_at(std::string_view line, char separator, index_t j) {
 /// "field 2" or "field 2 (height)", counted from 1.
 std::string field_text(const CsvTable& t, index_t j) {
   const auto at = static_cast<std::size_t>(j);
-  return "field " + std::to_string(j + 1) +
-         (at < t.title.size() && !t.title[at].empty() ? " (" + t.title[at].substr(0, 40) + ")" : "");
+  return joined("field ", j + 1,
+                at < t.title.size() && !t.title[at].empty() ? " (" + t.title[at].substr(0, 40) + ")" : "");
 }
 
 [[noreturn]] void refuse_field(const LineReader& in, const CsvTable& t, index_t j, std::string_view field) {
-  std::string cause =
-      field_text(t, j) + (field.empty() ? " is empty" : " is '" + std::string(field.substr(0, 40)) + "'");
+  std::string cause = field_text(t, j) + (field.empty() ? " is empty" : joined(" is '", field.substr(0, 40), "'"));
   if (is_missing(field))
     in.refuse(cause + (field.empty() ? "" : ", not a number") +
               "; --missing drop leaves out such rows, --missing mean takes the mean of the column");
@@ -83,7 +83,7 @@ index_t parse_row(const LineReader& in, std::string_view rest, const CsvTable& t
     *out++ = *value;
   }
   if (blank && j == t.cols + 1) --j;  // the line ends with a separator
-  if (j != t.cols) in.refuse("has " + std::to_string(j) + " fields; the first line has " + std::to_string(t.cols));
+  if (j != t.cols) in.refuse(joined("has ", j, " fields; the first line has ", t.cols));
   return missing;
 }
 
@@ -163,7 +163,7 @@ class MissingSurvey {
 CsvTable survey_csv(const std::filesystem::path& file, const ReadOptions& options) {
   CsvRows in(file, options);
   const auto first = in.next();
-  if (!first) throw Error(Errc::bad_input, file.string() + " holds no numbers");
+  if (!first) refuse(file, "holds no numbers");
   CsvTable t = begin_survey(file.string(), *first, in, options);
   MissingSurvey missing(t);
   double start = 0;
@@ -178,7 +178,7 @@ CsvTable survey_csv(const std::filesystem::path& file, const ReadOptions& option
     if (missing.look(in.lines, *line)) ++t.rows;
   }
   t.comments = in.comments;
-  if (lines == 0) throw Error(Errc::bad_input, file.string() + " line 1: holds no number, and no line follows");
+  if (lines == 0) refuse(file, "line 1: holds no number, and no line follows");
   missing.end(file.string());
   return t;
 }

@@ -39,13 +39,13 @@ LineReader::LineReader(std::filesystem::path file, std::uint64_t memory_limit)
       std::min(longest_line, std::max(always_allowed, product({usual_ratio, static_cast<index_t>(bytes.size())})));
   const int descriptor = ::fcntl(bytes.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor >= 0) stream_->file = gzdopen(descriptor, "rb");  // reads plain files as they are
-  if (stream_->file == nullptr) throw Error(Errc::bad_input, file_.string() + " cannot be opened");
+  if (stream_->file == nullptr) io::refuse(file_, "cannot be opened");
   gzbuffer(stream_->file, 1 << 18);
 }
 LineReader::~LineReader() = default;
 
 void LineReader::refuse(const std::string& cause) const {
-  throw Error(Errc::bad_input, file_.string() + " line " + std::to_string(number_) + ": " + printable(cause));
+  io::refuse(file_, joined("line ", number_, ": ", printable(cause)));
 }
 
 void LineReader::hold(std::uint64_t bytes) {
@@ -70,13 +70,11 @@ void LineReader::fill() {
   const int got = gzread(stream_->file, buffer_.data() + end_, room);
   int status = Z_OK;
   const char* message = gzerror(stream_->file, &status);
-  if (status == Z_ERRNO)
-    throw Error(Errc::bad_input, file_.string() + " cannot be read: " + std::generic_category().message(errno));
+  if (status == Z_ERRNO) io::refuse(file_, joined("cannot be read: ", std::generic_category().message(errno)));
   if (got < 0 || (status != Z_OK && status != Z_STREAM_END))
-    throw Error(Errc::bad_input,
-                file_.string() + (status == Z_BUF_ERROR ? " is truncated: its gzip stream ends early"
-                                                        : " cannot be read after line " + std::to_string(number_) +
-                                                              " (" + std::string(message) + ")"));
+    throw Error(Errc::bad_input, file_.string() + (status == Z_BUF_ERROR ? " is truncated: its gzip stream ends early"
+                                                                         : joined(" cannot be read after line ",
+                                                                                  number_, " (", message, ")")));
   finished_ = got == 0;
   end_ += static_cast<std::size_t>(got);
 }
@@ -90,9 +88,9 @@ void LineReader::begin() {
   const bool marked = start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff");
   if (const bool wide = (marked && zero(2) && zero(3)) || (zero(0) && zero(1) && start.substr(2, 2) == "\xfe\xff");
       wide || marked || (zero(0) != zero(1) && zero(2) == zero(0) && zero(3) == zero(1)))
-    throw Error(Errc::bad_input, file_.string() + " is " + (wide ? "UTF-32" : "UTF-16") +
-                                     " text (a spreadsheet calls it Unicode text): save it as UTF-8, as iconv -f " +
-                                     (wide ? "UTF-32" : "UTF-16") + " -t UTF-8 does");
+    io::refuse(file_, joined("is ", wide ? "UTF-32" : "UTF-16",
+                             " text (a spreadsheet calls it Unicode text): save it as UTF-8, as iconv -f ",
+                             wide ? "UTF-32" : "UTF-16", " -t UTF-8 does"));
   if (start.starts_with("\xef\xbb\xbf")) begin_ = searched_ = 3;
 }
 

@@ -1,5 +1,4 @@
 // Matrix Market exchange format. https://math.nist.gov/MatrixMarket/formats.html
-#include <algorithm>
 #include <limits>
 #include <system_error>
 
@@ -7,6 +6,7 @@
 #include "tallskinny/io/matrix/format.hpp"
 #include "tallskinny/io/matrix/pairs.hpp"
 #include "tallskinny/io/memory.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/text/line_reader.hpp"
 
 namespace ts::inline v0::io {
@@ -75,8 +75,7 @@ MarketHeader parse_market_header(LineReader& in) {
   h.rows = *rows, h.cols = *cols, h.entries = *entries;
   if (h.rows < 0 || h.cols < 0 || h.entries < 0) in.refuse("has a negative size");
   if (h.structure != Structure::general && h.rows != h.cols)
-    in.refuse("declares a " + std::string(name_of(h.structure)) + " matrix of " + std::to_string(h.rows) +
-              " rows and " + std::to_string(h.cols) + " columns");
+    in.refuse(joined("declares a ", name_of(h.structure), " matrix of ", h.rows, " rows and ", h.cols, " columns"));
   if (!h.sparse) h.entries = array_entries(h);
   return h;
 }
@@ -88,8 +87,7 @@ void require_plausible(const MarketHeader& h, const std::filesystem::path& file)
   std::error_code failed;
   const auto bytes = static_cast<double>(std::filesystem::file_size(file, failed));
   if (!failed && static_cast<double>(h.entries) > 1 + bytes * best_deflate / (h.sparse ? 4 : 2))
-    throw Error(Errc::bad_input, file.string() + " announces " + std::to_string(h.entries) +
-                                     " entries, more than a file of its size can hold");
+    refuse(file, joined("announces ", h.entries, " entries, more than a file of its size can hold"));
 }
 
 Description description_of(const MarketHeader& h, const Location& where, const ReadOptions& options) {
@@ -110,8 +108,7 @@ Description description_of(const MarketHeader& h, const Location& where, const R
   d.sparse = true;
   d.nonzeros = h.entries;
   if (d.cols > std::numeric_limits<std::int32_t>::max())
-    throw Error(Errc::bad_input,
-                where.file.string() + " has " + std::to_string(d.cols) + " columns; sparse matrices can have 2^31 - 1");
+    refuse(where.file, joined("has ", d.cols, " columns; sparse matrices can have 2^31 - 1"));
   set_sparse_bytes(d, h.structure != Structure::general, false, true);
   return d;
 }
@@ -143,23 +140,21 @@ CsrMatrix<T> read_entries(LineReader& in, const MarketHeader& h, const std::stri
     in.hold(product({range.count(), 16}));
   for (index_t k = 0; k < h.entries; ++k) {
     const auto line = in.next_content('%');
-    if (!line) in.refuse("the file ends after " + std::to_string(k) + " of " + std::to_string(h.entries) + " entries");
+    if (!line) in.refuse(joined("the file ends after ", k, " of ", h.entries, " entries"));
     std::string_view rest = *line;
     const auto row = to_integer(next_word(rest)), col = to_integer(next_word(rest));
     if (!row || !col) in.refuse("a row and a column number are needed");
-    if (*row < 1 || *row > h.rows)
-      in.refuse("row " + std::to_string(*row) + " is outside 1.." + std::to_string(h.rows));
-    if (*col < 1 || *col > h.cols)
-      in.refuse("column " + std::to_string(*col) + " is outside 1.." + std::to_string(h.cols));
+    if (*row < 1 || *row > h.rows) in.refuse(joined("row ", *row, " is outside 1..", h.rows));
+    if (*col < 1 || *col > h.cols) in.refuse(joined("column ", *col, " is outside 1..", h.cols));
     const T value = h.field == Field::pattern ? T{1} : parse_value<T>(in, rest);
-    if (!trimmed(rest).empty()) in.refuse("has more than an entry: '" + std::string(trimmed(rest)) + "'");
+    if (!trimmed(rest).empty()) in.refuse(joined("has more than an entry: '", trimmed(rest), "'"));
     if (mirrored && *row == *col && !fits_diagonal(value, h.structure) && value == value)
       in.refuse(h.structure == Structure::hermitian
                     ? "the matrix is declared hermitian, but this diagonal entry is not real"
                     : "the matrix is declared skew-symmetric, but this diagonal entry is not zero");
     options.transpose ? pairs.add(*col - 1, *row - 1, value) : pairs.add(*row - 1, *col - 1, value);
   }
-  if (in.next_content('%')) in.refuse("stands after the " + std::to_string(h.entries) + " entries that were announced");
+  if (in.next_content('%')) in.refuse(joined("stands after the ", h.entries, " entries that were announced"));
   return std::move(pairs).assembled();
 }
 
@@ -176,7 +171,7 @@ Matrix<T> read_array(LineReader& in, const MarketHeader& h, const ReadOptions& o
   const auto next_value = [&] {
     while (trimmed(rest).empty()) {
       const auto line = in.next_content('%');
-      if (!line) in.refuse("the file ends before all " + std::to_string(h.entries) + " numbers");
+      if (!line) in.refuse(joined("the file ends before all ", h.entries, " numbers"));
       rest = *line;
     }
     return parse_value<T>(in, rest);

@@ -106,18 +106,16 @@ void refuse_svmlight(const std::filesystem::path& file, const std::vector<std::s
            to_number(word.substr(colon + 1));
   };
   if (words.size() < 2 || !to_number(words.front()) || !std::all_of(words.begin() + 1, words.end(), is_pair)) return;
-  throw Error(Errc::bad_input, file.string() +
-                                   " is in svmlight's format, which is not read: scipy.sparse.save_npz(\"points.npz\", "
-                                   "sklearn.datasets.load_svmlight_file(\"" +
-                                   name_for_commands(file) + "\")[0]) makes a file that is");
+  refuse(file, joined("is in svmlight's format, which is not read: scipy.sparse.save_npz(\"points.npz\", "
+                      "sklearn.datasets.load_svmlight_file(\"",
+                      name_for_commands(file), "\")[0]) makes a file that is"));
 }
 
 namespace {
 
 [[noreturn]] void refuse_column(const std::string& file, const std::vector<std::string>& names, index_t count,
                                 const std::string& name, const std::string& option) {
-  const std::string known =
-      "it has columns 0 to " + std::to_string(count - 1) + (names.empty() ? "" : ": " + listed(names));
+  const std::string known = joined("it has columns 0 to ", count - 1, names.empty() ? "" : ": " + listed(names));
   throw Error(Errc::invalid_argument, option + ": " + file + " has no column '" + name + "'; " + known);
 }
 

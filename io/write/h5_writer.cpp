@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/hdf5/h5.hpp"
+#include "tallskinny/io/printable.hpp"
 
 namespace ts::inline v0::io::hdf5 {
 
@@ -182,7 +182,7 @@ void Writer::create_group(std::string_view object) {
 Handle Writer::open_object(std::string_view object) const {
   Handle there = own_object(H5Oopen(file_.id(), absolute(object).c_str(), H5P_DEFAULT));
   if (!there)
-    throw Error(Errc::invalid_argument, name_ + " has no object '" + std::string(object) + "' to give an attribute to");
+    throw Error(Errc::invalid_argument, joined(name_, " has no object '", object, "' to give an attribute to"));
   return there;
 }
 

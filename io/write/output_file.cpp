@@ -12,10 +12,10 @@
 #include <system_error>
 #include <vector>
 
-#include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/hash.hpp"
 #include "tallskinny/io/hermitian.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/write/h5_writer.hpp"
 #include "tallskinny/io/write/new_file.hpp"
 
@@ -47,8 +47,7 @@ int block_of(int descriptor, std::size_t bytes, std::string_view signature, std:
     if (const int error = read_at(descriptor, buffer.data(), buffer.size(), at); error != 0) return error;
     hash.add(buffer.data(), buffer.size());
   }
-  block =
-      std::string(signature) + "\nbytes " + std::to_string(bytes) + "\nchecksum " + std::to_string(hash.value()) + "\n";
+  block = joined(signature, "\nbytes ", bytes, "\nchecksum ", hash.value(), "\n");
   expects(block.size() <= seal_bytes, "a signature is a short line");
   block.resize(seal_bytes, '\0');
   return 0;
@@ -83,8 +82,7 @@ SealState state_of_seal(const std::filesystem::path& file, std::string_view sign
     }
   }
   if (descriptor >= 0) ::close(descriptor);
-  if (error != 0)
-    throw Error(Errc::bad_input, file.string() + " cannot be read: " + std::generic_category().message(error));
+  if (error != 0) refuse(file, joined("cannot be read: ", std::generic_category().message(error)));
   return state;
 }
 
@@ -206,9 +204,8 @@ void OutputFile::add_rows(std::string_view object, std::span<const T> values) {
   Body::Begun& begun = found->second;
   const index_t size = std::ssize(values), count = begun.width > 0 ? size / begun.width : 0;
   if (count * begun.width != size || count > begun.rows - begun.there)
-    throw Error(Errc::invalid_argument,
-                std::to_string(size) + " values are no whole rows of the " + std::to_string(begun.rows - begun.there) +
-                    " x " + std::to_string(begun.width) + " that " + std::string(object) + " still takes");
+    throw Error(Errc::invalid_argument, joined(size, " values are no whole rows of the ", begun.rows - begun.there,
+                                               " x ", begun.width, " that ", object, " still takes"));
   writer.write_rows(begun.dataset, object, begun.type, begun.there, count, values.data());
   begun.there += count;
   body_->end_if_whole(object);
@@ -281,8 +278,8 @@ void OutputFile::commit() {
   hdf5::Writer& writer = body_->open();
   if (!body_->begun.empty()) {
     const auto& [object, begun] = *body_->begun.begin();
-    throw Error(Errc::invalid_argument, target().string() + ":" + object + " has " + std::to_string(begun.there) +
-                                            " of its " + std::to_string(begun.rows) + " rows");
+    throw Error(Errc::invalid_argument,
+                joined(target().string(), ":", object, " has ", begun.there, " of its ", begun.rows, " rows"));
   }
   writer.close();
   if (!body_->signature.empty()) seal(body_->file, body_->signature);

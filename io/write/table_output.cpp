@@ -8,11 +8,10 @@
 #include <ostream>
 #include <string>
 
-#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
-#include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/io/elements.hpp"
 #include "tallskinny/io/npy_output.hpp"
+#include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/write/new_file.hpp"
 
 namespace ts::inline v0::io {
@@ -155,13 +154,13 @@ std::string npy_type() {
   char kind = std::is_integral_v<T> ? 'i' : is_complex<T> ? 'c' : 'f';
   if constexpr (!std::is_integral_v<T>)
     if (dtype_of<T> == unnamed_dtype) kind = 'V';
-  return std::string("<") + kind + std::to_string(sizeof(T));
+  return joined("<", kind, sizeof(T));
 }
 
 /// The data begin at a multiple of 64 bytes.
 std::string npy_header(const std::string& type, index_t rows, index_t cols) {
-  std::string text = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ',' +
-                     (cols >= 0 ? ' ' + std::to_string(cols) : "") + "), }";
+  std::string text = joined("{'descr': '", type, "', 'fortran_order': False, 'shape': (", rows, ',',
+                            cols >= 0 ? ' ' + std::to_string(cols) : "", "), }");
   constexpr std::size_t before = 10, unit = 64;
   text.resize((before + text.size() + unit) / unit * unit - before - 1, ' ');
   text += '\n';
