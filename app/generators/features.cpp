@@ -105,10 +105,7 @@ Matrix<T> duplicates(index_t rows, index_t cols, index_t distinct, std::uint64_t
   template Matrix<T> blobs<T>(const Blobs&);                                      \
   template Matrix<T> uniform<T>(index_t, index_t, std::uint64_t);                 \
   template Matrix<T> duplicates<T>(index_t, index_t, index_t, std::uint64_t);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(float)
-TS_INSTANTIATE(float16)
-TS_INSTANTIATE(bfloat16)
+TS_FOR_EACH_REAL_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 
 }  // namespace ts::generators

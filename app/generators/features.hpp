@@ -44,7 +44,7 @@ template <class T>
 void fill_duplicates(index_t first_row, index_t distinct, std::uint64_t seed, HostView<T> out);
 [[nodiscard]] std::int32_t duplicate_label(index_t row, index_t distinct, std::uint64_t seed);
 
-/// A whole set at once. T: double, float, float16 or bfloat16.
+/// A whole set at once. T: any real element type.
 template <class T>
 Matrix<T> blobs(const Blobs& set);
 template <class T>

@@ -12,7 +12,7 @@
 namespace ts::bench {
 
 bool exists(Operation op, DType type, Shape s) {
-  const bool half = type == DType::float16 || type == DType::bfloat16;
+  const bool half = scalar_bytes(type) == 2;
   switch (op) {
     case Operation::tsmm_in_place: return !half && s.q <= s.p;
     case Operation::inner_and_gram:

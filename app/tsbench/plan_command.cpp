@@ -47,7 +47,7 @@ int plan_command(app::Arguments arguments) {
        "columns of the large matrix and of the block). Bandwidths are assumed, not measured; "
        "tsbench engine measures them."});
   options.positional("OP", operation, "the operation")
-      .positional("TYPE", type, "float64, complex128, float32, complex64, float16 or bfloat16")
+      .positional("TYPE", type, dtype_names(" or "))
       .positional("n", problem.n, "rows")
       .positional("m", problem.p, "columns of the first operand")
       .positional("k", problem.q, "columns of the second operand", false)

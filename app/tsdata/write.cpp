@@ -117,8 +117,7 @@ io::DenseMatrix with_type(Matrix<From>& from, const std::string& name) {
 }  // namespace
 
 void add_dtype_option(app::Options& options, std::optional<DType>& target, std::string help) {
-  options.custom("dtype", "TYPE", {}, std::move(help),
-                 "one of float64, float32, complex128, complex64, float16, bfloat16",
+  options.custom("dtype", "TYPE", {}, std::move(help), "one of " + dtype_names(),
                  [&target](std::string_view text) { return (target = dtype_named(text)).has_value(); });
 }
 
@@ -150,7 +149,7 @@ AnyMatrix to_dense(const CsrMatrix<T>& a, const std::string& name) {
 
 template <class T>
 AnyMatrix to_sparse(const Matrix<T>& a, const std::string& name) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+  if constexpr (!std::is_same_v<T, result_t<T>>) {
     throw Error(Errc::invalid_argument, name + " is " + std::string(name_of(dtype_of<T>)) +
                                             ", and sparse matrices are not stored so; convert it to float32 first");
   } else {

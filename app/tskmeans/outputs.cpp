@@ -21,7 +21,7 @@ void with_centers(const Matrix<double>& centers, DType type, const Use& use) {
   by_real_type(type, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, double>) {
       use(centers);
-    } else if constexpr (!std::is_same_v<T, bfloat16>) {
+    } else {
       Matrix<T> narrow(centers.rows(), centers.cols());
       std::transform(centers.data(), centers.data() + centers.rows() * centers.cols(), narrow.data(), narrowed<T>);
       use(narrow);

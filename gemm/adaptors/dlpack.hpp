@@ -17,10 +17,10 @@ template <class T>
   constexpr auto bits = static_cast<std::uint8_t>(8 * sizeof(T));
   if constexpr (std::is_integral_v<T>)
     return {kDLInt, bits, 1};
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return {kDLBfloat, bits, 1};
   else if constexpr (is_complex<T>)
     return {kDLComplex, bits, 1};
+  else if constexpr (bits == 16 && digits_of(dtype_of<T>) == 8)  // the upper half of a float
+    return {kDLBfloat, bits, 1};
   else
     return {kDLFloat, bits, 1};
 }

@@ -32,12 +32,10 @@ template <class T>
 [[nodiscard]] constexpr T narrowed(wide_t<T> x) noexcept {
   if constexpr (is_complex<T>)
     return {static_cast<real_t<T>>(x.real()), static_cast<real_t<T>>(x.imag())};
-  else if constexpr (std::is_same_v<T, float16>)
-    return to_float16(static_cast<float>(x));
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return to_bfloat16(static_cast<float>(x));
-  else
+  else if constexpr (std::is_same_v<T, result_t<T>>)
     return static_cast<T>(x);
+  else
+    return T::from_float(static_cast<float>(x));
 }
 
 }  // namespace ts::inline v0

@@ -34,11 +34,18 @@ std::optional<DType> dtype_named(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+std::string dtype_names(std::string_view last) {
+  std::string names;
+  for (const DType t : every_dtype)
+    names.append(t == every_dtype[0] ? "" : t == std::end(every_dtype)[-1] ? last : ", ").append(name_of(t));
+  return names;
+}
+
 Cost cost_of(const Problem& p) {
   expects(p.n >= 0 && p.p >= 0 && p.q >= 0 && p.nonzeros >= 0, "a problem has negative sizes");
-  const bool complex = p.type == DType::complex128 || p.type == DType::complex64;
+  const bool complex = parts_of(p.type) == 2;
   const auto s = static_cast<double>(size_of(p.type));
-  const double s_out = p.type == DType::float16 || p.type == DType::bfloat16 ? 4.0 : s;
+  const auto s_out = static_cast<double>(size_of(result_type_of(p.type)));
   const auto n = static_cast<double>(p.n), a = static_cast<double>(p.p), b = static_cast<double>(p.q);
   const double product = (complex ? 8.0 : 2.0) * n * a * b;  // flops of an n x a by a x b product
   const double again = p.accumulate ? 1.0 : 0.0;             // beta != 0 reads what it writes

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "tallskinny/gemm/core/view.hpp"
@@ -30,6 +31,8 @@ inline constexpr Operation every_operation[] = {
 [[nodiscard]] std::string_view name_of(Operation) noexcept;
 [[nodiscard]] std::optional<Operation> operation_named(std::string_view) noexcept;
 [[nodiscard]] std::optional<DType> dtype_named(std::string_view) noexcept;
+/// The names of all element types in one line, with `last` before the last of them.
+[[nodiscard]] std::string dtype_names(std::string_view last = ", ");
 
 /// Shapes by operation (n is always the long dimension of the row loop):
 ///   tsmttsm A n x p, B n x q; gram A n x p; tsmm X n x p, Y n x q; tsmm_in_place the same;

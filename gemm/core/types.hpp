@@ -24,6 +24,7 @@ struct float16 {
     x.bits = bits;
     return x;
   }
+  [[nodiscard]] static constexpr float16 from_float(float x) noexcept;  ///< as to_float16
   friend bool operator==(float16, float16) = default;
 };
 
@@ -36,6 +37,7 @@ struct bfloat16 {
     x.bits = bits;
     return x;
   }
+  [[nodiscard]] static constexpr bfloat16 from_float(float x) noexcept;  ///< as to_bfloat16
   friend bool operator==(bfloat16, bfloat16) = default;
 };
 
@@ -75,26 +77,41 @@ struct bfloat16 {
   return signed_bits(std::bit_cast<std::uint32_t>(aligned) - std::bit_cast<std::uint32_t>(0.5f));
 }
 
+constexpr bfloat16 bfloat16::from_float(float x) noexcept { return to_bfloat16(x); }
+constexpr float16 float16::from_float(float x) noexcept { return to_float16(x); }
+
 /// op(A): A itself, its transpose, or its conjugate transpose (for real types the last two are one).
 enum class Op { none, transpose, adjoint };
 
-/// The six, widest first.
-inline constexpr DType every_dtype[] = {DType::float64,   DType::complex128, DType::float32,
-                                        DType::complex64, DType::float16,    DType::bfloat16};
+/// The list of all element types, in the order of DType: X(name, type, binary digits of a real's significand).
+#define TS_ELEMENT_TYPES(X)               \
+  X(float64, double, 53)                  \
+  X(complex128, std::complex<double>, 53) \
+  X(float32, float, 24)                   \
+  X(complex64, std::complex<float>, 24)   \
+  X(float16, ::ts::float16, 11)           \
+  X(bfloat16, ::ts::bfloat16, 8)
 
-/// X(type), or X(type, more): once for every type that results may have, and for every element type.
+/// X(type), or X(type, more): once for every type that results may have, for every type that is stored in 16 bits and
+/// computed with in float, for every real type, and for every element type.
 #define TS_FOR_EACH_RESULT_TYPE(X, ...)              \
   X(double __VA_OPT__(, ) __VA_ARGS__)               \
   X(std::complex<double> __VA_OPT__(, ) __VA_ARGS__) \
   X(float __VA_OPT__(, ) __VA_ARGS__) X(std::complex<float> __VA_OPT__(, ) __VA_ARGS__)
+#define TS_FOR_EACH_HALF_TYPE(X, ...) \
+  X(::ts::float16 __VA_OPT__(, ) __VA_ARGS__) X(::ts::bfloat16 __VA_OPT__(, ) __VA_ARGS__)
+#define TS_FOR_EACH_REAL_TYPE(X, ...)  \
+  X(double __VA_OPT__(, ) __VA_ARGS__) \
+  X(float __VA_OPT__(, ) __VA_ARGS__) TS_FOR_EACH_HALF_TYPE(X __VA_OPT__(, ) __VA_ARGS__)
 #define TS_FOR_EACH_TYPE(X, ...)                        \
   TS_FOR_EACH_RESULT_TYPE(X __VA_OPT__(, ) __VA_ARGS__) \
-  X(::ts::float16 __VA_OPT__(, ) __VA_ARGS__) X(::ts::bfloat16 __VA_OPT__(, ) __VA_ARGS__)
+  TS_FOR_EACH_HALF_TYPE(X __VA_OPT__(, ) __VA_ARGS__)
 
 /// X of those: explicit instantiations of a template. Of a function that is not overloaded its name says all.
 #define TS_FUNCTION(T, name) template decltype(name<T>) name<T>;
 #define TS_CLASS(T, name) template class name<T>;
 #define TS_STRUCT(T, name) template struct name<T>;
+#define TS_EXTERN_CLASS(T, name) extern template class name<T>;
 
 /// Whether numbers have an imaginary part.
 template <class T>
@@ -113,16 +130,22 @@ struct TypeTraits<std::complex<R>> {
   using Real = R;
   using Result = std::complex<R>;
 };
-template <>
-struct TypeTraits<float16> {
+template <class T>
+requires requires(T x) { to_float(x); }
+struct TypeTraits<T> {
   using Real = float;
   using Result = float;
 };
-template <>
-struct TypeTraits<bfloat16> {
-  using Real = float;
-  using Result = float;
-};
+
+template <class T>
+struct ValueOf;
+#define TS_NAME(name, T, digits)                \
+  template <>                                   \
+  struct ValueOf<T> {                           \
+    static constexpr DType dtype = DType::name; \
+  };
+TS_ELEMENT_TYPES(TS_NAME)
+#undef TS_NAME
 }  // namespace detail
 
 /// The real type that a norm of T has: double, double, float, float, float, float.
@@ -135,47 +158,36 @@ using result_t = typename detail::TypeTraits<T>::Result;
 
 /// The value that stands for a type.
 template <class T>
-inline constexpr DType dtype_of = [] {
-  if constexpr (std::is_same_v<T, double>)
-    return DType::float64;
-  else if constexpr (std::is_same_v<T, std::complex<double>>)
-    return DType::complex128;
-  else if constexpr (std::is_same_v<T, float>)
-    return DType::float32;
-  else if constexpr (std::is_same_v<T, std::complex<float>>)
-    return DType::complex64;
-  else if constexpr (std::is_same_v<T, float16>)
-    return DType::float16;
-  else {
-    static_assert(std::is_same_v<T, bfloat16>, "not one of the six element types");
-    return DType::bfloat16;
-  }
-}();
+inline constexpr DType dtype_of = detail::ValueOf<T>::dtype;
+
+#define TS_DTYPE(name, T, digits) DType::name,
+/// All element types, widest first.
+inline constexpr DType every_dtype[] = {TS_ELEMENT_TYPES(TS_DTYPE)};
+#undef TS_DTYPE
 
 /// Bytes of an element.
 [[nodiscard]] constexpr std::size_t size_of(DType t) noexcept {
-  switch (t) {
-    case DType::float64: return 8;
-    case DType::complex128: return 16;
-    case DType::float32: return 4;
-    case DType::complex64: return 8;
-    case DType::float16:
-    case DType::bfloat16: return 2;
-  }
-  return 0;
+  return static_cast<std::size_t>(parts_of(t) * scalar_bytes(t));
+}
+#define TS_CHECK(name, T, digits) static_assert(sizeof(T) == size_of(DType::name));
+TS_ELEMENT_TYPES(TS_CHECK)
+#undef TS_CHECK
+
+/// Binary digits of the significand of an element's reals, the leading one included; the sign and the exponent have the
+/// other bits.
+[[nodiscard]] constexpr int digits_of(DType t) noexcept {
+#define TS_DIGITS(name, T, digits) digits,
+  constexpr int all[] = {TS_ELEMENT_TYPES(TS_DIGITS)};
+#undef TS_DIGITS
+  return all[static_cast<std::size_t>(t)];
 }
 
 /// "float64" and so on, as NumPy says it.
 [[nodiscard]] constexpr std::string_view name_of(DType t) noexcept {
-  switch (t) {
-    case DType::float64: return "float64";
-    case DType::complex128: return "complex128";
-    case DType::float32: return "float32";
-    case DType::complex64: return "complex64";
-    case DType::float16: return "float16";
-    case DType::bfloat16: return "bfloat16";
-  }
-  return "?";
+#define TS_NAME(name, T, digits) #name,
+  constexpr std::string_view all[] = {TS_ELEMENT_TYPES(TS_NAME)};
+#undef TS_NAME
+  return all[static_cast<std::size_t>(t)];
 }
 
 }  // namespace ts::inline v0

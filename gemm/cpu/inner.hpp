@@ -77,11 +77,6 @@ class PartialSums {
 /// enough that the sums stay in cache and reading the rows outweighs adding up the sums.
 [[nodiscard]] Chunks chunks_for(const RowParts& parts, index_t block, index_t width, index_t sums) noexcept;
 
-extern template class InnerProduct<double>;
-extern template class InnerProduct<std::complex<double>>;
-extern template class InnerProduct<float>;
-extern template class InnerProduct<std::complex<float>>;
-extern template class InnerProduct<float16>;
-extern template class InnerProduct<bfloat16>;
+TS_FOR_EACH_TYPE(TS_EXTERN_CLASS, InnerProduct)
 
 }  // namespace ts::inline v0::cpu

@@ -4,6 +4,7 @@
 // rows.hpp).
 #pragma once
 
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
 namespace ts::inline v0::cpu {
@@ -114,11 +115,10 @@ struct NarrowKernels {
   void (*outer)(const E* x, index_t rows, const Fold& fold, const R* tiled, bool stream, R* out);
 };
 
-/// Moves between layouts and types.
-struct MoveKernels {
-  void (*widen_float16)(const float16* x, index_t count, float* y);
-  void (*widen_bfloat16)(const bfloat16* x, index_t count, float* y);
-  void (*publish)();  ///< orders streamed results before all that this thread writes next
+/// y = x for elements of 16 bits as stored.
+template <class E>
+struct WidenKernel {
+  void (*widen)(const E* x, index_t count, float* y);
 };
 
 struct Kernels {
@@ -126,11 +126,9 @@ struct Kernels {
   bool has_permute;  ///< NarrowKernels are faster than RealKernels
   RealKernels<double> f64;
   RealKernels<float> f32;
-  NarrowKernels<double> narrow_f64;
-  NarrowKernels<float> narrow_f32;
-  NarrowKernels<float16> narrow_f16;
-  NarrowKernels<bfloat16> narrow_bf16;
-  MoveKernels move;
+  RealTypes::tuple_of<NarrowKernels> narrow_kernels;
+  HalfTypes::tuple_of<WidenKernel> widen;
+  void (*publish)();  ///< orders streamed results before all that this thread writes next
 
   template <class R>
   [[nodiscard]] const RealKernels<R>& real() const noexcept {
@@ -141,14 +139,7 @@ struct Kernels {
   }
   template <class E>
   [[nodiscard]] const NarrowKernels<E>& narrow() const noexcept {
-    if constexpr (std::is_same_v<E, double>)
-      return narrow_f64;
-    else if constexpr (std::is_same_v<E, float>)
-      return narrow_f32;
-    else if constexpr (std::is_same_v<E, float16>)
-      return narrow_f16;
-    else
-      return narrow_bf16;
+    return std::get<NarrowKernels<E>>(narrow_kernels);
   }
 };
 

@@ -91,7 +91,7 @@ class Target {
   [[nodiscard]] R* rows_from(index_t i) const noexcept { return reinterpret_cast<R*>(y_.data + i * y_.row_stride); }
   /// After the last put of a thread.
   void finish() const noexcept {
-    if (streams_) kernels_->move.publish();
+    if (streams_) kernels_->publish();
   }
 
  private:

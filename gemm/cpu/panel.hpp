@@ -122,10 +122,7 @@ class PanelSource {
   }
 
   void widen(const T* x, index_t count, float* y) const noexcept {
-    if constexpr (std::is_same_v<T, float16>)
-      kernels_->move.widen_float16(x, count, y);
-    else if constexpr (std::is_same_v<T, bfloat16>)
-      kernels_->move.widen_bfloat16(x, count, y);
+    std::get<WidenKernel<T>>(kernels_->widen).widen(x, count, y);
   }
 
   const Kernels* kernels_;

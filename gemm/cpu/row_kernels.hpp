@@ -81,14 +81,9 @@ struct RowKernels {
   using Sparse32 = SparseKernels<T, std::int32_t>;
   template <class T>
   using Sparse64 = SparseKernels<T, std::int64_t>;
-  std::tuple<Sparse32<double>, Sparse32<std::complex<double>>, Sparse32<float>, Sparse32<std::complex<float>>,
-             Sparse32<float16>, Sparse32<bfloat16>, Sparse64<double>, Sparse64<std::complex<double>>, Sparse64<float>,
-             Sparse64<std::complex<float>>, Sparse64<float16>, Sparse64<bfloat16>>
-      sparse;
-  std::tuple<SquareKernels<double>, SquareKernels<float>, SquareKernels<float16>, SquareKernels<bfloat16>> squares;
-  std::tuple<SubstitutionKernels<double>, SubstitutionKernels<std::complex<double>>, SubstitutionKernels<float>,
-             SubstitutionKernels<std::complex<float>>>
-      substitution;
+  decltype(std::tuple_cat(ElementTypes::tuple_of<Sparse32>(), ElementTypes::tuple_of<Sparse64>())) sparse;
+  RealTypes::tuple_of<SquareKernels> squares;
+  ResultTypes::tuple_of<SubstitutionKernels> substitution;
 };
 
 /// @throws Error(invalid_argument) if this processor or this build does not have them.

@@ -15,16 +15,23 @@ constexpr RealKernels<R> real_kernels = {
 template <class E>
 constexpr NarrowKernels<E> narrow_kernels = {narrow_inner<E>, narrow_outer<E>};
 
+template <class... E>
+constexpr std::tuple<NarrowKernels<E>...> narrow_table(std::tuple<NarrowKernels<E>...>*) {
+  return {narrow_kernels<E>...};
+}
+template <class... E>
+constexpr std::tuple<WidenKernel<E>...> widen_table(std::tuple<WidenKernel<E>...>*) {
+  return {WidenKernel<E>{widen<E>}...};
+}
+
 constexpr Kernels make_table(const char* name) {
   return {name,
           has_permute,
           real_kernels<double>,
           real_kernels<float>,
-          narrow_kernels<double>,
-          narrow_kernels<float>,
-          narrow_kernels<float16>,
-          narrow_kernels<bfloat16>,
-          {widen<float16>, widen<bfloat16>, publish}};
+          narrow_table(static_cast<decltype(Kernels::narrow_kernels)*>(nullptr)),
+          widen_table(static_cast<decltype(Kernels::widen)*>(nullptr)),
+          publish};
 }
 
 }  // namespace ts::inline v0::cpu::TS_ISA

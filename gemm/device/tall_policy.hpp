@@ -12,7 +12,7 @@ namespace ts::inline v0::cuda {
 enum class Arithmetic {
   float64 = 0,  ///< narrower types are widened: their products are exact, their sums have float64's accuracy
   split = 1,    ///< float32 by 3xTF32: x = high + low, both of 11 bits, the product of the low parts left out
-  half = 2      ///< float16 and bfloat16 with sums in float32
+  half = 2      ///< elements of 16 bits with sums in float32
 };
 
 /// How a chunk of a tall operand gets into shared memory.

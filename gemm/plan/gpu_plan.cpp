@@ -11,15 +11,11 @@ namespace ts::inline v0::cuda {
 namespace {
 
 double peak_flops(DType type, const DeviceInfo& d) {
-  switch (type) {
-    case DType::float64:
-    case DType::complex128: return std::max(d.float64_flops, d.float64_tensor_flops);
-    case DType::float32:
-    case DType::complex64: return std::max(d.float32_flops, d.tf32_tensor_flops / 3);
-    case DType::float16:
-    case DType::bfloat16: return d.half_tensor_flops;
+  switch (scalar_bytes(type)) {
+    case 8: return std::max(d.float64_flops, d.float64_tensor_flops);
+    case 4: return std::max(d.float32_flops, d.tf32_tensor_flops / 3);
+    default: return d.half_tensor_flops;
   }
-  return d.float32_flops;
 }
 
 std::string form_text(const Form& f) {

@@ -180,11 +180,11 @@ void tsmm_in_place(const Context& ctx, Op op_s, T alpha, DeviceStrided<T> x, Dev
                                             DeviceStrided<result_t<T>>);
 TS_FOR_EACH_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
-template bool launch_wide<float16, float16>(const Context&, Operation, Conjugated, float, DeviceStrided<const float16>,
-                                            DeviceStrided<const float16>, float, DeviceStrided<float>);
-template bool launch_wide<bfloat16, bfloat16>(const Context&, Operation, Conjugated, float,
-                                              DeviceStrided<const bfloat16>, DeviceStrided<const bfloat16>, float,
-                                              DeviceStrided<float>);
+#define TS_INSTANTIATE(T)                                                                               \
+  template bool launch_wide<T, T>(const Context&, Operation, Conjugated, float, DeviceStrided<const T>, \
+                                  DeviceStrided<const T>, float, DeviceStrided<float>);
+TS_FOR_EACH_HALF_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
 #define TS_INSTANTIATE(T)                                                                                          \
   template void tsmm<T>(const Context&, Op, result_t<T>, DeviceStrided<const T>, DeviceStrided<const result_t<T>>, \
                         result_t<T>, DeviceStrided<result_t<T>>);

@@ -23,15 +23,9 @@ struct Allowance {
 };
 
 Allowance allowance_of(DType type) {
-  switch (type) {
-    case DType::float64:
-    case DType::complex128: return {0x1p-26, 0x1p-50};
-    case DType::float32:
-    case DType::complex64: return {0x1p-12, 0x1p-21};
-    case DType::float16: return {0x1p-9, 0x1p-9};  // of so few digits half are none
-    case DType::bfloat16: return {0x1p-6, 0x1p-6};
-  }
-  return {};
+  const int digits = digits_of(type);
+  if (digits < 16) return {std::ldexp(1.0, 2 - digits), std::ldexp(1.0, 2 - digits)};  // half of so few are none
+  return {std::ldexp(1.0, -(digits / 2)), std::ldexp(1.0, 3 - digits)};
 }
 
 std::string digits(double value) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -67,15 +68,7 @@ struct Operand {
 /// body.operator()<T>() for the element type.
 template <class Body>
 auto with_type(DType type, Body&& body) {
-  switch (type) {
-    case DType::float64: return body.template operator()<double>();
-    case DType::complex128: return body.template operator()<std::complex<double>>();
-    case DType::float32: return body.template operator()<float>();
-    case DType::complex64: return body.template operator()<std::complex<float>>();
-    case DType::float16: return body.template operator()<float16>();
-    case DType::bfloat16: break;
-  }
-  return body.template operator()<bfloat16>();
+  return by_type(type, [&]<class T>(std::type_identity<T>) { return body.template operator()<T>(); });
 }
 
 /// A list of elements in host memory, contiguous.

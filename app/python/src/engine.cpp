@@ -186,7 +186,7 @@ std::string plan_of(const Context& ctx, const std::string& operation, const std:
   const auto op = operation_named(operation);
   const auto dtype = dtype_named(type);
   expects(op.has_value(), "operation is none of tsmttsm, gram, tsmm, tsm2r, spmm, trsm, column_norms");
-  expects(dtype.has_value(), "dtype is none of float64, complex128, float32, complex64, float16, bfloat16");
+  if (!dtype) throw Error(Errc::invalid_argument, "dtype is none of " + dtype_names());
   problem.operation = *op, problem.type = *dtype;
   problem.n = n, problem.p = p, problem.q = q, problem.nonzeros = nonzeros;
   return explain(make_plan(problem, this_cpu(), {ctx.simd, ctx.thread_count()}), this_cpu());

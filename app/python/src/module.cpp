@@ -8,6 +8,8 @@
 #include <mutex>
 
 #include "arrays.hpp"
+#include "tallskinny/gemm/adaptors/dlpack.hpp"
+#include "tallskinny/gemm/core/problem.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 
 namespace ts::python {
@@ -26,22 +28,12 @@ Operand operand_of_handle(void* data, const In& a, const char* name) {
   if (o.cols == 1) o.col_stride = 1;  // of one line libraries say anything
   if (o.rows == 1) o.row_stride = o.col_stride == 1 ? o.cols : 1;
   const nb::dlpack::dtype t = a.dtype();
-  const auto code = static_cast<nb::dlpack::dtype_code>(t.code);
-  using Code = nb::dlpack::dtype_code;
-  if (code == Code::Float && t.bits == 64)
-    o.type = DType::float64;
-  else if (code == Code::Float && t.bits == 32)
-    o.type = DType::float32;
-  else if (code == Code::Float && t.bits == 16)
-    o.type = DType::float16;
-  else if (code == Code::Bfloat && t.bits == 16)
-    o.type = DType::bfloat16;
-  else if (code == Code::Complex && t.bits == 128)
-    o.type = DType::complex128;
-  else if (code == Code::Complex && t.bits == 64)
-    o.type = DType::complex64;
-  else
-    fail("has a type of elements that is none of float64, complex128, float32, complex64, float16, bfloat16");
+  const auto* const type = std::find_if(std::begin(every_dtype), std::end(every_dtype), [&t](DType each) {
+    const DLDataType wanted = by_type(each, []<class T>(std::type_identity<T>) { return dl_type<T>(); });
+    return t.code == wanted.code && t.bits == wanted.bits;
+  });
+  if (type == std::end(every_dtype)) fail("has a type of elements that is none of " + dtype_names());
+  o.type = *type;
   const int kind = a.device_type();
   if (kind == nb::device::cuda::value || kind == nb::device::cuda_managed::value)
     o.space = Space::device, o.device = a.device_id();

@@ -26,6 +26,15 @@ def module_of(a):
     return sys.modules[type(a).__module__.split(".")[0]]
 
 
+def named_type(a):
+    """The name of the element type of a foreign array, and NumPy's type of that name or None."""
+    name = str(a.dtype).split(".")[-1]
+    try:
+        return name, np.dtype(name)
+    except TypeError:
+        return name, None
+
+
 def wait_for(a):
     """Until what is written into a foreign array is there."""
     if is_on_device(a):
@@ -87,7 +96,9 @@ def empty(like, shape, dtype=None):
         return np.empty(shape, dtype=_results.get(like.dtype, like.dtype) if dtype is None else dtype)
     module = module_of(like)
     if dtype is None:
-        dtype = module.float32 if str(like.dtype).split(".")[-1] in ("float16", "bfloat16") else like.dtype
+        name, known = named_type(like)
+        result = np.dtype(np.float32) if known is None else _results.get(known, known)
+        dtype = like.dtype if result.name == name else getattr(module, result.name)
     if module.__name__ == "torch":
         return module.empty(shape, dtype=dtype, device=like.device)
     with _device_of(like):
@@ -123,7 +134,7 @@ def on_host(a):
         return a.on_host()
     if hasattr(a, "detach"):
         a = a.detach().resolve_conj().resolve_neg()
-        return (a.float() if str(a.dtype) == "torch.bfloat16" else a).cpu().numpy()
+        return (a.float() if named_type(a)[1] is None else a).cpu().numpy()
     if is_on_device(a):
         return a.get() if hasattr(a, "get") else np.from_dlpack(a)
     return np.asarray(a)

@@ -6,7 +6,7 @@ import importlib
 
 import numpy as np
 
-from ._arrays import is_on_device, is_sparse, module_of, on_host, wait_for
+from ._arrays import is_on_device, is_sparse, module_of, named_type, on_host, wait_for
 
 
 def adopted(a):
@@ -60,8 +60,8 @@ class ForeignCsr:
         self.shape = tuple(int(n) for n in a.shape)
         if len(self.shape) != 2:
             raise ValueError(f"a sparse matrix has {len(self.shape)} dimensions where two are needed")
-        name = str(self.values.dtype).split(".")[-1]
-        self.dtype = np.dtype("float32" if name == "bfloat16" else name)
+        known = named_type(self.values)[1]
+        self.dtype = np.dtype(np.float32) if known is None else known
 
     @property
     def device(self):

@@ -47,7 +47,7 @@ int kernel_command(app::Arguments arguments) {
         {"the source of a sparse product on an A100", "tsbench kernel spmm float32 1e6 1e6 8 --arch sm_80 --source"}},
        "Exit code 1 when the kernel spills or exceeds its budget of registers and shared memory."});
   options.positional("OP", operation, "the operation")
-      .positional("TYPE", type, "float64, complex128, float32, complex64, float16 or bfloat16")
+      .positional("TYPE", type, dtype_names(" or "))
       .positional("n", problem.problem.n, "rows")
       .positional("m", problem.problem.p, "columns of the first operand")
       .positional("k", problem.problem.q, "columns of the second operand", false)

@@ -168,6 +168,18 @@ TS_INLINE double widen(float16 x) {
   return (x.bits & 0x8000u) != 0 ? -value : value;
 }
 
+/// use(the elements of x in their type). As by_real_type, whose copy for a wider instruction set must not be shared.
+template <class Use>
+TS_INLINE auto with_values(const Rows& x, const Use& use) {
+  switch (x.type()) {
+#define TS_CASE(T) \
+  case dtype_of<T>: return use(static_cast<const T*>(x.values()));
+    TS_FOR_EACH_REAL_TYPE(TS_CASE)
+#undef TS_CASE
+    default: return use(static_cast<const double*>(x.values()));
+  }
+}
+
 template <class T>
 TS_INLINE void centred_row(const T* __restrict x, index_t stride, double scale, bool scaled,
                            const double* __restrict shift, index_t d, double* __restrict row) {
@@ -182,16 +194,8 @@ void centred(const Rows& x, index_t i, const double* shift, double* row) {
   const index_t d = x.cols(), stride = x.col_stride(), first = i * x.row_stride();
   const double scale = x.scale(i);
   const bool scaled = x.has_scale();
-  const void* values = x.values();
-  switch (x.type()) {
-    case DType::float32:
-      return centred_row(static_cast<const float*>(values) + first, stride, scale, scaled, shift, d, row);
-    case DType::float16:
-      return centred_row(static_cast<const float16*>(values) + first, stride, scale, scaled, shift, d, row);
-    case DType::bfloat16:
-      return centred_row(static_cast<const bfloat16*>(values) + first, stride, scale, scaled, shift, d, row);
-    default: return centred_row(static_cast<const double*>(values) + first, stride, scale, scaled, shift, d, row);
-  }
+  with_values(x,
+              [&](const auto* values) TS_LAMBDA { centred_row(values + first, stride, scale, scaled, shift, d, row); });
 }
 
 #include "tallskinny/gemm/assign/cpu/pack.ipp"

@@ -129,12 +129,7 @@ void pack_type(const Rows& x, const index_t* rows, const Packing<S>& p, double* 
 template <class S>
 void pack(const Rows& x, const index_t* rows, const Packing<S>& p, double* row, S* tile, S* squared_norms) {
   using V = typename Types<S>::Vec;
-  switch (x.type()) {
-    case DType::float32: pack_type<S, float>(x, rows, p, row, tile); break;
-    case DType::float16: pack_type<S, float16>(x, rows, p, row, tile); break;
-    case DType::bfloat16: pack_type<S, bfloat16>(x, rows, p, row, tile); break;
-    default: pack_type<S, double>(x, rows, p, row, tile);
-  }
+  with_values(x, [&]<class T>(const T*) TS_LAMBDA { pack_type<S, T>(x, rows, p, row, tile); });
   V norm[row_vectors] = {};
   for (index_t j = 0; j < x.cols(); ++j)
 #pragma GCC unroll 4

@@ -31,18 +31,12 @@ TS_INLINE void by_few_rows(const Rows& x, index_t count, const Number& number, c
 template <class Number, class Weight, class Use>
 TS_INLINE void for_few_rows(const Rows& x, index_t count, const Number& number, const Weight& weight, const Use& use) {
   const bool plain = x.col_stride() == 1 && !x.has_scale();
-  const auto of_type = [&]<class T>(const T*) TS_LAMBDA {
+  with_values(x, [&]<class T>(const T*) TS_LAMBDA {
     if (plain)
       by_few_rows<T, true>(x, count, number, weight, use);
     else
       by_few_rows<T, false>(x, count, number, weight, use);
-  };
-  switch (x.type()) {
-    case DType::float32: return of_type(static_cast<const float*>(nullptr));
-    case DType::float16: return of_type(static_cast<const float16*>(nullptr));
-    case DType::bfloat16: return of_type(static_cast<const bfloat16*>(nullptr));
-    default: return of_type(static_cast<const double*>(nullptr));
-  }
+  });
 }
 
 /// See split() in cluster_sums.cpp.
@@ -122,12 +116,8 @@ double squared_distance_of_rows(const Rows& x, index_t a, index_t b, const doubl
     for (index_t j = 0; j < 2 * d; ++j) room[j] *= scale;
     return squared_distance(room, room + d, d);
   }
-  switch (x.type()) {
-    case DType::float32: return squared_distance_of_plain<float>(x, a, b, shift, scale);
-    case DType::float16: return squared_distance_of_plain<float16>(x, a, b, shift, scale);
-    case DType::bfloat16: return squared_distance_of_plain<bfloat16>(x, a, b, shift, scale);
-    default: return squared_distance_of_plain<double>(x, a, b, shift, scale);
-  }
+  return with_values(x,
+                     [&]<class T>(const T*) TS_LAMBDA { return squared_distance_of_plain<T>(x, a, b, shift, scale); });
 }
 
 template <class S>

@@ -16,7 +16,7 @@ namespace ts::inline v0 {
 /// x(i, j) * row_scale[i] rounded to float64 when scales are set. Owns nothing.
 class Rows {
  public:
-  /// T: double, float, float16 or bfloat16, constant or not, in either layout.
+  /// T: any real element type, constant or not, in either layout.
   template <class T, Layout L>
   Rows(const MatrixView<T, Space::host, L>& x) noexcept
       : values_(x.data()),

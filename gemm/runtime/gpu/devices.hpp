@@ -32,7 +32,7 @@ struct DeviceInfo {
   double float64_tensor_flops = 1e12;     ///< as fast as float64_flops where there are no such units
   double float32_flops = 1e13;
   double tf32_tensor_flops = 5e13;
-  double half_tensor_flops = 1e14;  ///< float16 and bfloat16 inputs, float32 sums
+  double half_tensor_flops = 1e14;  ///< 16-bit inputs, float32 sums
   double launch_seconds = 4e-6;
   std::shared_ptr<const TunedTable> tuned;  ///< measured choices among kernels; none: the model decides
   bool libraries = true;                    ///< plans may name NVIDIA's libraries, which take 0.1 to 0.4 s to load
