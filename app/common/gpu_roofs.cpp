@@ -15,7 +15,7 @@ constexpr int rounds = 4096;
 std::vector<cuda::KernelPlan> read_plans(const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
   for (const int stages : {0, 4, 8, 12}) {
-    if (stages > 0 && device.capability() < 90) break;
+    if (stages > 0 && !device.features().bulk_copies) break;
     const cuda::RoofReadPolicy policy{.bulk = stages > 0, .stages = std::max(1, stages)};
     cuda::KernelPlan& plan = plans.emplace_back(cuda::plan_of("roof_read", policy));
     plan.grid = static_cast<unsigned>(device.multiprocessors * policy.blocks_at_once());
@@ -38,7 +38,7 @@ std::vector<Unit> units(const cuda::DeviceInfo& device) {
           {{RoofUnit::float32, 8}, &cuda::DeviceInfo::float32_flops, 2.0 * 32},
           {{RoofUnit::float64_tensor, 4},
            &cuda::DeviceInfo::float64_tensor_flops,
-           device.capability() >= 90 ? 2.0 * 16 * 8 * 16 : 2.0 * 8 * 8 * 4},
+           device.features().long_float64 ? 2.0 * 16 * 8 * 16 : 2.0 * 8 * 8 * 4},
           {{RoofUnit::tf32_tensor, 8}, &cuda::DeviceInfo::tf32_tensor_flops, 2.0 * 16 * 8 * 8},
           {{RoofUnit::half_tensor, 8}, &cuda::DeviceInfo::half_tensor_flops, 2.0 * 16 * 8 * 16}};
 }

@@ -28,8 +28,8 @@ BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept {
   constexpr double much = 30e9;
   return {device.multiprocessors,
           device.shared_bytes_per_block,
-          device.capability() >= 90,
-          device.capability() == 90,
+          device.features().bulk_copies,
+          device.features().warpgroups,
           1,
           device.read_bytes_per_second > much * device.multiprocessors};
 }

@@ -22,8 +22,8 @@ struct TallOperand {
 struct BlockLimits {
   int multiprocessors = 132;
   int shared_bytes = 227 * 1024;  ///< that one block may use
-  bool bulk_copies = true;        ///< the copy engine of sm_90 and later
-  bool warpgroups = false;        ///< the tensor instructions of sm_90a
+  bool bulk_copies = true;        ///< as DeviceFeatures has it
+  bool warpgroups = false;        ///< as DeviceFeatures has it
   int residents = 1;              ///< blocks that should share a multiprocessor where they can
   bool few_requests = false;      ///< memory slows down when it is asked for more than it can bring
   friend bool operator==(const BlockLimits&, const BlockLimits&) = default;

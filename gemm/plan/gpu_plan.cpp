@@ -114,7 +114,7 @@ std::string explain(const GpuPlan& plan, const DeviceInfo& device) {
                          std::string(name_of(plan.bound)).c_str()));
   line("predicted", time_text(plan.seconds));
   std::string kernel(plan.kernel.family);
-  for (const auto& [name, value] : plan.kernel.defines) kernel.append(" ").append(name).append("=").append(value);
+  for (const auto& [name, value] : defines_of(plan.kernel)) kernel.append(" ").append(name).append("=").append(value);
   line("kernel", kernel);
   line("chosen by", plan.gain > 0
                         ? format("the device's tuned table: %.3f times as fast as the model's choice", plan.gain)

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/runtime/gpu/architectures.hpp"
 #include "tallskinny/gemm/runtime/gpu/disk_cache.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
 
@@ -129,8 +130,8 @@ void TunedTable::merge(const TunedTable& other) {
 }
 
 bool has_defines(const KernelPlan& kernel, const Defines& defines) {
-  return std::all_of(defines.begin(), defines.end(), [&](const auto& wanted) {
-    return std::find(kernel.defines.begin(), kernel.defines.end(), wanted) != kernel.defines.end();
+  return std::all_of(defines.begin(), defines.end(), [all = defines_of(kernel)](const auto& wanted) {
+    return std::find(all.begin(), all.end(), wanted) != all.end();
   });
 }
 
@@ -139,6 +140,12 @@ TunedTable shipped_table(const std::string& device_name) {
     if (device_name.find(table.text.substr(2, table.text.find(',') - 2)) != std::string::npos)
       return TunedTable(table.text);
   return {};
+}
+
+DeviceInfo typical_device(const std::string& arch) {
+  DeviceInfo d = assumed_device(arch);
+  d.tuned = std::make_shared<const TunedTable>(shipped_table(d.name));
+  return d;
 }
 
 TunedTable users_table(const std::string& device_name) {

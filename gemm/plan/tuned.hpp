@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tallskinny/gemm/plan/gpu_problem.hpp"
+#include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
 namespace ts::inline v0::cuda {
@@ -54,6 +55,9 @@ class TunedTable {
 /// The table that ships with the library for devices whose name has what a file of plan/tuned begins with: "#
 /// H100,". Empty for other devices.
 [[nodiscard]] TunedTable shipped_table(const std::string& device_name);
+/// A well-known device of an architecture (runtime/gpu/architectures.hpp) with its shipped table, to plan and compile for
+/// without having one. @throws Error(invalid_argument) that lists the names there are.
+[[nodiscard]] DeviceInfo typical_device(const std::string& arch);
 /// The user's own table of a device, in the cache folder; a table that cannot be kept or read is none.
 [[nodiscard]] TunedTable users_table(const std::string& device_name);
 void keep_users_table(const std::string& device_name, const TunedTable& table);

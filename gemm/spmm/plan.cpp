@@ -26,8 +26,7 @@ struct SpmmModel {
   index_t least_blocks = 2, most_blocks = 6;  ///< of a multiprocessor
   index_t registers = 65536;
   // By parts: one pass unless so many of 16 lanes would idle; bytes that a lane has under way.
-  index_t idle_of_16 = 6, bytes_under_way = 64, more_under_way = 128, beside_parts = 28, beside_wide_parts = 44,
-          beside_on_sm_100 = 4;
+  index_t idle_of_16 = 6, bytes_under_way = 64, more_under_way = 128, beside_parts = 28, beside_wide_parts = 44;
   // What rows of X cost that are far from each other: the share of the memory's rate that each kernel reaches. By whole
   // rows it is less where a row of X has few bytes, and in several passes.
   double rows_gather = 0.95, rows_gather_of_few = 0.7, rows_gather_of_passes = 0.75, parts_gather = 0.85;
@@ -127,7 +126,7 @@ SpmmPolicy parts_policy(const GpuProblem& problem, const DeviceInfo& device, ind
   const index_t registers = 3 * sums + p.unroll * (words + pr.index_bytes / 4) +
                             ceil_div(static_cast<index_t>(size_of(pr.type)), 2) +
                             (p.passes() > 1 || p.shifted || p.strided ? model.beside_wide_parts : model.beside_parts) +
-                            (device.compute_major >= 10 ? model.beside_on_sm_100 : 0);
+                            device.features().more_registers;
   p.blocks = static_cast<int>(std::clamp<index_t>(model.registers / p.threads / registers, model.least_blocks,
                                                   long_halves ? model.least_blocks + 1 : model.most_blocks));
   return p;
@@ -210,7 +209,7 @@ std::vector<Candidate> spmm_candidates(const GpuProblem& problem, const DeviceIn
   // Of one piece, half of what a team has: with fewer registers, more blocks hide what they wait for.
   const auto piece_bytes = static_cast<index_t>(rows.vector * size_of(rows.type));
   const bool has_registers = piece_bytes >= 4 && rows.index_bytes == 4 && parts_of(rows.type) == 1 && !rows.shifted &&
-                             !rows.strided && device.capability() == 90;
+                             !rows.strided && device.features().spare_registers;
   const index_t few = lanes == 1 && rows.passes() == 1 && has_registers ? 4 * piece_bytes : model.bytes_under_way;
   for (const index_t some : {lanes, std::max<index_t>(lanes / 2, 1)})
     for (const index_t under_way : {model.bytes_under_way, model.more_under_way, few}) {

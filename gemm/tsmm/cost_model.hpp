@@ -47,11 +47,12 @@ struct TsmmCostModel {
   double first_slots = 0.5, late = 0.2, group_cycles = 300;
 };
 
-inline constexpr TsmmCostModel tsmm_on_h100{};
+inline constexpr TsmmCostModel tsmm_cost{};
 /// An H200 brings 35e9 bytes a second and multiprocessor, an H100 24e9. Chunks of 4, 6 and 8 KiB reach 83, 89 and 96 %
 /// of the copy roof, however many are under way; four teams, which wait for each other, a tenth less than one, eight
 /// half; four warps a fifth less than eight, two a third (tests/bench/results/requests-2026-11-22-h200.txt).
-inline constexpr TsmmCostModel tsmm_on_h200{.short_chunk = 0.045, .asking_teams = 0.02, .asking_warps_power = 0.3};
+inline constexpr TsmmCostModel tsmm_cost_of_few_requests{
+    .short_chunk = 0.045, .asking_teams = 0.02, .asking_warps_power = 0.3};
 
 /// Where workers of tsmm.cuh serve at all: scalars of the shape.
 struct TsmmLimits {
@@ -74,7 +75,7 @@ struct WideCostModel {
   double float64_instruction = 64, split_instruction = 39, split_short_instruction = 26;  ///< of 16 x 8 x 16
   double tensor = 1.1, stage = 200, k_block = 100;  ///< cycles of stages and blocks of K beside instructions
 };
-inline constexpr WideCostModel wide_on_h100{};
+inline constexpr WideCostModel wide_cost{};
 
 /// Where tsmm_wide.cuh serves TSM2R. As measured on an H100: shorter rows, and elements of fewer bytes, are read as
 /// fast by the inner product, which starts faster.

@@ -177,7 +177,7 @@ void add_space(std::vector<ScoredTsmm>& all, const TsmmSpace& space, const TsmmP
           k.groups = warps / (column_warps * teams);
           k.bulk_y = shape.bulk_y && k.team_rows() * k.q * k.result_bytes() % 16 == 0;
           if (fit_slots(k, limits))
-            all.push_back({k, cost_of(k, rows, limits.few_requests ? tsmm_on_h200 : tsmm_on_h100)});
+            all.push_back({k, cost_of(k, rows, limits.few_requests ? tsmm_cost_of_few_requests : tsmm_cost)});
         }
 }
 

@@ -88,7 +88,7 @@ std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& devi
           for (const int boxes : box_counts) {
             k.arithmetic = arithmetic, k.tiles = tiles, k.teams = teams, k.column_warps = column_warps, k.boxes = boxes;
             if (serves(k) && fit_stages(k, device))
-              all.push_back({k, cost_of(problem.problem, k, device.multiprocessors, wide_on_h100)});
+              all.push_back({k, cost_of(problem.problem, k, device.multiprocessors, wide_cost)});
           }
   // Of policies that cost the same, that of the smaller pieces.
   const auto key = [](const ScoredWide& s) {
@@ -122,7 +122,7 @@ index_t wide_widest(DType type) noexcept { return 128 / parts_of(type); }
 std::vector<Candidate> wide_candidates(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   const bool tsm2r = pr.operation == Operation::tsm2r;
-  if ((pr.operation != Operation::tsmm && !tsm2r) || device.capability() < 90) return {};
+  if ((pr.operation != Operation::tsmm && !tsm2r) || !device.features().bulk_copies) return {};
   if (pr.n < 1 || pr.n >= (index_t{1} << 31) || pr.q < 1 || pr.q > wide_widest(pr.type)) return {};
   // The copy engine wants lines a multiple of 16 bytes apart.
   const Form& x = problem.first;

@@ -160,7 +160,7 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a
   // All columns at once where the kernel takes them, else panels, which it takes however they lie. All ranks
   // cut alike, and all devices at level gpu_to_gpu.
   const bool alone = !distributed(ctx) && ctx.determinism == Determinism::run_to_run;
-  const index_t most = alone && run && ctx.stream.device().capability() >= 90 ? cuda::inner_scalars_max : 96;
+  const index_t most = alone && run && ctx.stream.device().features().bulk_copies ? cuda::inner_scalars_max : 96;
   const bool whole = a.cols * parts_of(dtype_of<T>) <= most;
   const index_t width = whole ? a.cols : inner_width<T>(a.cols, cuda::inner_scalars_any);
   for (index_t i = 0; i < a.cols; i += width)

@@ -84,7 +84,7 @@ inline constexpr int cluster_blocks = 8;
 }
 
 [[nodiscard]] constexpr const InnerCostModel& inner_cost_model(const BlockLimits& limits) noexcept {
-  return limits.few_requests ? inner_on_h200 : inner_on_h100;
+  return limits.few_requests ? inner_cost_of_few_requests : inner_cost;
 }
 
 /// Every tiling whose sums fit into registers, best first.

@@ -1,7 +1,7 @@
 // What holds of every operation on a GPU: which kernels it starts, that it can be captured, that its bits
 // repeat. The cases tagged [sanitize] are small enough for compute-sanitizer.
 #include "tallskinny/tests/support/every_operation.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
 #include "tallskinny/tests/support/engine.hpp"

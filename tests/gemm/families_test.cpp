@@ -81,13 +81,13 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
 /// The best candidate of `family` for each problem, each kernel once.
 std::vector<cuda::KernelPlan> plans_of(const cuda::Family& family, const cuda::DeviceInfo& device) {
   std::vector<cuda::KernelPlan> plans;
-  std::set<cuda::Defines> seen;
+  std::set<std::vector<index_t>> seen;
   const auto add = [&](const std::vector<cuda::GpuProblem>& problems) {
     for (const cuda::GpuProblem& problem : problems) {
       auto candidates = family.candidates(problem, device);
       const auto best = std::min_element(candidates.begin(), candidates.end(),
                                          [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-      if (best != candidates.end() && seen.insert(best->kernel.defines).second) plans.push_back(best->kernel);
+      if (best != candidates.end() && seen.insert(best->kernel.members).second) plans.push_back(best->kernel);
     }
   };
   for (const Operation op : every_operation) {

@@ -4,7 +4,8 @@
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/runtime/gpu/architectures.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
 
@@ -33,7 +34,7 @@ void print_compiled(const cuda::KernelPlan& plan, const std::string& arch) {
 }  // namespace
 
 int kernel_command(app::Arguments arguments) {
-  std::string operation, type, arch = "sm_90a", layout = "rows";
+  std::string operation, type, arch = cuda::usual_architecture(), layout = "rows";
   cuda::GpuProblem problem;
   cuda::GpuOverrides wish{{}, true};
   bool source = false, gaps = false;
@@ -43,15 +44,15 @@ int kernel_command(app::Arguments arguments) {
        "The kernel that a GPU would run for an operation: its plan, how it compiles, what it uses. Needs no "
        "GPU.",
        "OP TYPE n m k [options]",
-       {{"norms of 12 columns on an H100", "tsbench kernel column_norms float64 1e8 12"},
-        {"the source of a sparse product on an A100", "tsbench kernel spmm float32 1e6 1e6 8 --arch sm_80 --source"}},
+       {{"norms of 12 columns", "tsbench kernel column_norms float64 1e8 12"},
+        {"the source of a sparse product", "tsbench kernel spmm float32 1e6 1e6 8 --source"}},
        "Exit code 1 when the kernel spills or exceeds its budget of registers and shared memory."});
   options.positional("OP", operation, "the operation")
       .positional("TYPE", type, dtype_names(" or "))
       .positional("n", problem.problem.n, "rows")
       .positional("m", problem.problem.p, "columns of the first operand")
       .positional("k", problem.problem.q, "columns of the second operand", false)
-      .value("arch", "ARCH", arch, "sm_80, sm_90a or sm_100")
+      .value("arch", "ARCH", arch, cuda::architecture_names(" or "))
       .value("family", "NAME", wish.family, "only kernels of this family")
       .value("layout", "rows|columns", layout, "of the tall operands")
       .flag("gaps", gaps, "tall operands have gaps between their lines and the least alignment")

@@ -8,7 +8,8 @@
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/runtime/gpu/architectures.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
@@ -65,16 +66,16 @@ std::map<std::string, cuda::CompileJob> default_kernels(const std::string& arch,
 }  // namespace
 
 int pack_command(app::Arguments arguments) {
-  std::string archs = "sm_80,sm_90a,sm_100", programs = "all", output;
+  std::string archs = cuda::architecture_names(",", ","), programs = "all", output;
   int threads = 0;
   app::Options options({"tsbench pack",
                         "The GPU kernels that tssolve and tskmeans start by default, listed or compiled. Needs no GPU.",
                         "[options]",
                         {{"how many there are", "tsbench pack"},
-                         {"those for H100 and H200, in a file that TALLSKINNY_KERNELS can name",
-                          "tsbench pack --arch sm_90a --output kernels.pack"}},
+                         {"those for one architecture, in a file that TALLSKINNY_KERNELS can name",
+                          "tsbench pack --arch " + cuda::usual_architecture() + " --output kernels.pack"}},
                         "Programs look for share/tallskinny/kernels.pack beside the folder that they are in."});
-  options.value("arch", "ARCH,...", archs, "sm_80, sm_90a, sm_100")
+  options.value("arch", "ARCH,...", archs, cuda::architecture_names())
       .value("programs", "all|tssolve|tskmeans", programs, "whose kernels")
       .value("output", "FILE", output, "the file that they are compiled into")
       .value("threads", "N", threads, "0: as many as there are", app::at_least(0));

@@ -21,7 +21,7 @@ std::set<std::string> differences(const std::vector<cuda::KernelPlan>& kernels) 
   std::set<std::string> names;
   const auto is_call = [](const cuda::KernelPlan& kernel) { return kernel.grid == 0; };
   for (const cuda::KernelPlan& kernel : kernels)
-    for (const auto& define : kernel.defines)
+    for (const auto& define : defines_of(kernel))
       if (is_call(kernel) || std::any_of(kernels.begin(), kernels.end(), [&](const auto& other) {
             return !is_call(other) && !cuda::has_defines(other, {define});
           }))
@@ -32,7 +32,8 @@ std::set<std::string> differences(const std::vector<cuda::KernelPlan>& kernels) 
 /// Stands for an operation that no single kernel carries out.
 cuda::Candidate cut_into_panels() {
   cuda::Candidate candidate;
-  candidate.kernel.family = "panels", candidate.kernel.defines = {{"panels", "1"}}, candidate.kernel.grid = 0;
+  candidate.kernel.family = "panels", candidate.kernel.grid = 0;
+  candidate.kernel.policy.members = "panels", candidate.kernel.members = {1};
   return candidate;
 }
 
@@ -59,7 +60,7 @@ Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t mo
   const auto names = differences(everything);
   for (std::size_t k = 0; k < everything.size(); ++k) {
     cuda::Defines mark;
-    for (const auto& define : everything[k].defines)
+    for (const auto& define : defines_of(everything[k]))
       if (names.contains(define.first)) mark.push_back(define);
     const auto first = std::find_if(everything.begin(), everything.end(),
                                     [&](const auto& kernel) { return cuda::has_defines(kernel, mark); });

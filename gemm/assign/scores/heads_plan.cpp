@@ -65,7 +65,7 @@ bool may_choose(const AssignProblem& p, const DeviceInfo& device) {
   constexpr index_t least_columns = 96, most_rows = index_t{1} << 27;
   const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d);
   const bool halves = p.rows.type == DType::float16 || p.rows.type == DType::float32;
-  return device.capability() == 90 && p.rows.plain && halves && !p.wide && !p.fast && p.rows.d >= least_columns &&
+  return device.features().warpgroups && p.rows.plain && halves && !p.wide && !p.fast && p.rows.d >= least_columns &&
          p.rows.n <= most_rows && products >= least_products;
 }
 

@@ -113,7 +113,7 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
   if (group == 1) group = 0;
   const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > (p.margin ? 48 : 56);
   // Confirming takes few registers, and waits.
-  const bool light = confirms && halves && steps <= 2 && device.capability() >= 90;
+  const bool light = confirms && halves && steps <= 2 && device.features().bulk_copies;
   const index_t most_blocks = heavy ? 1 : light ? 3 : 2;
   const index_t blocks = std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
   policy.row_tiles = as_int(rows), policy.group = as_int(group), policy.ahead = ahead;
@@ -252,7 +252,7 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     if (!p.fast && !decides) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
     return plans;
   }
-  if (device.capability() == 90 && (plans.steps > most_steps || p.k * plans.steps >= many_products)) {
+  if (device.features().warpgroups && (plans.steps > most_steps || p.k * plans.steps >= many_products)) {
     plans.chunk = p.k <= 64 ? 64 : 128;
     plans.padded = ceil_div(p.k, plans.chunk) * plans.chunk;
     plans.steps = ceil_div(plans.steps, steps_of_stage(p.rows.d)) * steps_of_stage(p.rows.d);
@@ -281,7 +281,7 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
 
 std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device,
                                             bool bounded) {
-  if (device.capability() != 90 || plans.chunk != 128 || p.margin || p.fast) return std::nullopt;
+  if (!device.features().warpgroups || plans.chunk != 128 || p.margin || p.fast) return std::nullopt;
   return assign_groups_plan(p, 1, plans, device, {true, bounded});
 }
 

@@ -57,7 +57,7 @@ std::optional<NearerPlans> nearer_plans(index_t rows, index_t d, const DeviceInf
   index_t steps = ceil_div(d, 16) + 1;
   while (steps % 3 != 0 && steps % 4 != 0) ++steps;
   NearerPlans plans{16 * (steps - 1), {}, {}, {}, {}};
-  if (device.capability() != 90) return std::nullopt;
+  if (!device.features().warpgroups) return std::nullopt;
   plans.tiles = heads_tiles_plan(rows, {plans.columns, HeadNumbers::float16}, true, device);
   if (policy_of<HeadsTilesPolicy>(plans.tiles).groups == 0) return std::nullopt;
   plans.heads = seed_heads_plan(rows, device);

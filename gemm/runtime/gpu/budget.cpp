@@ -10,7 +10,7 @@ constexpr int registers_per_block = 65536;  // of every architecture that kernel
 void expect_within_budget(const KernelPlan& plan, const Attributes& a) {
   const auto fail = [&](const std::string& excess) {
     std::string text = std::string(plan.family) + " with";
-    for (const auto& [name, value] : plan.defines) text.append(" ").append(name).append("=").append(value);
+    for (const auto& [name, value] : defines_of(plan)) text.append(" ").append(name).append("=").append(value);
     throw Error(Errc::device_failure, text + ": " + excess);
   };
   const auto over = [&](const char* what, int used, int allowed) {

@@ -1,4 +1,4 @@
-// Compiling kernels at run time: (family, defines, architecture) -> machine code. Needs NVRTC but no GPU.
+// Compiling kernels at run time: (family, policy, architecture) -> machine code. Needs NVRTC but no GPU.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +25,8 @@ struct Attributes {
 
 struct CompileJob {
   std::string family;
-  Defines defines;
-  std::string arch;              ///< "sm_90a"
+  std::vector<index_t> members;  ///< KernelPlan::members
+  std::string arch;              ///< DeviceInfo::arch()
   SourceFiles beside = nullptr;  ///< KernelPlan::beside
   PolicyType policy = {};        ///< KernelPlan::policy
 };

@@ -2,8 +2,8 @@
 
 #include <array>
 
+#include "tallskinny/gemm/runtime/gpu/architectures.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
-#include "tallskinny/gemm/runtime/gpu/rates.hpp"
 
 namespace ts::inline v0::cuda {
 

@@ -13,6 +13,16 @@ class TunedTable;  // plan/tuned.hpp has it
 /// runtime.
 [[nodiscard]] std::shared_ptr<const TunedTable> tuned_for(const std::string& device_name);
 
+/// What the chips of an architecture have beside those of compute capability 8.0, as far as plans ask.
+struct DeviceFeatures {
+  bool bulk_copies = false;      ///< a copy engine that fills shared memory, and clusters of blocks
+  bool early_starts = false;     ///< a kernel may start while the one before it ends
+  bool long_float64 = false;     ///< float64 tensor instructions of 16 x 8 x 16
+  bool warpgroups = false;       ///< tensor instructions of warpgroups, and registers that warps give to others
+  bool spare_registers = false;  ///< kernels of sparse rows leave registers for more blocks
+  int more_registers = 0;        ///< that the compiler takes for such a kernel beyond what others need
+};
+
 /// A plain value, so that plans for any device can be made and tested without one. Rates are assumed from the
 /// kind of device; `tsbench gpu` measures them.
 struct DeviceInfo {
@@ -38,9 +48,10 @@ struct DeviceInfo {
   bool libraries = true;                    ///< plans may name NVIDIA's libraries, which take 0.1 to 0.4 s to load
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 
-  /// Compute capability as one number: 80, 90, 100.
+  /// Compute capability as one number: 80 for 8.0. Plans ask for features.
   [[nodiscard]] int capability() const noexcept { return 10 * compute_major + compute_minor; }
-  /// The name under which kernels are compiled for it: "sm_80", "sm_90a", "sm_100".
+  [[nodiscard]] const DeviceFeatures& features() const noexcept;
+  /// The name under which kernels are compiled for it.
   [[nodiscard]] std::string arch() const;
 };
 

@@ -26,13 +26,8 @@ namespace {
 using detail::Kernel;
 
 std::string key_of(const KernelPlan& plan) {
-  std::string key(plan.family);
-  for (const auto& [name, value] : plan.defines) {
-    key += ' ';
-    key += name;
-    key += '=';
-    key += value;
-  }
+  std::string key = std::string(plan.family) + " " + std::string(plan.policy.name);
+  for (const index_t member : plan.members) key.append(" ").append(std::to_string(member));
   return key;
 }
 
@@ -133,7 +128,7 @@ void expect_parameters(const Kernel& kernel, const KernelPlan& plan, std::span<c
 CUresult start(CUfunction function, const KernelPlan& plan, const Stream& on, void** arguments) {
   CUstream stream = on.handle();
   const auto shared_bytes = static_cast<unsigned>(plan.shared_bytes);
-  const bool overlaps = plan.overlaps && on.device().capability() >= 90;
+  const bool overlaps = plan.overlaps && on.device().features().early_starts;
   if ((!overlaps && !plan.meets) || driver().launch_with == nullptr)
     return driver().launch_kernel(function, plan.grid, 1, 1, plan.block, 1, 1, shared_bytes, stream, arguments,
                                   nullptr);

@@ -42,14 +42,14 @@ void launch(const Context& ctx, const KernelPlan& plan, const Args&... args) {
 /// @throws Error(invalid_argument) when the plan has another policy.
 template <class P>
 void launch_with(const Context& ctx, const KernelPlan& plan, const typename P::Arguments& arguments) {
-  expect_policy(plan, {P::header, P::name});
+  expect_policy(plan, {P::header, P::name, P::member_names});
   detail::launch(ctx, plan, detail::list(arguments));
 }
 
 /// The same where P::Arguments depends on a type, that of results or elements.
 template <class P, class R>
 void launch_with(const Context& ctx, const KernelPlan& plan, const typename P::template Arguments<R>& arguments) {
-  expect_policy(plan, {P::header, P::name});
+  expect_policy(plan, {P::header, P::name, P::member_names});
   detail::launch(ctx, plan, detail::list(arguments));
 }
 
@@ -65,12 +65,12 @@ class ReadyKernel {
   }
   template <class P>
   void launch_with(const Context& ctx, const typename P::Arguments& arguments) const {
-    expect_policy(plan_, {P::header, P::name});
+    expect_policy(plan_, {P::header, P::name, P::member_names});
     detail::launch(ctx, plan_, detail::list(arguments), &kernel_);
   }
   template <class P, class R>
   void launch_with(const Context& ctx, const typename P::template Arguments<R>& arguments) const {
-    expect_policy(plan_, {P::header, P::name});
+    expect_policy(plan_, {P::header, P::name, P::member_names});
     detail::launch(ctx, plan_, detail::list(arguments), &kernel_);
   }
 

@@ -11,15 +11,13 @@
 //   };
 //
 // A kernel is compiled from `#include header`, one line `constexpr RandomFillPolicy policy{...};`, and its own
-// file, which says policy.vector, and `if constexpr` where it chooses. Plans carry the members as text
-// (KernelPlan::defines).
+// file, which says policy.vector, and `if constexpr` where it chooses. Plans carry the members as numbers
+// (KernelPlan::members).
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
 
@@ -42,25 +40,20 @@ template <class P, class... Any>
 
 }  // namespace detail
 
-/// The members of a policy as text.
+/// The members of a policy as numbers.
 template <class P>
-[[nodiscard]] Defines members_of(P policy) {
-  Defines members;
+[[nodiscard]] std::vector<index_t> members_of(P policy) {
+  std::vector<index_t> members;
   policy.members([&members](auto... values) {
     static_assert(detail::count_members<P>() == sizeof...(values), "TS_POLICY leaves a member out");
-    std::string_view names = P::member_names;
-    for (const index_t value : std::array<index_t, sizeof...(values)>{static_cast<index_t>(values)...}) {
-      const std::size_t comma = std::min(names.find(','), names.size());
-      members.emplace_back(names.substr(0, comma), std::to_string(value));
-      names.remove_prefix(std::min(comma + 2, names.size()));
-    }
+    members = {static_cast<index_t>(values)...};
   });
   return members;
 }
 
 /// The type of a policy, as compilers are told of it.
 template <class P>
-inline constexpr PolicyType policy_type{P::header, P::name};
+inline constexpr PolicyType policy_type{P::header, P::name, P::member_names};
 
 /// A plan of the kernel `family` with this policy; its launch is left to the caller.
 template <class P>
@@ -68,7 +61,7 @@ template <class P>
   KernelPlan plan;
   plan.family = family;
   plan.policy = policy_type<P>;
-  plan.defines = members_of(policy);
+  plan.members = members_of(policy);
   return plan;
 }
 
@@ -77,8 +70,8 @@ template <class P>
 [[nodiscard]] P policy_of(const KernelPlan& plan) {
   expect_policy(plan, policy_type<P>);
   P policy{};
-  policy.members([text = plan.defines.begin()](auto&... values) mutable {
-    ((values = static_cast<std::decay_t<decltype(values)>>(std::stoll((text++)->second))), ...);
+  policy.members([next = plan.members.begin()](auto&... values) mutable {
+    ((values = static_cast<std::decay_t<decltype(values)>>(*next++)), ...);
   });
   return policy;
 }

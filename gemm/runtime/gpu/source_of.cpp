@@ -5,7 +5,7 @@
 namespace ts::inline v0::cuda {
 
 CompileJob job_of(const KernelPlan& plan, const std::string& arch) {
-  return {std::string(plan.family), plan.defines, arch, plan.beside, plan.policy};
+  return {std::string(plan.family), plan.members, arch, plan.beside, plan.policy};
 }
 
 std::string program_of(const CompileJob& job) {
@@ -15,13 +15,24 @@ std::string program_of(const CompileJob& job) {
     const std::string type(job.policy.name);
     // The members' own types are named by decltype: a value's text is a number, whatever its type.
     text = include(job.policy.header) + "constexpr " + type + " policy{";
-    for (const auto& [name, value] : job.defines) {
+    for (const auto& [name, value] : defines_of(job.policy, job.members)) {
       text.append("\n    .").append(name).append(" = static_cast<decltype(").append(type).append("::");
       text.append(name).append(")>(").append(value).append("),");
     }
     text += "};\n";
   }
   return text + include(source_of(job.family, job.beside).name);
+}
+
+Defines defines_of(const PolicyType& type, std::span<const index_t> members) {
+  Defines defines;
+  std::string_view names = type.members;
+  for (const index_t value : members) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    defines.emplace_back(names.substr(0, comma), std::to_string(value));
+    names.remove_prefix(std::min(comma + 2, names.size()));
+  }
+  return defines;
 }
 
 void expect_policy(const KernelPlan& plan, const PolicyType& type) {

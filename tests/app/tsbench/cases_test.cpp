@@ -1,5 +1,5 @@
 #include "tallskinny/app/tsbench/commands.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 
 #include <array>
 #include <set>

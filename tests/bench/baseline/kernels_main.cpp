@@ -23,7 +23,7 @@ struct Line {
 };
 
 using Key = std::tuple<std::string, std::string, cuda::Defines>;
-Key key_of(const Line& line) { return {line.arch, std::string(line.plan.family), line.plan.defines}; }
+Key key_of(const Line& line) { return {line.arch, std::string(line.plan.family), cuda::defines_of(line.plan)}; }
 
 /// The kernels of all cases, or of those whose name or family has `only` in it; what an operation starts twice is
 /// listed once.

@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/adaptors/dlpack.hpp"
 #include "tallskinny/gemm/adaptors/eigen.hpp"
 #include "tallskinny/gemm/adaptors/spans.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"

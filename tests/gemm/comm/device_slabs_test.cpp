@@ -1,6 +1,6 @@
 // Level gpu_to_gpu on a GPU: the bits of sums over rows depend neither on the device nor on how many slabs
 // the rows are distributed over.
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 #include "tallskinny/tests/support/sums_over_rows.hpp"
 

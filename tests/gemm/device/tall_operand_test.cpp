@@ -1,7 +1,7 @@
 // How tall operands are reached and what blocks may use, against numbers worked out by hand.
 #include "tallskinny/gemm/device/tall_operand.hpp"
 
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

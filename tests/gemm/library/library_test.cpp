@@ -6,7 +6,6 @@
 #include "tallskinny/gemm/library/plan.hpp"
 #include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
@@ -29,7 +28,7 @@ cuda::GpuProblem problem_of(Operation operation, DType type, index_t n, index_t 
 template <class Policy>
 std::shared_ptr<const cuda::TunedTable> table_of(const cuda::GpuProblem& problem, const Policy& policy) {
   auto table = std::make_shared<cuda::TunedTable>();
-  table->set(cuda::tuned_key(problem), {cuda::members_of(policy), 1.5});
+  table->set(cuda::tuned_key(problem), {cuda::defines_of(cuda::plan_of("", policy)), 1.5});
   return table;
 }
 

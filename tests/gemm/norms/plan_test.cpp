@@ -1,7 +1,7 @@
 // Policies and launches of column norms, by hand.
 #include "tallskinny/gemm/norms/plan.hpp"
 
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

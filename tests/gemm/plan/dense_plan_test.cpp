@@ -1,6 +1,6 @@
 // Plans of the dense kernels, made without a GPU: every shape and form has one that fits the device.
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/tsmm/plan.hpp"
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
@@ -24,7 +24,7 @@ std::vector<cuda::Form> forms_of(DType type) {
 }
 
 std::string define_of(const cuda::KernelPlan& plan, std::string_view name) {
-  for (const auto& [key, value] : plan.defines)
+  for (const auto& [key, value] : cuda::defines_of(plan))
     if (key == name) return value;
   return "";
 }

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "tallskinny/gemm/plan/kept_plans.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 
 #include "tallskinny/tests/support/test.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

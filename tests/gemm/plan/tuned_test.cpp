@@ -1,5 +1,4 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
 
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
@@ -20,7 +19,7 @@ cuda::GpuProblem tall_times_small(index_t n, index_t width) {
 /// The defines of `kernel` that `other` does not have.
 cuda::Defines difference(const cuda::KernelPlan& kernel, const cuda::KernelPlan& other) {
   cuda::Defines some;
-  for (const auto& define : kernel.defines)
+  for (const auto& define : cuda::defines_of(kernel))
     if (!cuda::has_defines(other, {define})) some.push_back(define);
   return some;
 }

@@ -1,7 +1,7 @@
 // Panels and candidates of projections, made without a GPU.
 #include "tallskinny/gemm/project/plan.hpp"
 
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

@@ -1,7 +1,7 @@
 // Launches that fill with random numbers, by hand.
 #include "tallskinny/gemm/random/plan.hpp"
 
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/random/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/tests/support/test.hpp"

@@ -1,5 +1,5 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"

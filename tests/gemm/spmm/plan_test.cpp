@@ -9,7 +9,6 @@
 
 #include "tallskinny/gemm/library/plan.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/tests/support/test.hpp"
 

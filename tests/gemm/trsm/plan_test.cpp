@@ -1,7 +1,7 @@
 // Policies of triangular solves, by hand.
 #include "tallskinny/gemm/trsm/plan.hpp"
 
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

@@ -1,7 +1,7 @@
 // How inner products are shaped and searched for, against numbers worked out by hand.
 #include "tallskinny/gemm/tsmttsm/search.hpp"
 
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

@@ -1,6 +1,6 @@
 // Vectors of results that are left on a device.
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/solvers/driver/cluster.hpp"
 #include "tallskinny/solvers/driver/eigs.hpp"
 #include "tallskinny/solvers/driver/eigsh.hpp"

@@ -3,7 +3,7 @@
 
 #include <span>
 #include "tallskinny/gemm/copy/copy_block.hpp"
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/random_block.hpp"

@@ -1,5 +1,5 @@
 // First centres of many rows, which are chosen on samples of them.
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
 
 using namespace ts;

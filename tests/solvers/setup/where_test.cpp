@@ -1,6 +1,6 @@
 #include "tallskinny/solvers/setup/where.hpp"
 
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

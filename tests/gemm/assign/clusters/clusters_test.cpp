@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/tests/gemm/assign/clustered.hpp"

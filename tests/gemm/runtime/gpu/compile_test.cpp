@@ -59,7 +59,8 @@ TEST_CASE("a pack has kernels under the key by which a program looks for them", 
 
 TEST_CASE("a budget that is exceeded is an error that names the kernel") {
   cuda::KernelPlan plan;
-  plan.family = "some_kernel", plan.defines = {{"p", "8"}}, plan.block = 256, plan.budget.registers = 64;
+  plan.family = "some_kernel", plan.policy.members = "p", plan.members = {8}, plan.block = 256,
+  plan.budget.registers = 64;
   CHECK_NOTHROW(cuda::expect_within_budget(plan, {64, 0, 0, 0, 0}));
   for (const cuda::Attributes& excess : {cuda::Attributes{65, 0, 0, 0, 0}, cuda::Attributes{64, 1, 0, 0, 0},
                                          cuda::Attributes{64, 0, 8, 0, 0}, cuda::Attributes{64, 0, 0, 4, 0}}) {

@@ -8,10 +8,10 @@
 
 using namespace ts;
 
-TEST_CASE("a policy is text in a plan, and reads back") {
+TEST_CASE("a policy is numbers in a plan, and reads back") {
   const cuda::RandomFillPolicy policy{DType::float32, 4, 16};
   const cuda::KernelPlan plan = cuda::plan_of("random_fill", policy);
-  CHECK(plan.defines == cuda::Defines{{"type", "2"}, {"vector", "4"}, {"alignment", "16"}});
+  CHECK(cuda::defines_of(plan) == cuda::Defines{{"type", "2"}, {"vector", "4"}, {"alignment", "16"}});
   CHECK(cuda::policy_of<cuda::RandomFillPolicy>(plan) == policy);
   CHECK_THROWS_AS(cuda::policy_of<cuda::CopyRowsPolicy>(plan), Error);
 }
@@ -29,6 +29,6 @@ TEST_CASE("a kernel is compiled from its policy and its file") {
 TEST_CASE("a policy with members that a kernel does not know is an error with the compiler's words", "[nvrtc]") {
   cuda::CompileJob job = cuda::job_of(cuda::plan_of("random_fill", cuda::RandomFillPolicy{}), "sm_90a");
   CHECK(cuda::compile(job).attributes.registers > 0);
-  job.defines[1].first = "vectors";
+  job.policy.members = "type, vectors, alignment";
   CHECK_THROWS_AS(cuda::compile(job), Error);
 }

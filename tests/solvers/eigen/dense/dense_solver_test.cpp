@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "tallskinny/gemm/plan/typical_device.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"

@@ -1,0 +1,114 @@
+#include "tallskinny/gemm/runtime/gpu/architectures.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "tallskinny/gemm/core/error.hpp"
+
+namespace ts::inline v0::cuda {
+
+namespace {
+
+/// Multiply-adds of one multiprocessor in one clock, as mma.sync reaches them: from 9.0 on, tensor units are faster
+/// still with instructions of warpgroups.
+struct ChipRates {
+  double float64, float64_tensor, float32, tf32, half;
+};
+
+/// A device to plan and compile for where there is none.
+struct TypicalDevice {
+  const char* name = nullptr;  ///< none
+  int multiprocessors = 0, shared_kib = 0;
+  std::int64_t l2_mib = 0;
+  std::uint64_t memory_gib = 0;
+  double clock = 0, bus_bytes_per_second = 0;
+};
+
+struct Architecture {
+  int capability;  ///< from this one on
+  ChipRates rates;
+  DeviceFeatures features = {};
+  TypicalDevice typical = {};
+  const char* suffix = "";  ///< of the name for compilers
+};
+
+constexpr Architecture table[] = {
+    // Graphics chips with little float64.
+    {120,
+     {2, 2, 128, 256, 512},
+     {.bulk_copies = true, .early_starts = true, .long_float64 = true, .more_registers = 4}},
+    {100,
+     {64, 64, 128, 640, 1280},
+     {.bulk_copies = true, .early_starts = true, .long_float64 = true, .more_registers = 4},
+     {"B200 (assumed)", 148, 228, 126, 180, 1.96e9, 7.7e12}},
+    {90,
+     {64, 128, 128, 610, 1220},
+     {.bulk_copies = true, .early_starts = true, .long_float64 = true, .warpgroups = true, .spare_registers = true},
+     {"H100 SXM 80 GB (assumed)", 132, 228, 50, 80, 1.98e9, 3.35e12},
+     "a"},
+    {86, {2, 2, 128, 256, 512}},  // graphics chips
+    {80, {32, 64, 64, 512, 1024}, {}, {"A100 SXM 80 GB (assumed)", 108, 164, 40, 80, 1.41e9, 2.04e12}},
+    {0, {2, 2, 64, 64, 512}}};
+
+constexpr int usual = 90;
+
+constexpr double read_share = 0.94, copy_share = 0.90;  // of the bus, as streaming kernels reach them
+
+const Architecture& architecture_of(int capability) {
+  return *std::find_if(std::begin(table), std::end(table),
+                       [capability](const Architecture& a) { return capability >= a.capability; });
+}
+
+std::string name_of(const Architecture& a, int capability) { return "sm_" + std::to_string(capability) + a.suffix; }
+
+}  // namespace
+
+void assume_rates(DeviceInfo& d, double clock, double bus_bytes_per_second) {
+  const ChipRates& a = architecture_of(d.capability()).rates;
+  const double per_clock = 2 * clock * d.multiprocessors;
+  d.read_bytes_per_second = read_share * bus_bytes_per_second;
+  d.copy_bytes_per_second = copy_share * bus_bytes_per_second;
+  d.float64_flops = per_clock * a.float64;
+  d.float64_tensor_flops = per_clock * a.float64_tensor;
+  d.float32_flops = per_clock * a.float32;
+  d.tf32_tensor_flops = per_clock * a.tf32;
+  d.half_tensor_flops = per_clock * a.half;
+}
+
+const DeviceFeatures& DeviceInfo::features() const noexcept { return architecture_of(capability()).features; }
+
+std::string DeviceInfo::arch() const { return name_of(architecture_of(capability()), capability()); }
+
+DeviceInfo assumed_device(std::string_view arch) {
+  for (const Architecture& a : table) {
+    const TypicalDevice& t = a.typical;
+    if (t.name == nullptr || name_of(a, a.capability) != arch) continue;
+    DeviceInfo d;
+    d.name = t.name;
+    d.compute_major = a.capability / 10, d.compute_minor = a.capability % 10;
+    d.multiprocessors = t.multiprocessors;
+    d.shared_bytes_per_block = (t.shared_kib - 1) << 10;
+    d.shared_bytes_per_multiprocessor = t.shared_kib << 10;
+    d.l2_bytes = t.l2_mib << 20;
+    d.memory_bytes = t.memory_gib << 30;
+    assume_rates(d, t.clock, t.bus_bytes_per_second);
+    return d;
+  }
+  throw Error(Errc::invalid_argument, "no typical device of architecture '" + std::string(arch) +
+                                          "' is known: there are " + architecture_names(" and "));
+}
+
+std::string architecture_names(std::string_view last, std::string_view between) {
+  std::vector<std::string> names;
+  for (const Architecture& a : table)
+    if (a.typical.name != nullptr) names.insert(names.begin(), name_of(a, a.capability));
+  std::string all;
+  for (const std::string& name : names)
+    all.append(&name == &names.front() ? "" : &name == &names.back() ? last : between).append(name);
+  return all;
+}
+
+std::string usual_architecture() { return name_of(architecture_of(usual), usual); }
+
+}  // namespace ts::inline v0::cuda
