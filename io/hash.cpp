@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::io {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::solvers {

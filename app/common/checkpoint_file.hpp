@@ -9,7 +9,7 @@
 #include "tallskinny/app/common/console.hpp"
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/io/output_file.hpp"
 
 namespace ts::app {

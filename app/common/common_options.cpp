@@ -2,7 +2,7 @@
 
 #include "tallskinny/app/common/device.hpp"
 #include "tallskinny/app/common/output_path.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 namespace ts::app {
 

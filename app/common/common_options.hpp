@@ -22,7 +22,7 @@ struct CommonOptions {
 void add_report_options(Options& options, CommonOptions& target);
 /// --device, --threads
 void add_machine_options(Options& options, CommonOptions& target);
-/// --threads, which counts for the whole process: set_default_threads() of gemm/runtime/processors.hpp
+/// --threads, which counts for the whole process: set_default_threads() of gemm/runtime/threads/processors.hpp
 void add_threads_option(Options& options);
 /// --seed
 void add_seed_option(Options& options, CommonOptions& target);

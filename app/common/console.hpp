@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/gemm/core/types.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::app {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/device/roof_policy.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::app {
 

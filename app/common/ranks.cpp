@@ -17,7 +17,7 @@
 #include "tallskinny/gemm/comm/nccl_communicator.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/write/new_file.hpp"
 

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/gemm/plan/processor_info.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

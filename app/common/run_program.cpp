@@ -12,7 +12,7 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/printable.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "tallskinny/app/tsbench/operands.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 namespace ts::bench {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "tallskinny/app/tsbench/gpu/device.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::bench {
 

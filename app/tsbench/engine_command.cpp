@@ -10,8 +10,8 @@
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 namespace ts::bench {
 

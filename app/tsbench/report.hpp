@@ -9,7 +9,7 @@
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tsbench/measure.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
 
 namespace ts::bench {
 

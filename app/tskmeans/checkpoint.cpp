@@ -8,7 +8,7 @@
 #include "tallskinny/app/tskmeans/labels.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/io/hash.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 

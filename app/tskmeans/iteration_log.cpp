@@ -7,8 +7,8 @@
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::tskmeans {
 

@@ -6,7 +6,7 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/assign/assign.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/io/row_reader.hpp"
 
 namespace ts::tskmeans {

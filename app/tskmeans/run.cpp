@@ -13,7 +13,7 @@
 #include "tallskinny/app/tskmeans/outputs.hpp"
 #include "tallskinny/app/tskmeans/pictures.hpp"
 #include "tallskinny/app/tskmeans/plan.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/io/labelled_table.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 

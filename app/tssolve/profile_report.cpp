@@ -7,8 +7,8 @@
 #include "tallskinny/app/common/roofs.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::app::tssolve {
 

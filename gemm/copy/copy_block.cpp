@@ -3,8 +3,8 @@
 #include <complex>
 
 #include "tallskinny/gemm/copy/copy_rows.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0 {
 

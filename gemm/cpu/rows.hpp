@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/comm/row_parts.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::cpu {
 

@@ -3,8 +3,8 @@
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/policy.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::inline v0 {
 

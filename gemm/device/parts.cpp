@@ -4,8 +4,8 @@
 #include "tallskinny/gemm/device/policy.hpp"
 #include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::inline v0::cuda {
 

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::inline v0::cuda {
 

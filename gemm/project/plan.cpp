@@ -67,7 +67,7 @@ struct ProjectCosts {
   double meeting;                   ///< for each warp that a group has beside the first
 };
 /// As measured on an H100 (docs/notes/project.md); the ranking is the same for all devices.
-constexpr ProjectCosts h100_costs{12, 1024, 48 * 1024, 1.5, 16, 4, 8, 8, 4, 1.3, 2, 0.2, 0.1, 1.2, 0.03};
+constexpr ProjectCosts costs{12, 1024, 48 * 1024, 1.5, 16, 4, 8, 8, 4, 1.3, 2, 0.2, 0.1, 1.2, 0.03};
 
 /// Registers beside the sums of the products and of the update and their fragments, as compiled without spills.
 struct ProjectRegisters {
@@ -139,7 +139,7 @@ std::vector<ProjectCandidate> candidates_for(const ProjectShape& shape, const Bl
           if (left * right > warps) continue;
           ProjectPolicy p = shape.policy;
           p.tiles = tiles, p.group_left = left, p.group_right = right, p.groups = warps / (left * right);
-          if (fits(p, limits)) all.push_back({p, cost_of(p, h100_costs), ++turn});
+          if (fits(p, limits)) all.push_back({p, cost_of(p, costs), ++turn});
         }
   std::sort(all.begin(), all.end(),
             [](const auto& x, const auto& y) { return std::tie(x.cost, x.turn) < std::tie(y.cost, y.turn); });

@@ -5,9 +5,9 @@
 #include "tallskinny/gemm/core/near_normal.hpp"
 #include "tallskinny/gemm/random/plan.hpp"
 #include "tallskinny/gemm/random/policy.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0 {
 

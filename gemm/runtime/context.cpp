@@ -1,7 +1,7 @@
 #include "tallskinny/gemm/runtime/context.hpp"
 
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 namespace ts::inline v0 {
 

@@ -28,7 +28,7 @@ enum class Simd { best, sse2, avx2, avx512, amx };
 
 /// How calls with it run: a plain value, copied freely. Of one thread at a time where it has a stream or several ranks.
 struct Context {
-  int threads = 0;  ///< 0: default_threads() of runtime/processors.hpp
+  int threads = 0;  ///< 0: default_threads() of runtime/threads/processors.hpp
   Determinism determinism = Determinism::run_to_run;
   Implementation implementation = Implementation::fast;
   Simd simd = Simd::best;  ///< an override the processor cannot meet is an error, never a silent fallback

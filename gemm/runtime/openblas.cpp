@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 namespace ts::inline v0 {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "tallskinny/gemm/core/csr.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 namespace ts::inline v0 {
 

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "tallskinny/gemm/core/by_type.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/io/binary/npy.hpp"
 #include "tallskinny/io/elements.hpp"
 #include "tallskinny/io/file_bytes.hpp"

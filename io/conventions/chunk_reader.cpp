@@ -7,8 +7,8 @@
 #include <exception>
 #include <mutex>
 
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/io/hdf5/node.hpp"
 #include "tallskinny/io/memory.hpp"
 

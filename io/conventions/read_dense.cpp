@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tallskinny/gemm/core/by_type.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/io/conventions/chunk_reader.hpp"
 #include "tallskinny/io/conventions/conventions.hpp"
 #include "tallskinny/io/conventions/parts.hpp"

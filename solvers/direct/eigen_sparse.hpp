@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tallskinny/gemm/core/entries.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::solvers::detail {

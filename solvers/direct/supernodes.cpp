@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tallskinny/gemm/runtime/openblas.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::solvers {

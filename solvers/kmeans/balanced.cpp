@@ -5,7 +5,7 @@
 #include <numeric>
 #include <queue>
 
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
 

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/sample_detail.hpp"

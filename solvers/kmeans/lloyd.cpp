@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/kmeans/axes.hpp"
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
 

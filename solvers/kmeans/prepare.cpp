@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 #include "tallskinny/gemm/assign/exact/distances.hpp"
 #include "tallskinny/gemm/core/by_type.hpp"
-#include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
+#include "tallskinny/gemm/runtime/compile_ahead.hpp"
 #include "tallskinny/solvers/kmeans/axes.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"

@@ -8,7 +8,7 @@
 
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {

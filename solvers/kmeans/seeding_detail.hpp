@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/random.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tallskinny/gemm/runtime/openblas.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/ortho/lapack.hpp"
 #include "tallskinny/solvers/types.hpp"
 

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/run_where.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/ranks/halo_detail.hpp"
 
 namespace ts::inline v0::solvers {

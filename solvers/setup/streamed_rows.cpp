@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "tallskinny/gemm/core/by_type.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/solvers/setup/block_pass.hpp"
 
 namespace ts::inline v0::solvers {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::solvers {
 

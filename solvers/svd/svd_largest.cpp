@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"

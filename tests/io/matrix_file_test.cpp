@@ -8,7 +8,7 @@
 #include <iterator>
 #include <thread>
 
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/io/text/line_reader.hpp"

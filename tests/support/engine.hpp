@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tallskinny/gemm/plan/processor_info.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 #include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/operands.hpp"
 #include "tallskinny/tests/support/test.hpp"

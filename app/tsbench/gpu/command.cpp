@@ -11,7 +11,7 @@
 #include "tallskinny/app/tsbench/peers/peers.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::bench {
 

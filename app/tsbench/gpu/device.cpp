@@ -6,8 +6,8 @@
 #include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/tsbench/kernels/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::bench {
 

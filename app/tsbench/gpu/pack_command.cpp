@@ -7,11 +7,11 @@
 
 #include "tallskinny/app/common/stop.hpp"
 #include "tallskinny/app/tsbench/commands.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/runtime/gpu/architectures.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 

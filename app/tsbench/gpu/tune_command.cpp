@@ -10,7 +10,7 @@
 #include "tallskinny/app/tsbench/gpu/tune.hpp"
 #include "tallskinny/app/tsbench/report.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::bench {
 
@@ -125,7 +125,7 @@ bool parse_request(TuneRequest& r, app::Arguments arguments) {
        "Measures the kernels among which the planner chooses, and keeps the winners for this GPU.",
        "[options]",
        {{"the widths of one program", "tsbench tune --op tsmttsm,tsmm --types complex128 --widths 8,16x8"},
-        {"a table to ship", "tsbench tune --output h100.txt"}},
+        {"a table to ship", "tsbench tune --output table.txt"}},
        "A choice is kept under operation, type, widths and how the operands lie, with its gain over the model's "
        "choice; it applies to operands of 64 MB and more, and not at the level gpu_to_gpu. Without --output it goes "
        "to the user's cache folder and overrules the table that ships with the library. tsbench kernel says which of "

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/assign/rows/arguments.hpp"
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::inline v0::assign_device {
 

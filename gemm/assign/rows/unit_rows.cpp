@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/rows/policy.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::assign_device {
 

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/assign/scores/heads_plan.hpp"
 #include "tallskinny/gemm/assign/scores/heads_policy.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 
 namespace ts::inline v0::assign_detail {

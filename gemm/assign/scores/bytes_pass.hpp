@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/assign/scores/bytes.hpp"
 #include "tallskinny/gemm/assign/scores/listed_pass.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::assign_detail {
 

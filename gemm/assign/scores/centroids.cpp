@@ -9,7 +9,7 @@
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::assign_detail {
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::assign_detail {
 

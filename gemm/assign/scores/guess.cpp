@@ -3,7 +3,7 @@
 #include <array>
 
 #include "tallskinny/gemm/assign/scores/pruning.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 
 namespace ts::inline v0 {

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/assign/scores/host_pass.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0 {
 

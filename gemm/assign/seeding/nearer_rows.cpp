@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/assign/scores/grouped_scores.hpp"
 #include "tallskinny/gemm/assign/seeding/nearer_bytes.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::assign_detail {
 

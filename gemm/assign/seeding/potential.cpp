@@ -13,7 +13,7 @@
 #include "tallskinny/gemm/assign/seeding/nearer_bytes.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0 {
 

@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/host_memory.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0 {
 

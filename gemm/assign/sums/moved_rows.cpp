@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::assign_detail {
 

@@ -11,13 +11,13 @@
 #include <thread>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/gemm/runtime/gpu/disk_cache.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_pack.hpp"
 #include "tallskinny/gemm/runtime/gpu/nvrtc.hpp"
 #include "tallskinny/gemm/runtime/gpu/sha256.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 namespace ts::inline v0::cuda {
 

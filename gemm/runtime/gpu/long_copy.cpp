@@ -7,8 +7,8 @@
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
 #include "tallskinny/gemm/runtime/gpu/staging.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 namespace ts::inline v0::cuda {
 

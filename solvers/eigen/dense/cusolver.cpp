@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/eigen/dense/bodies.hpp"
 #include "tallskinny/solvers/eigen/dense/cusolver_calls.hpp"
 #include "tallskinny/solvers/types.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "tallskinny/gemm/copy/copy_block.hpp"
-#include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
+#include "tallskinny/gemm/runtime/compile_ahead.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"

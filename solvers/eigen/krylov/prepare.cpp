@@ -1,5 +1,5 @@
 // The kernels of block steps on a GPU, compiled together before the first.
-#include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
+#include "tallskinny/gemm/runtime/compile_ahead.hpp"
 #include "tallskinny/solvers/eigen/krylov/factorisation.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "tallskinny/gemm/core/entries.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"

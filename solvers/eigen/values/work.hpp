@@ -1,8 +1,8 @@
 // What a Krylov method costs.
 #pragma once
 
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/gemm/core/types.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::inline v0::solvers {
 

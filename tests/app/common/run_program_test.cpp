@@ -15,7 +15,7 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/io/write/new_file.hpp"
 #include "tallskinny/tests/support/capture.hpp"
 #include "tallskinny/tests/support/temporary_folder.hpp"

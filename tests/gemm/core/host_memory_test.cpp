@@ -1,8 +1,8 @@
 #include "tallskinny/gemm/core/host_memory.hpp"
 
 #include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
 #include "tallskinny/gemm/runtime/placed.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/counting_memory.hpp"

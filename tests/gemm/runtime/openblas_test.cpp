@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

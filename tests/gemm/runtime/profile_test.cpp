@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/project/project.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/gemm/trsm/trsm.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"

@@ -5,7 +5,7 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 
 using namespace ts;

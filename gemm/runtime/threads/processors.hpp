@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "tallskinny/gemm/runtime/control_groups.hpp"
+#include "tallskinny/gemm/runtime/threads/control_groups.hpp"
 
 namespace ts::inline v0 {
 

@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/runtime/control_groups.hpp"
+#include "tallskinny/gemm/runtime/threads/control_groups.hpp"
 
 #include <fstream>
 

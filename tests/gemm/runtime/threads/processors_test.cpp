@@ -1,5 +1,5 @@
 // The number of threads, from affinity, quotas as the kernel tells them, OMP_NUM_THREADS and wishes.
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
-#include "tallskinny/gemm/runtime/stopwatch.hpp"
 
 namespace ts::inline v0::cuda {
 

@@ -2,10 +2,10 @@
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/staging.hpp"
 #include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::inline v0::cuda {
 

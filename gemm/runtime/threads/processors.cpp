@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/runtime/processors.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 #include <sched.h>
 

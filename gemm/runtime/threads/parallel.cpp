@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
-#include "tallskinny/gemm/runtime/gpu/compile_ahead.hpp"
+#include "tallskinny/gemm/runtime/compile_ahead.hpp"
 
-#include "tallskinny/gemm/runtime/gpu/launch.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 
 namespace ts::inline v0 {
 

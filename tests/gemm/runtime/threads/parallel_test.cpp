@@ -1,6 +1,6 @@
 // Threads that share work: every part once, nested calls, exceptions, callers of their own, fork(), and
 // sleep while there is nothing to do.
-#include "tallskinny/gemm/runtime/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
