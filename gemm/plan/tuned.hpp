@@ -55,8 +55,8 @@ class TunedTable {
 /// The table that ships with the library for devices whose name has what a file of plan/tuned begins with: "#
 /// H100,". Empty for other devices.
 [[nodiscard]] TunedTable shipped_table(const std::string& device_name);
-/// A well-known device of an architecture (runtime/gpu/architectures.hpp) with its shipped table, to plan and compile for
-/// without having one. @throws Error(invalid_argument) that lists the names there are.
+/// A well-known device of an architecture (runtime/gpu/architectures.hpp) with its shipped table, to plan and compile
+/// for without having one. @throws Error(invalid_argument) that lists the names there are.
 [[nodiscard]] DeviceInfo typical_device(const std::string& arch);
 /// The user's own table of a device, in the cache folder; a table that cannot be kept or read is none.
 [[nodiscard]] TunedTable users_table(const std::string& device_name);
