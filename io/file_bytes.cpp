@@ -78,4 +78,14 @@ std::size_t read_at(int descriptor, std::uint64_t offset, std::span<std::byte> o
   return done;
 }
 
+bool write_all(int descriptor, std::string_view bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
 }  // namespace ts::inline v0::io

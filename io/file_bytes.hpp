@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 namespace ts::inline v0::io {
 
@@ -37,5 +38,8 @@ class FileBytes {
 
 /// FileBytes::read for a descriptor. @throws std::system_error.
 [[nodiscard]] std::size_t read_at(int descriptor, std::uint64_t offset, std::span<std::byte> out);
+
+/// Writes all of `bytes`; false with errno where that fails.
+[[nodiscard]] bool write_all(int descriptor, std::string_view bytes) noexcept;
 
 }  // namespace ts::inline v0::io

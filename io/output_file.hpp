@@ -43,9 +43,8 @@ class OutputFile {
   explicit OutputFile(const std::filesystem::path& target, const OutputOptions& options = {});
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  OutputFile(OutputFile&&) noexcept;
-  OutputFile& operator=(OutputFile&&) noexcept;
-  ~OutputFile();
+  OutputFile(OutputFile&&) noexcept = default;
+  OutputFile& operator=(OutputFile&&) noexcept = default;
 
   void write(std::string_view object, std::span<const double> values);
   void write(std::string_view object, std::span<const float> values);
@@ -117,7 +116,7 @@ class OutputFile {
   void write_matrix(std::string_view object, Strided<const T> matrix);
 
   class Body;
-  std::unique_ptr<Body> body_;
+  std::shared_ptr<Body> body_;
 };
 
 }  // namespace ts::inline v0::io

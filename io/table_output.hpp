@@ -28,9 +28,8 @@ class TableOutput {
   TableOutput(const std::filesystem::path& target, index_t rows, index_t cols, std::vector<std::string> names);
   /// Text to a stream, at once.
   TableOutput(std::ostream& text, index_t rows, index_t cols, std::vector<std::string> names);
-  ~TableOutput();
-  TableOutput(TableOutput&&) noexcept;
-  TableOutput& operator=(TableOutput&&) noexcept;
+  TableOutput(TableOutput&&) noexcept = default;
+  TableOutput& operator=(TableOutput&&) noexcept = default;
 
   /// The next elements. @throws Error(invalid_argument) for more than there are.
   void add(std::span<const T> values);
@@ -39,7 +38,7 @@ class TableOutput {
 
  private:
   class Body;
-  std::unique_ptr<Body> body_;
+  std::shared_ptr<Body> body_;
 };
 
 }  // namespace ts::inline v0::io

@@ -3,14 +3,13 @@
 
 #include <dlfcn.h>
 #include <matio.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <memory>
 #include <optional>
 #include <type_traits>
 
 #include "tallskinny/io/binary/mat_variables.hpp"
+#include "tallskinny/io/file_bytes.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/io/printable.hpp"
 
@@ -199,14 +198,9 @@ class MatReader {
 
   template <class T>
   void put(const std::vector<T>& list) {
-    std::string_view left(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(T));
-    written_ += left.size();
-    while (!left.empty()) {
-      const ssize_t count = ::write(out_, left.data(), left.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) throw std::bad_alloc();  // it lies in memory
-      left.remove_prefix(static_cast<std::size_t>(count));
-    }
+    const std::string_view bytes(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(T));
+    written_ += bytes.size();
+    if (!write_all(out_, bytes)) throw std::bad_alloc();  // it lies in memory
   }
 
   const Matio& matio_;

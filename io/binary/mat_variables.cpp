@@ -75,13 +75,7 @@ enum Status : int { fine = 0, no_memory = 1, not_opened = 2, not_filtered = 3 };
   try {
     MatReader reader(library, file, lists);
     const std::vector<MatVariable> found = path.empty() ? reader.all() : reader.one(path);
-    std::string text = hdf5::Message().put(found).bytes();
-    for (std::string_view left = text; !left.empty();) {
-      const ssize_t count = ::write(told, left.data(), left.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) ::_exit(no_memory);
-      left.remove_prefix(static_cast<std::size_t>(count));
-    }
+    if (!write_all(told, hdf5::Message().put(found).bytes())) ::_exit(no_memory);
   } catch (const std::exception&) {
     ::_exit(no_memory);
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "tallskinny/gemm/core/convert.hpp"
@@ -49,9 +48,6 @@ void sort_and_sum(CsrMatrix<T>& a) {
   a.indices.resize(static_cast<std::size_t>(kept));
   a.values.resize(static_cast<std::size_t>(kept));
 }
-
-/// counts[i + 1] entries in line i become pointers.
-void accumulate(std::vector<index_t>& counts) { std::partial_sum(counts.begin(), counts.end(), counts.begin()); }
 
 }  // namespace
 
@@ -105,20 +101,10 @@ template <class T>
 CsrMatrix<T> transposed(CsrMatrix<T> a) {
   if (a.rows > std::numeric_limits<std::int32_t>::max())
     throw Error(Errc::bad_input, "a matrix with more than 2^31 - 1 rows cannot be transposed");
-  CsrMatrix<T> t;
-  t.rows = a.cols, t.cols = a.rows;
-  t.pointers.assign(static_cast<std::size_t>(t.rows) + 1, 0);
-  for (const std::int32_t col : a.indices) ++t.pointers[static_cast<std::size_t>(col) + 1];
-  accumulate(t.pointers);
-  std::vector<index_t> next(t.pointers.begin(), t.pointers.end() - 1);
-  t.indices.resize(a.indices.size());
-  t.values.resize(a.values.size());
-  for (index_t i = 0; i < a.rows; ++i)
-    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
-      const index_t at = next[static_cast<std::size_t>(a.indices[k])]++;
-      t.indices[at] = static_cast<std::int32_t>(i), t.values[at] = a.values[k];
-    }
-  return t;
+  return gathered<T>(a.cols, a.rows, [&](const auto& put) {
+    for (index_t i = 0; i < a.rows; ++i)
+      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) put(a.indices[k], i, a.values[k]);
+  });
 }
 
 template <class T>
@@ -147,38 +133,19 @@ template <class T>
 CsrMatrix<T> mirrored(CsrMatrix<T> a, Structure structure, Triangle triangle, const Subject& subject) {
   if (structure == Structure::general || triangle == Triangle::none) return a;
   check_triangle(a, structure, triangle, subject);
-  CsrMatrix<T> full;
-  full.rows = a.rows, full.cols = a.cols;
-  full.pointers.assign(static_cast<std::size_t>(a.rows) + 1, 0);
-  for (index_t i = 0; i < a.rows; ++i)
-    for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) {
-      const index_t j = a.indices[k];
-      ++full.pointers[static_cast<std::size_t>(i) + 1];
-      if (i != j) ++full.pointers[static_cast<std::size_t>(j) + 1];
-    }
-  accumulate(full.pointers);
-  std::vector<index_t> next(full.pointers.begin(), full.pointers.end() - 1);
-  full.indices.resize(static_cast<std::size_t>(full.pointers.back()));
-  full.values.resize(full.indices.size());
-  const auto put = [&](index_t i, index_t j, T value) {
-    const index_t at = next[static_cast<std::size_t>(i)]++;
-    full.indices[at] = static_cast<std::int32_t>(j), full.values[at] = value;
-  };
-  // Entries arrive in a row in the order of their columns: below the diagonal first.
-  const auto own = [&] {
-    for (index_t i = 0; i < a.rows; ++i)
-      for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) put(i, a.indices[k], a.values[k]);
-  };
-  const auto images = [&] {
+  const auto each = [&](bool images, const auto& put) {
     for (index_t i = 0; i < a.rows; ++i)
       for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k)
-        if (a.indices[k] != i) put(a.indices[k], i, mirror_image(a.values[k], structure));
+        if (const index_t j = a.indices[k]; !images)
+          put(i, j, a.values[k]);
+        else if (j != i)
+          put(j, i, mirror_image(a.values[k], structure));
   };
-  if (triangle == Triangle::lower)
-    own(), images();
-  else
-    images(), own();
-  return full;
+  // Entries arrive in a row in the order of their columns: below the diagonal first.
+  return gathered<T>(a.rows, a.cols, [&](const auto& put) {
+    each(triangle == Triangle::upper, put);
+    each(triangle == Triangle::lower, put);
+  });
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 // sparse formats share.
 #pragma once
 
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,25 @@ template <class T>
 template <class T>
 [[nodiscard]] bool fits_diagonal(T value, Structure structure) {
   return value == mirror_image(value, structure);
+}
+
+/// A matrix of entries in any order; those of a row keep it. each(put) calls put(row, column, value) for all of them,
+/// and is called twice.
+template <class T, class Each>
+[[nodiscard]] CsrMatrix<T> gathered(index_t rows, index_t cols, const Each& each) {
+  CsrMatrix<T> a;
+  a.rows = rows, a.cols = cols;
+  a.pointers.assign(static_cast<std::size_t>(rows) + 1, 0);
+  each([&](index_t i, index_t, const T&) { ++a.pointers[static_cast<std::size_t>(i) + 1]; });
+  std::partial_sum(a.pointers.begin(), a.pointers.end(), a.pointers.begin());
+  std::vector<index_t> next(a.pointers.begin(), a.pointers.end() - 1);
+  a.indices.resize(static_cast<std::size_t>(a.pointers.back()));
+  a.values.resize(a.indices.size());
+  each([&](index_t i, index_t j, const T& value) {
+    const index_t at = next[static_cast<std::size_t>(i)]++;
+    a.indices[at] = static_cast<std::int32_t>(j), a.values[at] = value;
+  });
+  return a;
 }
 
 /// Rows begin .. end - 1.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "tallskinny/io/memory.hpp"
@@ -60,18 +59,9 @@ void Pairs<T>::refuse(index_t row) const {
 
 template <class T>
 CsrMatrix<T> Pairs<T>::assembled() && {
-  CsrMatrix<T> a;
-  a.rows = range_.count(), a.cols = cols_;
-  a.pointers.assign(static_cast<std::size_t>(a.rows) + 1, 0);
-  for (const index_t i : places_) ++a.pointers[static_cast<std::size_t>(i) + 1];
-  std::partial_sum(a.pointers.begin(), a.pointers.end(), a.pointers.begin());
-  std::vector<index_t> next(a.pointers.begin(), a.pointers.end() - 1);
-  a.indices.resize(columns_.size());
-  a.values.resize(values_.size());
-  for (std::size_t k = 0; k < places_.size(); ++k) {
-    const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(places_[k])]++);
-    a.indices[at] = columns_[k], a.values[at] = values_[k];
-  }
+  auto a = gathered<T>(range_.count(), cols_, [this](const auto& put) {
+    for (std::size_t k = 0; k < places_.size(); ++k) put(places_[k], columns_[k], values_[k]);
+  });
   places_ = {}, columns_ = {}, values_ = {};
   // Pairs come in any order; only duplicates are the subject's to refuse.
   std::vector<std::pair<std::int32_t, T>> line;

@@ -149,22 +149,23 @@ void Writer::finish(Handle&& dataset, std::string_view object) {
   if (dataset.reset() < 0) fail(object);
 }
 
+void Writer::write_one(std::string_view object, const Handle& type, const void* value) {
+  const Handle space = own_space(H5Screate(H5S_SCALAR));
+  Handle dataset = create_dataset(object, type.id(), space.id(), timeless(H5P_DATASET_CREATE));
+  if (H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0) fail(object);
+  finish(std::move(dataset), object);
+}
+
 void Writer::write_text(std::string_view object, std::string_view text) {
   const Quiet quiet;
-  const Handle type = text_type(), space = own_space(H5Screate(H5S_SCALAR));
-  Handle dataset = create_dataset(object, type.id(), space.id(), timeless(H5P_DATASET_CREATE));
   const std::string copy(text);
   const char* pointer = copy.c_str();
-  if (H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer) < 0) fail(object);
-  finish(std::move(dataset), object);
+  write_one(object, text_type(), &pointer);
 }
 
 void Writer::write_scalar(std::string_view object, MemoryType type, const void* value) {
   const Quiet quiet;
-  const Handle element = stored_type(type), space = own_space(H5Screate(H5S_SCALAR));
-  Handle dataset = create_dataset(object, element.id(), space.id(), timeless(H5P_DATASET_CREATE));
-  if (H5Dwrite(dataset.id(), element.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0) fail(object);
-  finish(std::move(dataset), object);
+  write_one(object, stored_type(type), value);
 }
 
 void Writer::create_group(std::string_view object) {
@@ -186,22 +187,23 @@ Handle Writer::open_object(std::string_view object) const {
   return there;
 }
 
-void Writer::text_attribute(std::string_view object, std::string_view name, std::string_view text) {
-  const Quiet quiet;
-  const Handle there = open_object(object), type = text_type(), space = own_space(H5Screate(H5S_SCALAR));
+void Writer::attribute(std::string_view object, std::string_view name, const Handle& type, const void* value) {
+  const Handle there = open_object(object), space = own_space(H5Screate(H5S_SCALAR));
   const Handle attribute =
       own_attribute(H5Acreate2(there.id(), std::string(name).c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT));
+  if (!attribute || H5Awrite(attribute.id(), type.id(), value) < 0) fail(object);
+}
+
+void Writer::text_attribute(std::string_view object, std::string_view name, std::string_view text) {
+  const Quiet quiet;
   const std::string copy(text);
   const char* pointer = copy.c_str();
-  if (!attribute || H5Awrite(attribute.id(), type.id(), &pointer) < 0) fail(object);
+  attribute(object, name, text_type(), &pointer);
 }
 
 void Writer::scalar_attribute(std::string_view object, std::string_view name, MemoryType type, const void* value) {
   const Quiet quiet;
-  const Handle there = open_object(object), element = stored_type(type), space = own_space(H5Screate(H5S_SCALAR));
-  const Handle attribute = own_attribute(
-      H5Acreate2(there.id(), std::string(name).c_str(), element.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT));
-  if (!attribute || H5Awrite(attribute.id(), element.id(), value) < 0) fail(object);
+  attribute(object, name, stored_type(type), value);
 }
 
 void Writer::close() {

@@ -41,6 +41,8 @@ class Writer {
   void abandon();
   [[nodiscard]] Handle create_dataset(std::string_view object, std::int64_t type, std::int64_t space,
                                       const Handle& creation);
+  void write_one(std::string_view object, const Handle& type, const void* value);
+  void attribute(std::string_view object, std::string_view name, const Handle& type, const void* value);
   [[nodiscard]] Handle open_object(std::string_view object) const;
 
   std::string name_;

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/io/file_bytes.hpp"
 
 namespace ts::inline v0::io {
 
@@ -89,16 +90,10 @@ NewFile::~NewFile() {
 
 void NewFile::write(std::string_view text) {
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
-  for (std::string_view left = text; !left.empty();) {
-    const ssize_t count = ::write(descriptor_, left.data(), left.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      const int error = errno;
-      [[maybe_unused]] const int cut = ::ftruncate(descriptor_, end);
-      fail(target_, "cannot be written", error);
-    }
-    left.remove_prefix(static_cast<std::size_t>(count));
-  }
+  if (write_all(descriptor_, text)) return;
+  const int error = errno;
+  [[maybe_unused]] const int cut = ::ftruncate(descriptor_, end);
+  fail(target_, "cannot be written", error);
 }
 
 void NewFile::commit() {

@@ -142,25 +142,14 @@ class OutputFile::Body {
 };
 
 OutputFile::OutputFile(const std::filesystem::path& target, const OutputOptions& options)
-    : body_(std::make_unique<Body>(target, options)) {}
-OutputFile::OutputFile(OutputFile&&) noexcept = default;
-OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
-OutputFile::~OutputFile() = default;
+    : body_(std::make_shared<Body>(target, options)) {}
 
-void OutputFile::write(std::string_view object, std::span<const double> values) { body_->write_list(object, values); }
-void OutputFile::write(std::string_view object, std::span<const float> values) { body_->write_list(object, values); }
-void OutputFile::write(std::string_view object, std::span<const std::complex<double>> values) {
-  body_->write_list(object, values);
-}
-void OutputFile::write(std::string_view object, std::span<const std::complex<float>> values) {
-  body_->write_list(object, values);
-}
-void OutputFile::write(std::string_view object, std::span<const std::int64_t> values) {
-  body_->write_list(object, values);
-}
-void OutputFile::write(std::string_view object, std::span<const std::int32_t> values) {
-  body_->write_list(object, values);
-}
+#define TS_WRITE_LIST(T) \
+  void OutputFile::write(std::string_view object, std::span<const T> values) { body_->write_list(object, values); }
+TS_FOR_EACH_RESULT_TYPE(TS_WRITE_LIST)
+TS_WRITE_LIST(std::int64_t)
+TS_WRITE_LIST(std::int32_t)
+#undef TS_WRITE_LIST
 
 template <class T>
 void OutputFile::write_matrix(std::string_view object, Strided<const T> a) {

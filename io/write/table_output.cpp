@@ -122,16 +122,10 @@ class TableOutput<T>::Body {
 template <class T>
 TableOutput<T>::TableOutput(const std::filesystem::path& target, index_t rows, index_t cols,
                             std::vector<std::string> names)
-    : body_(std::make_unique<Body>(target, rows, cols, std::move(names))) {}
+    : body_(std::make_shared<Body>(target, rows, cols, std::move(names))) {}
 template <class T>
 TableOutput<T>::TableOutput(std::ostream& text, index_t rows, index_t cols, std::vector<std::string> names)
-    : body_(std::make_unique<Body>(text, rows, cols, std::move(names))) {}
-template <class T>
-TableOutput<T>::~TableOutput() = default;
-template <class T>
-TableOutput<T>::TableOutput(TableOutput&&) noexcept = default;
-template <class T>
-TableOutput<T>& TableOutput<T>::operator=(TableOutput&&) noexcept = default;
+    : body_(std::make_shared<Body>(text, rows, cols, std::move(names))) {}
 template <class T>
 void TableOutput<T>::add(std::span<const T> values) {
   body_->add(values);
@@ -173,43 +167,20 @@ std::string npy_header(const std::string& type, index_t rows, index_t cols) {
 }  // namespace
 
 template <class T>
-class NpyOutput<T>::Body {
- public:
-  Body(const std::filesystem::path& target, index_t rows, index_t cols)
-      : file_(target), missing_(static_cast<std::size_t>(rows * (cols < 0 ? 1 : cols))) {
-    file_.write(npy_header(npy_type<T>(), rows, cols));
-  }
-  void add(std::span<const T> values) {
-    expects(values.size() <= missing_, "an .npy file gets more elements than its shape says");
-    file_.write({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
-    missing_ -= values.size();
-  }
-  void commit() {
-    expects(missing_ == 0, "an .npy file lacks elements");
-    file_.commit();
-  }
-
- private:
-  NewFile file_;
-  std::size_t missing_;
-};
-
-template <class T>
 NpyOutput<T>::NpyOutput(const std::filesystem::path& target, index_t rows, index_t cols)
-    : body_(std::make_unique<Body>(target, rows, cols)) {}
-template <class T>
-NpyOutput<T>::~NpyOutput() = default;
-template <class T>
-NpyOutput<T>::NpyOutput(NpyOutput&&) noexcept = default;
-template <class T>
-NpyOutput<T>& NpyOutput<T>::operator=(NpyOutput&&) noexcept = default;
+    : file_(std::make_shared<NewFile>(target)), missing_(static_cast<std::size_t>(rows * (cols < 0 ? 1 : cols))) {
+  file_->write(npy_header(npy_type<T>(), rows, cols));
+}
 template <class T>
 void NpyOutput<T>::add(std::span<const T> values) {
-  body_->add(values);
+  expects(values.size() <= missing_, "an .npy file gets more elements than its shape says");
+  file_->write({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+  missing_ -= values.size();
 }
 template <class T>
 void NpyOutput<T>::commit() {
-  body_->commit();
+  expects(missing_ == 0, "an .npy file lacks elements");
+  file_->commit();
 }
 
 TS_FOR_EACH_TYPE(TS_CLASS, NpyOutput)
