@@ -1,4 +1,4 @@
-#include "tallskinny/app/tssolve/profile_report.hpp"
+#include "tallskinny/app/tssolve/report.hpp"
 
 #include <algorithm>
 #include <ostream>

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/app/tssolve/input.hpp"
 #include "tallskinny/app/tssolve/settings.hpp"
@@ -81,5 +82,14 @@ template <class T>
 void write_tables(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
                   const Matrix<T>* left, const RowsOfRanks* ranks, std::vector<std::string>& written);
 void write_tables(const solvers::GeneralResult& result, const Settings& settings, std::vector<std::string>& written);
+
+/// A profile for work with this Context, whose roofs are measured now: those of the GPU, if it has one.
+[[nodiscard]] std::shared_ptr<Profile> begin_profile(const Context& ctx);
+
+/// A table with a line for each kind of work.
+/// @param elapsed seconds of the whole run.
+void print_profile(std::ostream& out, Profile& profile, double elapsed);
+/// The same as a member "profile".
+void add_profile(JsonObject& json, Profile& profile, double elapsed);
 
 }  // namespace ts::app::tssolve

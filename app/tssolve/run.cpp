@@ -5,7 +5,7 @@
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
-#include "tallskinny/app/tssolve/profile_report.hpp"
+#include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/solve_file.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
