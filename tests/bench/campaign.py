@@ -18,7 +18,6 @@ import collections
 import json
 import math
 import os
-import platform
 import subprocess
 import tempfile
 import time
@@ -30,6 +29,7 @@ import scipy.sparse as sp
 
 from campaign_matrices import GENERAL, HERMITIAN, RECTANGULAR, SINGULAR_PENCILS, components, counted_below, graded
 from campaign_verdicts import NOT_HERMITIAN, as_solved, dense, residual_fault, set_fault, statement_fault, vector_fault
+from common import print_head
 
 # ---- problems -------------------------------------------------------------------------------------------------------
 
@@ -177,12 +177,9 @@ def main():
             if verdict != "right" or arguments.only is not None:
                 print(f"# {number}: {p.family}, {p.matrix.shape[0]} x {p.matrix.shape[1]}, {' '.join(p.options)}: "
                       f"{verdict} {why}", flush=True)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
-                            cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip()
-    names = (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-    cpu = next(names, platform.machine())
-    print(f"\n{time.strftime('%Y-%m-%d')}, commit {commit}, {os.cpu_count()} cores of {cpu}, "
-          f"{sum(verdicts.values())} problems from number {numbers[0]}\n")
+    print()
+    print_head()
+    print(f"{sum(verdicts.values())} problems from number {numbers[0]}\n")
     words = ("right", "wrong", "false", "open", "failed")
     print("| kind | " + " | ".join(words) + " |\n|---|" + "---|" * len(words))
     kinds = sorted({kind for kind, _ in verdicts})
