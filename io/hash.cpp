@@ -1,6 +1,7 @@
 #include "tallskinny/io/hash.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 

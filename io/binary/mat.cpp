@@ -107,14 +107,9 @@ std::vector<Description> list_mat(const Location& where, const ReadOptions& opti
   const std::string convention = convention_of(where.file);
   std::vector<Description> found;
   for (const MatVariable& v : list_mat(where.file, options)) {
-    if (v.problem.empty()) {
-      found.push_back(description_of(v, where, convention, options));
-      continue;
-    }
-    Description unreadable;
-    unreadable.where = {where.file, v.path}, unreadable.convention = convention;
-    unreadable.problem = unreadable.where.text() + " " + v.problem;
-    found.push_back(std::move(unreadable));
+    const Location at{where.file, v.path};
+    found.push_back(v.problem.empty() ? description_of(v, where, convention, options)
+                                      : unreadable(at, convention, at.text() + " " + v.problem));
   }
   return found;
 }

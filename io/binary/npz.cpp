@@ -139,25 +139,18 @@ Description description_of(const SciPyMatrix& m, const Npz& npz, const ReadOptio
   Description d;
   d.where = {npz.file(), ""};
   d.convention = "SciPy " + m.format;
-  d.sparse = true;
   d.stored_type = m.data.stored_type;
   const index_t size = m.data.kind == 'c' ? m.data.bytes / 2 : m.data.bytes;
   const bool narrow = (m.data.kind == 'f' || m.data.kind == 'c') && size == 4;
   d.type =
       m.data.kind == 'c' ? (narrow ? DType::complex64 : DType::complex128) : (narrow ? DType::float32 : DType::float64);
-  d.rows = options.transpose ? m.cols : m.rows;
-  d.cols = options.transpose ? m.rows : m.cols;
-  d.nonzeros = m.entries();
-  if (std::max(m.rows, m.cols) > std::numeric_limits<std::int32_t>::max())
-    npz.refuse("has more rows or columns than the 2^31 - 1 that sparse matrices can have");
-  set_sparse_bytes(d, false, false, true);
+  set_sparse(d, m.rows, m.cols, m.entries(), options);
   return d;
 }
 
 /// Calls add(row, column, place of its value) for each entry; lists are checked.
 template <class Add>
 void for_each_entry(const Npz& npz, const SciPyMatrix& m, const ReadOptions& options, const Add& add) {
-  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
   if (m.format == "coo") {
     std::vector<index_t> rows, cols;
     if (npz.has("coords")) {  // a row for each dimension, as SciPy writes other than two
@@ -170,7 +163,7 @@ void for_each_entry(const Npz& npz, const SciPyMatrix& m, const ReadOptions& opt
     }
     if (std::ssize(rows) != m.data.rows || std::ssize(cols) != m.data.rows)
       npz.refuse("has lists of rows, columns and 'data' of different lengths");
-    for (index_t k = 0; k < m.data.rows; ++k) add(rows[at(k)], cols[at(k)], k);
+    for (index_t k = 0; k < m.data.rows; ++k) add(rows[k], cols[k], k);
     return;
   }
   if (m.format == "dia") {
@@ -178,7 +171,7 @@ void for_each_entry(const Npz& npz, const SciPyMatrix& m, const ReadOptions& opt
     if (std::ssize(offsets) != m.data.rows) npz.refuse("has another number of 'offsets' than of diagonals");
     for (index_t k = 0; k < m.data.rows; ++k)
       for (index_t j = 0; j < std::min(m.data.cols, m.cols); ++j)
-        if (const index_t i = j - offsets[at(k)]; i >= 0 && i < m.rows) add(i, j, k * m.data.cols + j);
+        if (const index_t i = j - offsets[k]; i >= 0 && i < m.rows) add(i, j, k * m.data.cols + j);
     return;
   }
   const bool by_columns = m.format == "csc";
@@ -193,10 +186,10 @@ void for_each_entry(const Npz& npz, const SciPyMatrix& m, const ReadOptions& opt
   if (std::ssize(minor) != m.data.rows) npz.refuse("has lists 'indices' and 'data' of different lengths");
   check_pointers(pointers, std::ssize(minor), Subject{npz.file().string(), turned});
   for (index_t line = 0; line < lines; ++line)
-    for (index_t k = pointers[at(line)]; k < pointers[at(line + 1)]; ++k)
+    for (index_t k = pointers[line]; k < pointers[line + 1]; ++k)
       for (index_t i = 0; i < down; ++i)
         for (index_t j = 0; j < across; ++j) {
-          const index_t row = line * down + i, col = minor[at(k)] * across + j;
+          const index_t row = line * down + i, col = minor[k] * across + j;
           turned ? add(col, row, k) : add(row, col, (k * down + i) * across + j);
         }
 }
@@ -204,20 +197,16 @@ void for_each_entry(const Npz& npz, const SciPyMatrix& m, const ReadOptions& opt
 template <class T>
 CsrMatrix<T> assemble(const Npz& npz, const SciPyMatrix& m, const Matrix<T>& data, const Description& d,
                       const ReadOptions& options) {
-  const Subject subject{npz.file().string(), false, options.accept_unsorted};
-  Pairs<T> pairs(d.rows, d.cols, row_range(d.rows, options), Structure::general, subject,
-                 [&](std::uint64_t bytes) { require_memory(bytes, options.memory_limit, subject.name); });
   const bool diagonals = m.format == "dia";
-  for_each_entry(npz, m, options, [&](index_t row, index_t col, index_t place) {
-    const T value = data.data()[place];
-    if (diagonals && value == T{}) return;  // as SciPy does: rows of diagonals are filled up
-    if (col < 0 || col >= m.cols || row < 0 || row >= m.rows)
-      npz.refuse(joined("has an entry at row ", row, ", column ", col, ", outside its shape"));
-    options.transpose ? pairs.add(col, row, value) : pairs.add(row, col, value);
+  return collected<T>(d, npz.file().string(), options, [&](const auto& put) {
+    for_each_entry(npz, m, options, [&](index_t row, index_t col, index_t place) {
+      const T value = data.data()[place];
+      if (diagonals && value == T{}) return;  // as SciPy does: rows of diagonals are filled up
+      if (col < 0 || col >= m.cols || row < 0 || row >= m.rows)
+        npz.refuse(joined("has an entry at row ", row, ", column ", col, ", outside its shape"));
+      options.transpose ? put(col, row, value) : put(row, col, value);
+    });
   });
-  auto a = std::move(pairs).assembled();
-  if (options.check_finite) check_finite(a, Subject{subject.name, false, false, options.row_begin});
-  return a;
 }
 
 MatrixFile read_sparse(const Npz& npz, const ReadOptions& options) {
@@ -272,9 +261,7 @@ std::vector<Description> list_in(const Npz& npz, const Location& where, const Re
     try {
       found.push_back(describe_in(npz, name, options));
     } catch (const Error& error) {
-      Description unreadable;
-      unreadable.where = {where.file, name}, unreadable.convention = "npz", unreadable.problem = error.what();
-      found.push_back(std::move(unreadable));
+      found.push_back(unreadable({where.file, name}, "npz", error.what()));
     }
   }
   if (found.empty()) (void)chosen(npz, "");

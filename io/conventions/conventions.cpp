@@ -65,8 +65,7 @@ std::vector<Description> candidates(const hdf5::Node& root, const ReadOptions& o
   std::vector<Description> found;
   std::set<std::uint64_t> seen;
   const auto unopened = [&](const std::string& path, const std::string& sentence) {
-    found.emplace_back();
-    found.back().where = {root.file(), path}, found.back().problem = sentence;
+    found.push_back(unreadable({root.file(), path}, "", sentence));
   };
   const auto visit = [&](const hdf5::Node& object) {
     if (is_list(object)) return false;
@@ -79,8 +78,7 @@ std::vector<Description> candidates(const hdf5::Node& root, const ReadOptions& o
       return false;
     } catch (const Error& error) {
       if (error.code() != Errc::bad_input) throw;
-      d.where = {object.file(), object.path()};
-      d.problem = error.what();
+      d = unreadable({object.file(), object.path()}, "", error.what());
       // A dataset of strings or references is none; a group in a known convention is one with a problem.
       if (object.is_dataset() && !object.element_type().numeric() && object.members().size() < 3) return false;
     }

@@ -45,6 +45,20 @@ void set_dense(Description& d, index_t rows, index_t cols, DType type, const Rea
   d.peak_bytes = options.transpose ? sum({d.bytes, d.bytes}) : d.bytes;
 }
 
+void set_sparse(Description& d, index_t rows, index_t cols, index_t entries, const ReadOptions& options) {
+  d.sparse = true, d.nonzeros = entries;
+  d.rows = options.transpose ? cols : rows, d.cols = options.transpose ? rows : cols;
+  if (std::max(rows, cols) > std::numeric_limits<std::int32_t>::max())
+    refuse(d.where.text(), "has more rows or columns than the 2^31 - 1 that sparse matrices can have");
+  set_sparse_bytes(d, false, false, true);
+}
+
+Description unreadable(Location where, std::string convention, std::string problem) {
+  Description d;
+  d.where = std::move(where), d.convention = std::move(convention), d.problem = std::move(problem);
+  return d;
+}
+
 RowRange rows_in_file(index_t rows, const ReadOptions& options) {
   return options.transpose ? RowRange{0, rows} : row_range(rows, options);
 }

@@ -26,6 +26,12 @@ void set_sparse_bytes(Description& d, bool mirrored, bool turned, bool from_pair
 
 /// Shape, type and memory of a dense matrix read from a file that is not HDF5 as rows x cols, before --transpose.
 void set_dense(Description& d, index_t rows, index_t cols, DType type, const ReadOptions& options);
+/// Shape and memory of a sparse matrix of these entries, which are read one by one.
+/// @throws Error(bad_input) for more rows or columns than sparse matrices can have.
+void set_sparse(Description& d, index_t rows, index_t cols, index_t entries, const ReadOptions& options);
+
+/// What list_objects says of an object that cannot be read.
+[[nodiscard]] Description unreadable(Location where, std::string convention, std::string problem);
 
 /// Of the rows in such a file those that are read for what options choose: all where they become columns.
 [[nodiscard]] RowRange rows_in_file(index_t rows, const ReadOptions& options);

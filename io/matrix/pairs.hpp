@@ -6,6 +6,7 @@
 
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/io/matrix/format.hpp"
+#include "tallskinny/io/memory.hpp"
 
 namespace ts::inline v0::io {
 
@@ -54,6 +55,20 @@ class Pairs {
   std::vector<std::int32_t> columns_;
   std::vector<T> values_;
 };
+
+/// The rows that options choose of a matrix without a declared structure: each(add) calls add(row, column, value) for
+/// all of its entries. @throws Error(bad_input) as Pairs and check_finite, naming `name`.
+template <class T, class Each>
+[[nodiscard]] CsrMatrix<T> collected(const Description& d, const std::string& name, const ReadOptions& options,
+                                     const Each& each) {
+  Pairs<T> pairs(d.rows, d.cols, row_range(d.rows, options), Structure::general,
+                 Subject{name, false, options.accept_unsorted},
+                 [&](std::uint64_t bytes) { require_memory(bytes, options.memory_limit, name); });
+  each([&](index_t row, index_t col, T value) { pairs.add(row, col, value); });
+  auto a = std::move(pairs).assembled();
+  if (options.check_finite) check_finite(a, Subject{name, false, false, options.row_begin});
+  return a;
+}
 
 struct WholeLines {
   index_t rows = 0, cols = 0;  ///< of the matrix in the file
