@@ -7,6 +7,7 @@
 #include <complex>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,27 @@ template <class T>
       (a.shape(0) > 1 && a.stride(0) != 1))
     throw Error(Errc::invalid_argument, std::string(name) + " must be a contiguous list in host memory");
   return {static_cast<const T*>(a.data()), static_cast<index_t>(a.shape(0))};
+}
+
+/// (indptr, indices, data, columns) of a sparse matrix, as csr_parts() of _arrays.py makes them.
+using CsrParts = std::tuple<In, In, In, index_t>;
+template <class T>
+[[nodiscard]] CsrView<T> csr_of(const CsrParts& parts) {
+  const auto pointers = list_of<index_t>(std::get<0>(parts), "indptr");
+  const auto indices = list_of<std::int32_t>(std::get<1>(parts), "indices");
+  return {pointers.second - 1, std::get<3>(parts), pointers.first, indices.first,
+          list_of<T>(std::get<2>(parts), "data").first};
+}
+
+/// The value that a word of a list stands for. @throws Error(invalid_argument) naming all of them.
+template <class Enum, std::size_t N>
+Enum word_of(const std::string& word, const char* what, const std::pair<const char*, Enum> (&words)[N]) {
+  std::string all;
+  for (const auto& [name, value] : words) {
+    if (word == name) return value;
+    all += (all.empty() ? "'" : ", '") + std::string(name) + "'";
+  }
+  throw Error(Errc::invalid_argument, std::string(what) + "='" + word + "' is none of " + all);
 }
 
 /// An array of NumPy over what `owner` holds; no copy.

@@ -69,29 +69,14 @@ auto with_matrix(nb::handle a, Use&& use) {
       return use(HostView<const T, Layout::col_major>(data, o.rows, o.cols, std::max(o.col_stride, o.rows)));
     });
   }
-  const auto parts = nb::cast<std::tuple<In, In, In, index_t>>(a);
-  const auto pointers = list_of<index_t>(std::get<0>(parts), "indptr");
-  const auto indices = list_of<std::int32_t>(std::get<1>(parts), "indices");
-  const In& values = std::get<2>(parts);
-  const auto view = [&]<class T>() -> Result {
-    return use(CsrView<T>{pointers.second - 1, std::get<3>(parts), pointers.first, indices.first,
-                          list_of<T>(values, "data").first});
-  };
-  if (values.dtype() == nb::dtype<double>()) return view.template operator()<double>();
-  if (values.dtype() == nb::dtype<float>()) return view.template operator()<float>();
-  if (values.dtype() == nb::dtype<std::complex<float>>()) return view.template operator()<std::complex<float>>();
-  return view.template operator()<std::complex<double>>();
+  const auto parts = nb::cast<CsrParts>(a);
+  const auto type = std::get<2>(parts).dtype();
+  if (type == nb::dtype<double>()) return use(csr_of<double>(parts));
+  if (type == nb::dtype<float>()) return use(csr_of<float>(parts));
+  if (type == nb::dtype<std::complex<float>>()) return use(csr_of<std::complex<float>>(parts));
+  return use(csr_of<std::complex<double>>(parts));
 }
 
-template <class Enum, std::size_t N>
-Enum word_of(const std::string& word, const char* what, const std::pair<const char*, Enum> (&words)[N]) {
-  std::string all;
-  for (const auto& [name, value] : words) {
-    if (word == name) return value;
-    all += (all.empty() ? "'" : ", '") + std::string(name) + "'";
-  }
-  throw Error(Errc::invalid_argument, std::string(what) + "='" + word + "' is none of " + all);
-}
 constexpr std::pair<const char*, Which> which_words[] = {
     {"LM", Which::LM}, {"SM", Which::SM}, {"LA", Which::LA}, {"SA", Which::SA}, {"BE", Which::BE}};
 constexpr std::pair<const char*, GeneralWhich> general_words[] = {{"LM", GeneralWhich::LM},

@@ -19,15 +19,9 @@ using namespace solvers;
 /// Rows of an array, or of (indptr, indices, data, columns) of a sparse matrix; owns nothing.
 Rows rows_of(const Context& ctx, nb::handle x) {
   if (nb::isinstance<nb::tuple>(x)) {
-    const auto parts = nb::cast<std::tuple<In, In, In, index_t>>(x);
-    const auto& values = std::get<2>(parts);
-    const auto pointers = list_of<index_t>(std::get<0>(parts), "indptr");
-    const auto indices = list_of<std::int32_t>(std::get<1>(parts), "indices");
-    const auto view = [&]<class T>() {
-      return Rows(CsrView<T>{pointers.second - 1, std::get<3>(parts), pointers.first, indices.first,
-                             list_of<T>(values, "data").first});
-    };
-    return values.dtype() == nb::dtype<float>() ? view.operator()<float>() : view.operator()<double>();
+    const auto parts = nb::cast<CsrParts>(x);
+    const bool narrow = std::get<2>(parts).dtype() == nb::dtype<float>();
+    return narrow ? Rows(csr_of<float>(parts)) : Rows(csr_of<double>(parts));
   }
   const Operand o = operand_of(nb::cast<In>(x), "X");
   const bool by_rows = o.col_stride == 1 || o.cols == 1;
@@ -68,16 +62,6 @@ HostView<const double> centers_of(const In& a) {
   expects(o.space == Space::host && o.type == DType::float64 && (o.col_stride == 1 || o.cols <= 1),
           "centers must be float64 in rows, in host memory");
   return {static_cast<const double*>(o.data), o.rows, o.cols, std::max(o.row_stride, o.cols)};
-}
-
-template <class Enum, std::size_t N>
-Enum named(const std::string& word, const char* what, const std::pair<const char*, Enum> (&words)[N]) {
-  std::string all;
-  for (const auto& [name, value] : words) {
-    if (word == name) return value;
-    all += (all.empty() ? "'" : ", '") + std::string(name) + "'";
-  }
-  throw Error(Errc::invalid_argument, std::string(what) + "='" + word + "' is none of " + all);
 }
 
 constexpr std::pair<const char*, KMeansAlgorithm> algorithms[] = {{"lloyd", KMeansAlgorithm::lloyd},
@@ -142,7 +126,7 @@ nb::tuple predict_of(const Context& ctx_, nb::object x, const In& centers, const
     const auto about = centers_of(centers);
     const auto w = numbers(weights, "sample_weight");
     const nb::gil_scoped_release released;
-    found = predict(ctx, rows, about, named(metric, "metric", metrics), w);
+    found = predict(ctx, rows, about, word_of(metric, "metric", metrics), w);
   }
   return nb::make_tuple(array_of(std::move(found.labels)), found.inertia);
 }
@@ -154,7 +138,7 @@ nb::object transform_of(const Context& ctx_, nb::object x, const In& centers, co
   {
     const auto about = centers_of(centers);
     const nb::gil_scoped_release released;
-    found = transform(ctx, rows, about, named(metric, "metric", metrics));
+    found = transform(ctx, rows, about, word_of(metric, "metric", metrics));
   }
   return array_of(std::move(found));
 }
@@ -174,9 +158,10 @@ void add_kmeans(nb::module_& m) {
       .def_rw("refine", &KMeansOptions::refine)
       .def_rw("split_largest", &KMeansOptions::split_largest)
       .def("set_algorithm",
-           [](KMeansOptions& o, const std::string& word) { o.algorithm = named(word, "algorithm", algorithms); })
-      .def("set_init", [](KMeansOptions& o, const std::string& word) { o.init = named(word, "init", inits); })
-      .def("set_metric", [](KMeansOptions& o, const std::string& word) { o.metric = named(word, "metric", metrics); });
+           [](KMeansOptions& o, const std::string& word) { o.algorithm = word_of(word, "algorithm", algorithms); })
+      .def("set_init", [](KMeansOptions& o, const std::string& word) { o.init = word_of(word, "init", inits); })
+      .def("set_metric",
+           [](KMeansOptions& o, const std::string& word) { o.metric = word_of(word, "metric", metrics); });
   m.def("kmeans", kmeans_of, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
         nb::arg().none());
   m.def("predict", predict_of, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
