@@ -164,7 +164,6 @@ void label_by(const Job& job, Matrix<double> centers, Outcome& out) {
   r.sizes = std::move(predicted.sizes);
   r.rescored += predicted.rescored;
   r.zero_rows = predicted.zero_rows;
-  out.headed = predicted.headed, out.met = predicted.met;
   r.centers = std::move(centers);
   r.distinct = std::count_if(r.sizes.begin(), r.sizes.end(), [](index_t size) { return size > 0; });
 }

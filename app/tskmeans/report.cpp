@@ -61,10 +61,7 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
   if (!out.predicted) json.add("seeding_seconds", r.seeding_seconds);
   json.add("n_clusters", std::ssize(r.sizes)).add("distinct_clusters", r.distinct);
   json.add("rescored", r.rescored);
-  if (out.predicted)
-    json.add("headed", out.headed).add("met", out.met);
-  else
-    json.add("skipped", r.skipped);
+  if (!out.predicted) json.add("skipped", r.skipped);
   if (out.violations >= 0) {
     json.add("verified", out.violations == 0).add("violations", out.violations);
     json.add("points_verified", out.verified);
@@ -131,9 +128,6 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
   std::cout << ", " << app::human_seconds(out.elapsed_seconds) << '\n';
   if (r.sampled > 0)
     std::cout << "centres by a sample of " << app::grouped(r.sampled) << " points, labels of all points are exact\n";
-  if (out.headed > 0)
-    std::cout << "pruned: in a few columns " << app::grouped(out.headed)
-              << " pairs of a point and a centre met, in all " << app::grouped(out.met) << '\n';
   if (out.ranks > 1) std::cout << app::grouped(out.ranks) << " ranks, " << out.ranks_work << '\n';
   print_sizes(r.sizes);
   if (out.measures)

@@ -17,7 +17,6 @@ struct Outcome {
   solvers::KMeansResult found;  ///< of a prediction: labels, inertia, sizes, distinct, rescored, zero_rows
   index_t violations = -1;      ///< of --verify and --verify-sample; negative: not asked for
   index_t verified = 0;         ///< points of which these were counted
-  index_t headed = 0, met = 0;  ///< of a prediction, as KMeansPrediction
   io::Description points;       ///< rows and cols as read
   std::string device;
   int threads = 0, ranks = 1;

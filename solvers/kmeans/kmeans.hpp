@@ -224,9 +224,6 @@ struct KMeansPrediction {
   double inertia = 0;
   std::vector<index_t> sizes;
   index_t rescored = 0, zero_rows = 0;
-  /// Pairs of a row and a centre that met in a few columns, and those of them that met in all: 0 where rows were not
-  /// pruned.
-  index_t headed = 0, met = 0;
 };
 
 /// The nearest of given centres for each row, as the last step of kmeans() finds them. The inertia is that of the

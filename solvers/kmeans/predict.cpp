@@ -4,7 +4,6 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
-#include "tallskinny/solvers/kmeans/one_pass_detail.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 #include "tallskinny/solvers/kmeans/variants_detail.hpp"
@@ -22,27 +21,6 @@ std::vector<double> mean_of(HostView<const double> centers) {
   return mean;
 }
 
-void counted(KMeansPrediction& result, const AssignStats& stats) {
-  result.rescored = stats.rescored, result.headed = stats.headed, result.met = stats.met;
-}
-
-/// Of rows in memory.
-void label_rows(const KMeansProblem& p, HostView<const double> centers, Scores scores, KMeansPrediction& result) {
-  if (p.source.space() == Space::device) {
-    result.rescored = label_all(p, centers, scores, result.labels);
-    return;
-  }
-  OnePassLabels pass(p.ctx, centers, scores, p.rows());
-  AssignStats stats;
-  result.labels.assign(at(p.rows()), -1);
-  p.for_each_block([&](index_t first, const Rows& block) {
-    stats += pass.label(block, p.moments,
-                        PerRow<std::int32_t>(KMeansProblem::part(std::span(result.labels), first, block.rows())));
-  });
-  for (const index_t i : p.directionless) result.labels[at(i)] = 0;
-  counted(result, sum_of_ranks(p.ctx, stats));
-}
-
 /// Labels and inertia of rows that pass by once. Scores are taken about the mean of the centres, and of each block by
 /// its own reach, which changes the rows that they leave open, but no label.
 class OnePass {
@@ -57,8 +35,7 @@ class OnePass {
         cosine_(metric == KMeansMetric::cosine),
         scores_(scores),
         mean_(mean_of(centers)),
-        labels_(problem.filled<std::int32_t>(no_label)),
-        pass_(problem.ctx, centers, scores, problem.rows()) {
+        labels_(problem.filled<std::int32_t>(no_label)) {
     p_.moments.shift = p_.moments.reach = std::vector<double>(mean_.size());
     p_.place_weights();
   }
@@ -88,7 +65,7 @@ class OnePass {
     differ_.check(p_.ctx);
     check_weight_range(p_);
     KMeansPrediction result;
-    counted(result, sum_of_ranks(p_.ctx, stats_));
+    result.rescored = sum_of_ranks(p_.ctx, rescored_);
     result.zero_rows = sum_of_ranks(p_.ctx, zero_rows_);
     result.inertia = sum_of_chunks(p_, std::move(inertias_));
     result.labels = std::move(labels_).to_host();
@@ -113,8 +90,7 @@ class OnePass {
     ColumnMoments moments = moments_about(p_.ctx, block, mean_, p_.first_row() + first);
     check_coordinates(moments);
     differ_.look(block);
-    stats_ += block.on_device() ? assign(p_.ctx, {block, moments, centers_, scores_, labels})
-                                : pass_.label(block, moments, labels);
+    rescored_ += assign(p_.ctx, {block, moments, centers_, scores_, labels}).rescored;
     const std::vector<double> more = chunk_inertias(p_.ctx, block, given_, labels, weights);
     inertias_.insert(inertias_.end(), more.begin(), more.end());
     ColumnMoments& all = p_.moments;
@@ -131,9 +107,7 @@ class OnePass {
   std::vector<double> scale_, inertias_;
   PerRowArray<double> unit_;  ///< rows of a block on a device
   RowsDiffer differ_;
-  OnePassLabels pass_;
-  AssignStats stats_;
-  index_t zero_rows_ = 0;
+  index_t rescored_ = 0, zero_rows_ = 0;
 };
 
 }  // namespace
@@ -160,7 +134,7 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
   problem.find_moments();
   KMeansPrediction result;
   result.zero_rows = normal.all_zero_rows;
-  label_rows(problem, usable.cview(), scores_of(precision), result);
+  result.rescored = label_all(problem, usable.cview(), scores_of(precision), result.labels);
   result.inertia = inertia_of(problem, centers, result.labels);
   result.sizes = sizes_of(ctx, result.labels, centers.rows());
   return result;

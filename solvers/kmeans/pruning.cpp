@@ -28,6 +28,17 @@ bool sparse_here(const KMeansProblem& p) {
   return sparse;
 }
 
+/// Columns of heads at most.
+index_t most_width(index_t cols) noexcept {
+  return std::min(cols / Pruning::columns_step * Pruning::columns_step, index_t{256});
+}
+
+/// The head of a row, which is made once, in each of so many passes.
+double cost_of_making(index_t d, index_t columns, int passes) noexcept {
+  constexpr double of_making = 6;  // products in float32
+  return of_making * static_cast<double>(d * columns) / std::max(1, passes);
+}
+
 constexpr double most_of_cost = 0.75;
 constexpr double headed_share = 0.7;  ///< of pairs, that bounds of groups leave
 
@@ -38,41 +49,13 @@ bool heads_may_pay(const KMeansProblem& p, index_t clusters, int passes) {
          most_of_cost * unpruned_cost(p.ctx, d, clusters);
 }
 
-}  // namespace
-
-index_t most_width(index_t cols) noexcept {
-  return std::min(cols / Pruning::columns_step * Pruning::columns_step, index_t{256});
-}
-
-bool prunes_by_heads(index_t rows, index_t cols, index_t clusters) noexcept { return may_prune(rows, cols, clusters); }
-
-double cost_of_making(index_t d, index_t columns, int passes) noexcept {
-  constexpr double of_making = 6;  // products in float32
-  return of_making * static_cast<double>(d * columns) / std::max(1, passes);
-}
-
-double pruned_cost(const Context& ctx, index_t d, index_t k, index_t columns, double headed, double met) {
-  // Measured on a processor with AVX-512 VNNI: a centroid met alone, in 8 bits and sometimes in float32, costs as much
-  // as 2500 more products than it has.
-  const assign_cpu::ProductCosts costs = Pruning::costs(ctx);
-  const double of_head = costs.column * static_cast<double>(columns) + costs.rest_of_heads,
-               of_met = static_cast<double>(d) + 2500;
-  return static_cast<double>(k) * (headed * of_head + met * of_met) + reading_cost * static_cast<double>(d);
-}
-
-double unpruned_cost(const Context& ctx, index_t d, index_t k) {
-  // Wide rows are scored in 8 bits.
-  const assign_cpu::ProductCosts costs = Pruning::costs(ctx);
-  const double of_pair =
-      d >= least_columns_of_int8 ? costs.column * static_cast<double>(d) + costs.rest : static_cast<double>(d);
-  return static_cast<double>(k) * of_pair + reading_cost * static_cast<double>(d);
-}
-
-PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, HostView<const double> centers,
-                         std::span<const std::int32_t> labels, int passes) {
+/// The width of heads along these axes for which so many passes at most cost least, found on a few rows, with centres
+/// and labels as they are; 0: a pass without costs less.
+index_t width_of_heads(const KMeansProblem& p, HostView<const double> axes, HostView<const double> centers,
+                       std::span<const std::int32_t> labels, int passes) {
   const index_t d = p.cols(), k = centers.rows(), width = axes.cols(), few = std::min(k, trial_clusters);
-  PruningPlan best;
-  best.without = unpruned_cost(p.ctx, d, k);
+  index_t best = 0;
+  double least = most_of_cost * unpruned_cost(p.ctx, d, k);
   // Rows, then some centroids, then those of the labels of the rows.
   const index_t rows = std::min(p.rows(), trial_rows);
   Matrix<float> all(2 * rows + few, d), q(d, width), heads(all.rows(), width);
@@ -123,10 +106,28 @@ PruningPlan plan_pruning(const KMeansProblem& p, HostView<const double> axes, Ho
     const double share = static_cast<double>(survivors) / static_cast<double>(rows * few);
     const double headed = passes > 1 ? headed_share : 1;
     const double cost = pruned_cost(p.ctx, d, k, columns, headed, share) + cost_of_making(d, columns, passes);
-    if (best.columns == 0 || cost < best.cost) best.columns = columns, best.cost = cost;
+    if (cost < least) best = columns, least = cost;
   }
-  if (best.cost > most_of_cost * best.without) best.columns = 0;
   return best;
+}
+
+}  // namespace
+
+double pruned_cost(const Context& ctx, index_t d, index_t k, index_t columns, double headed, double met) {
+  // Measured on a processor with AVX-512 VNNI: a centroid met alone, in 8 bits and sometimes in float32, costs as much
+  // as 2500 more products than it has.
+  const assign_cpu::ProductCosts costs = Pruning::costs(ctx);
+  const double of_head = costs.column * static_cast<double>(columns) + costs.rest_of_heads,
+               of_met = static_cast<double>(d) + 2500;
+  return static_cast<double>(k) * (headed * of_head + met * of_met) + reading_cost * static_cast<double>(d);
+}
+
+double unpruned_cost(const Context& ctx, index_t d, index_t k) {
+  // Wide rows are scored in 8 bits.
+  const assign_cpu::ProductCosts costs = Pruning::costs(ctx);
+  const double of_pair =
+      d >= least_columns_of_int8 ? costs.column * static_cast<double>(d) + costs.rest : static_cast<double>(d);
+  return static_cast<double>(k) * of_pair + reading_cost * static_cast<double>(d);
 }
 
 bool prunes_by_pairs(index_t rows, index_t cols, index_t clusters) noexcept {
@@ -156,9 +157,9 @@ std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const doub
   if (sparse_here(p) || !heads_may_pay(p, centers.rows(), passes)) return nullptr;
   const Matrix<double> axes = leading_axes(p, most_width(p.cols()));
   if (axes.cols() < Pruning::columns_step) return nullptr;
-  const PruningPlan plan = plan_pruning(p, axes.cview(), centers, labels, passes);
-  if (plan.columns == 0) return nullptr;
-  const Matrix<double> some = leading_columns(axes.cview(), plan.columns);
+  const index_t columns = width_of_heads(p, axes.cview(), centers, labels, passes);
+  if (columns == 0) return nullptr;
+  const Matrix<double> some = leading_columns(axes.cview(), columns);
   auto pruning = std::make_unique<Pruning>(p.ctx, p.rows(), some.cview(), centers.rows(), p.moments);
   p.for_each_block_here([&](index_t first, const Rows& block) { pruning->put(p.ctx, first, block); });
   return pruning;

@@ -1,5 +1,5 @@
-#include "tallskinny/gemm/assign/scores/once_pass.hpp"
 #include "tallskinny/gemm/assign/scores/pairs.hpp"
+#include "tallskinny/gemm/assign/scores/pruned_pass.hpp"
 
 namespace ts::inline v0::assign_detail {
 
@@ -9,7 +9,7 @@ AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
     if (of.pruning.all != nullptr && of.pruning.all->serves()) {
       expects(of.pruning.all->rows() >= of.pruning.first + of.x.rows() && of.pruning.first % head_piece == 0,
               "assign: pruning belongs to other rows");
-      return of.pruning.all->once() ? run_pieces<OncePass>(ctx, of) : run_pieces<PrunedPass>(ctx, of);
+      return run_pieces<PrunedPass>(ctx, of);
     }
   if constexpr (std::is_same_v<S, float>)
     if (of.pruning.pairs != nullptr && of.pruning.pairs->serves()) return assign_pairs(ctx, of);

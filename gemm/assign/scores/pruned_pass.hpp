@@ -23,19 +23,19 @@ class PrunedPass : protected ListedPass {
       : ListedPass(ctx, of.x, of.moments, of.centroids, Scores::float32),
         of_(*of.pruning.all),
         first_(of.pruning.first) {
-    longest_ = longest_list(of_.groups_ * head_group, of_.once_), step_ = longest_ + 2 * head_group;
+    longest_ = longest_list(of_.groups_ * head_group), step_ = longest_ + 2 * head_group;
   }
 
   struct Scratch : ListedPass::Scratch {
     std::vector<std::int32_t> products;
     std::size_t first;  ///< row of the piece
-    std::array<float, head_piece> own, margin, slack, near;
+    std::array<float, head_piece> own, margin;
     std::array<float, head_piece> whole_unit, whole_norm, whole_error;  ///< of bytes; ||bytes||, ||x - bytes||, at most
     std::array<std::int32_t, head_piece> whole_start;
   };
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
-    static_cast<ListedPass::Scratch&>(s) = ListedPass::scratch(of_.whole_columns_, of_.once_);
+    static_cast<ListedPass::Scratch&>(s) = ListedPass::scratch(of_.whole_columns_, false);
     s.products.resize(static_cast<std::size_t>(step_));
     s.rows.resize(std::max<std::size_t>(s.rows.size(), head_piece + 1));
     return s;
@@ -66,11 +66,9 @@ class PrunedPass : protected ListedPass {
     meet_all(i0, without | overflown, to, sums, upper, s);
   }
 
- protected:
-  /// Rows that pass by once list much before limits are low.
-  static index_t longest_list(index_t places, bool once) {
-    if (places <= 2048) return places;
-    return std::clamp<index_t>(places / (once ? 2 : 8), 1024, once ? 16384 : places);
+ private:
+  static index_t longest_list(index_t places) {
+    return places <= 2048 ? places : std::clamp<index_t>(places / 8, 1024, places);
   }
 
   static constexpr int most_rows = assign_cpu::most_head_rows;
@@ -98,8 +96,7 @@ class PrunedPass : protected ListedPass {
     s.radius[at] = static_cast<float>(radius) * above;
     s.scale[at] = of_.unit_[row];
     s.margin[at] = margin;
-    s.slack[at] = float_above(2 * slack);
-    s.limit[at] = limit_of(s.own[at], margin, s.slack[at]);
+    s.limit[at] = limit_of(s.own[at], margin, float_above(2 * slack));
     s.floor[at] = static_cast<float>(square * a_little_less - 2 * slack);
     s.floor[at] -= std::abs(s.floor[at]) * 0x1p-22F;
     upper = distance_below(square, s.own[at], s.margin[at]);
@@ -147,7 +144,7 @@ class PrunedPass : protected ListedPass {
   /// Whether a list has become too long, and stays so.
   bool overflows(index_t i0, int r, Scratch& s) const {
     const std::int32_t* const& end = s.end[static_cast<std::size_t>(r)];
-    if (end - list(r, s) <= longest_ / (of_.once_ ? 2 : 1)) return false;
+    if (end - list(r, s) <= longest_) return false;
     shorten(i0, r, s);
     return end - list(r, s) > longest_ / 2;
   }
@@ -156,7 +153,7 @@ class PrunedPass : protected ListedPass {
   struct Batch {
     std::int32_t place[most_rows], start[most_rows];
     const std::int8_t* head[most_rows];
-    float scale[most_rows], radius[most_rows], limit[most_rows], floor[most_rows], least[most_rows], slack[most_rows];
+    float scale[most_rows], radius[most_rows], limit[most_rows], floor[most_rows], least[most_rows];
     std::int32_t* end[most_rows];
     int rows = 0;
 
@@ -167,7 +164,6 @@ class PrunedPass : protected ListedPass {
         place[q] = r, head[q] = pass.of_.bytes_.data() + static_cast<index_t>(row) * pass.of_.columns_,
         start[q] = pass.of_.start_[row];
         scale[q] = s.scale[at], radius[q] = s.radius[at], limit[q] = s.limit[at], floor[q] = s.floor[at];
-        slack[q] = s.slack[at];
         end[q] = concerned != 0 ? s.end[at] : pass.list(head_piece, s);
         rows += concerned != 0 ? 1 : 0;
         concerned &= concerned - (concerned != 0 ? 1 : 0);
@@ -190,7 +186,7 @@ class PrunedPass : protected ListedPass {
     std::int32_t group = -1;
     float least = no_bound;
     const auto lower_bound = [&] {
-      if (least == no_bound || of_.once_) return;
+      if (least == no_bound) return;
       std::uint16_t& bound = bounds(i0, group)[r];
       const float square = s.floor[at] + 2 * least;
       bound = std::min(bound, half_below(std::sqrt(std::max(0.0F, square)) * static_cast<float>(a_little_less)));
@@ -203,7 +199,6 @@ class PrunedPass : protected ListedPass {
       const float lower =
           centroids_.half_norms[m] - product * (s.whole_unit[at] * of_.whole_unit_[m]) - error * 1.000001F;
       if (lower <= s.limit[at]) {
-        if (of_.once_) s.lowers[static_cast<std::size_t>(kept - s.lists.data())] = lower;
         *kept++ = place;
         continue;
       }
@@ -238,7 +233,6 @@ class PrunedPass : protected ListedPass {
         upper = distance_below(of_.square_[static_cast<std::size_t>(first_ + i)], scores[q], s.margin[at]);
         continue;
       }
-      if (of_.once_) continue;
       const float least = s.floor[at] + 2 * (scores[q] - s.margin[at]);
       std::uint16_t& bound = bounds(i0, of_.place_[static_cast<std::size_t>(ids[q])] / head_group)[r];
       bound = std::min(bound, half_below(std::sqrt(std::max(0.0F, least)) * static_cast<float>(a_little_less)));
@@ -252,7 +246,7 @@ class PrunedPass : protected ListedPass {
     for_each_bit(which, [&](int r) {
       s.rows[static_cast<std::size_t>(count++)] = i0 + r;
       upper[r] = no_bound;
-      for (index_t g = 0; g < of_.groups_ && !of_.once_; ++g) bounds(i0, g)[r] = 0;
+      for (index_t g = 0; g < of_.groups_; ++g) bounds(i0, g)[r] = 0;
     });
     s.stats.met += count * centroids_.k;
     if (constexpr index_t few = 6; count <= few && to.proven) {

@@ -55,20 +55,17 @@ bool Pruning::possible(const Context& ctx) { return assign_cpu::select(ctx.simd)
 
 assign_cpu::ProductCosts Pruning::costs(const Context& ctx) { return assign_cpu::select(ctx.simd).pruning.costs; }
 
-Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, index_t k, const ColumnMoments& moments,
-                 Passes passes)
+Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, index_t k, const ColumnMoments& moments)
     : rows_(rows),
       d_(axes.rows()),
       columns_(axes.cols()),
       k_(k),
       groups_((k + head_group - 1) / head_group),
-      once_(passes == Passes::once),
       moments_(moments),
       scale_(assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d_), moments)),
       axes_(d_, columns_),
       unmixed_(d_, columns_),
-      groups_of_heads_(assign_cpu::select(ctx.simd).pruning, 0, 0),
-      means_(assign_cpu::select(ctx.simd).pruning, 0, 0) {
+      groups_of_heads_(assign_cpu::select(ctx.simd).pruning, 0, 0) {
   expects(possible(ctx), "pruning: the processor has no instructions for it");
   expects(columns_ >= columns_step && columns_ <= most_columns && columns_ % columns_step == 0 && columns_ <= d_,
           "pruning: axes come in sixteens, not more than there are columns");
@@ -85,7 +82,6 @@ Pruning::Pruning(const Context& ctx, index_t rows, HostView<const double> axes, 
   bytes_.resize(at(rows * columns_));
   for (auto* of_row : {&unit_, &head_, &error_, &tail_, &square_}) of_row->resize(at(rows));
   start_.resize(at(rows));
-  if (once_) return;
   upper_.assign(at(pieces * head_piece), no_bound);
   bounds_.assign(at(pieces * groups_ * head_piece), 0);
 }
@@ -169,11 +165,6 @@ void Pruning::forget() {
   std::fill(bounds_.begin(), bounds_.end(), std::uint16_t{0});
 }
 
-void Pruning::forget_rows() {
-  forget();
-  typical_head_ = typical_error_ = typical_tail_ = 0;
-}
-
 void Pruning::round_whole(const Context& ctx, const assign_cpu::AssignKernels& kernels,
                           const std::vector<double>& square) {
   whole_columns_ = (d_ + 63) / 64 * 64;
@@ -226,7 +217,6 @@ void Pruning::begin_pass(const Context& ctx, HostView<const double> centroids) {
     forget();
   }
   scaled_ = std::move(scaled);
-  means_.columns = 0;
 
   round_whole(ctx, kernels, square);
   const std::vector<bool> copy = assign_detail::copies(centroids);

@@ -14,7 +14,6 @@
 namespace ts::inline v0 {
 
 namespace assign_detail {
-class OncePass;
 class PrunedPass;
 }  // namespace assign_detail
 
@@ -50,14 +49,10 @@ class Pruning {
 
   /// @param axes d x m, orthonormal to 1e-9; m is a multiple of columns_step, at most most_columns
   /// @param k of all passes. Moments must outlive this.
-  /// @param passes `once`: there will be one of these rows, for which no bounds are kept
-  enum class Passes { many, once };
-  Pruning(const Context& ctx, index_t rows, HostView<const double> axes, index_t k, const ColumnMoments& moments,
-          Passes passes = Passes::many);
+  Pruning(const Context& ctx, index_t rows, HostView<const double> axes, index_t k, const ColumnMoments& moments);
 
   [[nodiscard]] index_t rows() const noexcept { return rows_; }
   [[nodiscard]] index_t columns() const noexcept { return columns_; }
-  [[nodiscard]] bool once() const noexcept { return once_; }
 
   /// Heads of the rows `first` .. of all; of every row once, before the first pass.
   void put(const Context& ctx, index_t first, const Rows& block);
@@ -67,25 +62,14 @@ class Pruning {
   /// Whether the pass may use it: not where centroids lie farther out than rows.
   [[nodiscard]] bool serves() const noexcept { return serves_; }
 
-  /// For rows that pass by once: labels, from row 0 on, of centroids that are about nearest. In heads, rows meet the
-  /// means of groups, and the centroids of as many groups as guessed_groups says. After begin_pass().
-  void guess(const Context& ctx, std::span<std::int32_t> labels);
-  static constexpr int guessed_groups = 4;
-  /// Before other rows are put in place of these, for the pass that has begun.
-  void forget_rows();
-
  private:
   friend class assign_detail::PrunedPass;
-  friend class assign_detail::OncePass;
-  friend class Guess;
-  void place_means(const Context& ctx, const assign_cpu::AssignKernels& kernels);
   void put_row(const assign_cpu::AssignKernels& kernels, index_t row, const float* head, double square);
   void round_whole(const Context& ctx, const assign_cpu::AssignKernels& kernels, const std::vector<double>& square);
   void order_centroids(const Matrix<float>& heads);
   void forget();
 
   index_t rows_, d_, columns_, k_, groups_;
-  bool once_;
   const ColumnMoments& moments_;
   double scale_;           ///< of rows and centroids
   double defect_ = 0;      ///< ||Q^T Q - I||, at most
@@ -104,7 +88,6 @@ class Pruning {
   std::vector<std::int32_t> number_,
       place_;  ///< of the centroid at a place, groups of 32 in order; the other way round
   assign_detail::GroupsOfBytes groups_of_heads_;  ///< in the order of places
-  assign_detail::GroupsOfBytes means_;            ///< of groups, where a guess was asked for
   std::vector<float> moved_, group_moved_;        ///< of centroids by number; of groups
   Matrix<double> scaled_;                         ///< centroids of the last pass
   /// All columns in bytes: those of centroid m from m whole_columns_ on, in units of its own; |e_c| and ||c||, at most.

@@ -91,44 +91,6 @@ TEST_CASE("pruning of rows that have few dimensions, none, or huge coordinates",
   check(Rows(large.cview()), o);
 }
 
-TEST_CASE("predictions that prune have the labels of passes that do not", "[kmeans][blocks]") {
-  constexpr index_t n = 20000, d = 160, k = 4000;
-  const auto x = embeddings<float>(n + k, d, 2000, 0.1);
-  const Rows rows(x.cview().rows(0, n));
-  Matrix<double> centers(k, d);
-  for (index_t m = 0; m < k; ++m)
-    for (index_t j = 0; j < d; ++j) centers(m, j) = x(n + m, j);
-  const Context ctx;
-  const KMeansMetric metric = GENERATE(KMeansMetric::euclidean, KMeansMetric::cosine);
-  const KMeansPrediction whole = solvers::predict(ctx, rows, centers.cview(), metric);
-  const KMeansPrediction blocks = solvers::predict(ctx, InBlocks(rows, 2), centers.cview(), metric);
-  expect_same(blocks, whole);
-  for (const KMeansPrediction* each : {&whole, &blocks}) {
-    if (Pruning::possible(ctx)) CHECK(each->headed > 0);
-    CHECK(each->met < n * k / 50);
-  }
-  if (metric == KMeansMetric::euclidean) {
-    const auto moments = column_moments(ctx, rows);
-    std::vector<std::int32_t> labels(n, -1);
-    assign(ctx, {rows, moments, centers.cview(), Scores::float32, PerRow<std::int32_t>(std::span(labels))});
-    CHECK(whole.labels == labels);
-  } else {
-    CHECK(solvers::verify(ctx, rows, centers.cview(), whole.labels, metric, 500) == 0);
-  }
-}
-
-TEST_CASE("predictions stop pruning where heads leave too much", "[kmeans]") {
-  constexpr index_t n = 9000, d = 64, k = 600;
-  const auto x = embeddings<float>(n + k, d, n + k, 30);
-  Matrix<double> centers(k, d);
-  for (index_t m = 0; m < k; ++m)
-    for (index_t j = 0; j < d; ++j) centers(m, j) = x(n + m, j);
-  const Rows rows(x.cview().rows(0, n));
-  const KMeansPrediction found = solvers::predict({}, rows, centers.cview());
-  CHECK(found.headed == 0);
-  CHECK(solvers::verify({}, rows, centers.cview(), found.labels) == 0);
-}
-
 TEST_CASE("kmeans: what did not pay is tried again when half, an eighth and a 32nd of those labels change") {
   kmeans_detail::Attempts attempts;
   CHECK(attempts.due(std::numeric_limits<index_t>::max()));

@@ -53,52 +53,6 @@ double check_passes(const Rows& rows, const Moves& of, const Heads& heads) {
   return share;
 }
 
-/// Rows that pass by once, in two parts: labels of a pass without. Returns the share of pairs met in all columns.
-double check_once(const Rows& rows, const Moves& of, const Heads& heads) {
-  const auto moments = column_moments({}, rows);
-  const auto n = static_cast<std::size_t>(rows.rows());
-  const index_t d = rows.cols();
-  double share = 1;
-  for (const Simd simd : with_products_of_bytes()) {
-    Context ctx;
-    ctx.simd = simd, ctx.threads = 2;
-    Matrix<double> c(of.k, d);
-    std::vector<double> row(static_cast<std::size_t>(d));
-    for (index_t m = 0; m < of.k; ++m) {
-      rows.load(m * 37 % rows.rows(), row.data());
-      for (index_t j = 0; j < d; ++j) c(m, j) = row[static_cast<std::size_t>(j)] * (1 + 0.05 * number(m, 3));
-      if (of.with_copies && m % 9 == 4)
-        for (index_t j = 0; j < d; ++j) c(m, j) = c(m - 3, j);
-    }
-    const index_t half = rows.rows() / 2 / 64 * 64;
-    Pruning pruning(ctx, rows.rows() - half, reflected(d, heads.columns, heads.turn).cview(), of.k, moments,
-                    Pruning::Passes::once);
-    std::vector<std::int32_t> labels(n, -1), expected(n, -1);
-    AssignStats stats;
-    for (const auto& [first, count] : {std::pair{index_t{0}, half}, {half, rows.rows() - half}}) {
-      const Rows part = rows.block(first, count);
-      if (first > 0) pruning.forget_rows();
-      pruning.put(ctx, 0, part);
-      if (first == 0) pruning.begin_pass(ctx, c.cview());
-      REQUIRE(pruning.serves());
-      const auto those = std::span(labels).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-      pruning.guess(ctx, those);
-      for (const std::int32_t label : those) REQUIRE((label >= 0 && label < of.k));
-      AssignArguments arguments{part, moments, c.cview()};
-      arguments.labels = those, arguments.pruning = {&pruning, 0};
-      stats += assign(ctx, arguments);
-    }
-    AssignArguments arguments{rows, moments, c.cview()};
-    arguments.labels = std::span(expected);
-    assign(ctx, arguments);
-    INFO("instructions " << static_cast<int>(simd));
-    REQUIRE(labels == expected);
-    CHECK(stats.headed == rows.rows() * of.k);
-    share = static_cast<double>(stats.met) / static_cast<double>(rows.rows() * of.k);
-  }
-  return share;
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("pruned passes find what passes without find", "[assign]", double, float, float16, bfloat16) {
@@ -165,24 +119,4 @@ TEST_CASE("pruning refuses axes that are not orthonormal", "[assign]") {
   axes(3, 3) += 1e-6;
   CHECK_THROWS_AS(Pruning({}, 64, axes.cview(), 4, moments), Error);
   CHECK_THROWS_AS(Pruning({}, 64, reflected(32, 12, 1).cview(), 4, moments), Error);
-}
-
-TEMPLATE_TEST_CASE("rows that pass by once find what passes without find", "[assign]", double, float, float16,
-                   bfloat16) {
-  const auto x = falling<TestType>(777, 96, 150);
-  const double share = check_once(Rows(x.cview()), {150}, {48});
-  if (!with_products_of_bytes().empty()) CHECK(share < 0.3);
-  check_once(Rows(x.cview()), {200, true}, {64, 1});
-  check_once(Rows(x.cview()), {33}, {16, 1});
-}
-
-TEST_CASE("rows that pass by once: ties, and lists that are long", "[assign]") {
-  Matrix<float> ties(513, 80);
-  for (index_t i = 0; i < 513; ++i)
-    for (index_t j = 0; j < 80; ++j) ties(i, j) = static_cast<float>(std::floor(2 * number(i % 171, j)));
-  check_once(Rows(ties.cview()), {120, true}, {32});
-  Matrix<float> sphere(300, 64);  // all as far from each other
-  for (index_t i = 0; i < 300; ++i)
-    for (index_t j = 0; j < 64; ++j) sphere(i, j) = static_cast<float>(number(i, j));
-  check_once(Rows(sphere.cview()), {2300}, {16});
 }
