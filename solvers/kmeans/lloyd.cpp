@@ -13,8 +13,15 @@ namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
-/// Of passes that heads on the host are made for: later ones may not come.
-constexpr int most_passes = 20;
+PassStrategy::Shape shape_of(const KMeansProblem& p, const LloydControl& control) {
+  return {.rows = p.rows(),
+          .all_rows = p.all_rows(),
+          .costs = {p.cols(), p.k, Pruning::costs(p.ctx)},
+          .bounds = control.bounds,
+          .host = p.source.space() == Space::host,
+          .in_memory = p.source.in_memory(),
+          .bytes = Pruning::possible(p.ctx)};
+}
 
 }  // namespace
 
@@ -26,12 +33,7 @@ Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydCo
       directionless_(
           problem.beside_rows(std::vector<index_t>(problem.directionless.begin(), problem.directionless.end()))),
       bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
-      bounds_that_pay_(
-          static_cast<double>(problem.k) * static_cast<double>(problem.cols()),
-          control.scores == Scores::int8 && problem.cols() >= least_columns_of_int8 && Pruning::possible(problem.ctx),
-          problem.all_rows(), Pruning::costs(problem.ctx)),
-      scores_(control.scores),
-      can_prune_(control.bounds && problem.source.space() == Space::host && problem.source.in_memory()) {
+      strategy_(shape_of(problem, control), control.scores) {
   if (control.max_iter == 0) phase_ = Phase::label;
 }
 
@@ -50,58 +52,42 @@ void Lloyd::begin_pass() {
   const index_t changed = stats_.changed;
   stats_ = {};
   if (run_.n_iter >= heads_from && !asked_for_heads_) use_heads();
-  if (!control_.bounds) return;
-  begin_pruning(changed);
-  if (pruning_) return clusters_.begin_pass(*pruning_);
-  if (pairs_) return clusters_.begin_pass(*pairs_);
-  if (bounds_that_pay_.now())
-    clusters_.begin_pass(bounds_);
-  else
-    bounds_.forget();
+  if (strategy_.choose(run_.n_iter, control_.max_iter - run_.n_iter, changed) != PassFilter::none && !make_filter())
+    strategy_.refuse(changed);
+  drop_filters();
+  if (pruning_) clusters_.begin_pass(*pruning_);
+  if (pairs_) clusters_.begin_pass(*pairs_);
+  if (strategy_.filter() == PassFilter::rows) clusters_.begin_pass(bounds_);
 }
 
-/// Once rows have labels and centroids are means.
-void Lloyd::begin_pruning(index_t changed) {
-  if (pruning_ || pairs_ || run_.n_iter == 0 || !can_prune_) return;
-  if (prunes_by_pairs(p_.rows(), p_.cols(), p_.k)) {
-    pairs_ = pairs_for(p_, control_.max_iter - run_.n_iter);
-    can_prune_ = pairs_ != nullptr;
-    return;
-  }
-  if (!pruning_attempts_.due(changed)) return;
-  const Matrix<double> centers = clusters_.centroids();
-  pruning_ =
-      pruning_for(p_, centers.cview(), labels_.view().span(), std::min(most_passes, control_.max_iter - run_.n_iter));
-  if (!pruning_) pruning_attempts_.failed(changed);
+bool Lloyd::make_filter() {
+  const int left = control_.max_iter - run_.n_iter;
+  if (strategy_.filter() == PassFilter::pairs && !pairs_) return (pairs_ = pairs_for(p_)) != nullptr;
+  if (strategy_.filter() == PassFilter::heads && !pruning_)
+    pruning_ =
+        pruning_for(p_, clusters_.centroids().cview(), labels_.view().span(), std::min(most_passes_of_heads, left));
+  return strategy_.filter() != PassFilter::heads || pruning_;
 }
 
-/// Ends it for this run where it cost as much as passes without.
-void Lloyd::judge_pruning() {
-  const auto pairs = static_cast<double>(p_.rows()) * static_cast<double>(p_.k);
-  const double share = static_cast<double>(here_.headed) / pairs,
-               met = static_cast<double>(here_.shortened + here_.met) / pairs;
-  if (pairs_ ? pairs_pay(p_.ctx, p_.cols(), p_.k, share, met)
-             : pruned_cost(p_.ctx, p_.cols(), p_.k, pruning_->columns(), share, met) <
-                   unpruned_cost(p_.ctx, p_.cols(), p_.k))
-    return;
-  prune_no_more();
+/// Those that passes no longer move along.
+void Lloyd::drop_filters() {
+  if (strategy_.filter() != PassFilter::heads) pruning_.reset();
+  if (strategy_.filter() != PassFilter::pairs) pairs_.reset();
+  if (strategy_.filter() != PassFilter::rows) bounds_.forget();
 }
 
 void Lloyd::take(index_t first, const Rows& block) {
-  stats_ +=
-      clusters_.assign(block, scores_, labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
-                       phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
-                       {control_.bounds && !pruning_ && !pairs_ && bounds_that_pay_.now() ? &bounds_ : nullptr, first},
-                       settled_, {pruning_.get(), first, pairs_.get()});
+  stats_ += clusters_.assign(block, strategy_.scores(), labels_.view().part(first, block.rows()),
+                             p_.weights_of(first, block.rows()),
+                             phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
+                             {strategy_.filter() == PassFilter::rows ? &bounds_ : nullptr, first}, settled_,
+                             {pruning_.get(), first, pairs_.get()});
 }
 
 void Lloyd::end_pass() {
-  here_ = stats_;
+  const AssignStats here = stats_;
   stats_ = sum_of_ranks(p_.ctx, stats_);
-  if (pruning_ || pairs_)
-    judge_pruning();
-  else if (p_.source.space() == Space::host)
-    bounds_that_pay_.passed(bounds_.hold(), stats_.skipped, stats_.changed, p_.all_rows());
+  strategy_.passed(here, stats_, bounds_.hold(), pruning_ ? pruning_->columns() : 0);
   const index_t changed = changed_labels();
   if (phase_ == Phase::label) {
     phase_ = Phase::done;
@@ -195,13 +181,6 @@ index_t Lloyd::changed_labels() {
   settled_ = stats_.changed <= p_.all_rows() / 16;  // what confirming saves is spent when more rows move
   run_.rescored += stats_.rescored;
   run_.skipped += stats_.skipped;
-  // Deciding a row again costs about as much as scoring it in float64 does for four, and as float32 adds to
-  // integers for eight.
-  const index_t looked_at = p_.all_rows() - stats_.skipped;
-  if ((scores_ == Scores::int8 || scores_ == Scores::int16) && stats_.rescored > looked_at / 8)
-    scores_ = Scores::float32;
-  else if (scores_ == Scores::float32 && stats_.rescored > looked_at / 4)
-    scores_ = Scores::float64, prune_no_more();
   // Their labels were 0 before, or -1 in the first iteration, which never ends the run.
   return stats_.changed - sum_of_ranks(p_.ctx, reset_labels(p_.ctx, labels_.view(), directionless_.view()));
 }

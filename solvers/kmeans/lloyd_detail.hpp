@@ -9,6 +9,7 @@
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/kmeans/pruning_detail.hpp"
+#include "tallskinny/solvers/kmeans/strategy_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
@@ -47,49 +48,6 @@ struct LloydRun {
   index_t relocated = 0, rescored = 0, skipped = 0;
 };
 
-/// When something is tried that pays once few labels change: first where at most so many do, then where half as many
-/// change as when it did not pay, then an eighth, and so on.
-class Attempts {
- public:
-  explicit Attempts(index_t most = std::numeric_limits<index_t>::max()) : most_(most) {}
-  [[nodiscard]] bool due(index_t changed) const noexcept { return changed <= most_; }
-  void failed(index_t changed) noexcept {
-    most_ = changed / factor_, factor_ = std::min(4 * factor_, index_t{1} << 40);
-  }
-
- private:
-  index_t most_, factor_ = 2;
-};
-
-/// Which passes in host memory are made with bounds: not those that would leave so few rows alone that
-/// scoring these had cost less than bounds do for all.
-class BoundsThatPay {
- public:
-  /// @param products of the scores of a row. @param wide passes without bounds have scores of 8 bits. @param n rows.
-  BoundsThatPay(double products, bool wide, index_t n, const assign_cpu::ProductCosts& costs)
-      : least_share_(std::max(cost / (cost + products), wide ? costs.least_skipped : 0)), rests_(wide) {
-    if (wide) attempts_ = Attempts(n / costs.least_changed);
-  }
-
-  [[nodiscard]] bool now() const noexcept { return !rests_; }
-  /// After a pass over n rows of which `changed` changed their labels and, if bounds of a pass before held,
-  /// these left `skipped` alone.
-  void passed(bool held, index_t skipped, index_t changed, index_t n) noexcept {
-    if (rests_) {
-      rests_ = !attempts_.due(changed);
-    } else if (held && static_cast<double>(skipped) < least_share_ * static_cast<double>(n)) {
-      rests_ = true;
-      attempts_.failed(changed);
-    }
-  }
-
- private:
-  static constexpr double cost = 512;  // of bounds, in products of a score
-  double least_share_;
-  Attempts attempts_;
-  bool rests_;
-};
-
 /// Each pass: begin_pass(), take() of every block of rows, end_pass(); until done().
 class Lloyd {
  public:
@@ -126,9 +84,9 @@ class Lloyd {
   [[nodiscard]] KMeansProgress progress(index_t changed);
   [[nodiscard]] KMeansState state() const;
   index_t changed_labels();
-  void begin_pruning(index_t changed);
-  void judge_pruning();
-  void prune_no_more() { pruning_.reset(), pairs_.reset(), can_prune_ = false; }
+  /// Makes the filter that the strategy chose, if it is not there; false where it cannot be made or would not pay.
+  bool make_filter();
+  void drop_filters();
   /// True if sums in fixed point serve all clusters as they are.
   [[nodiscard]] bool fixed_point_serves() const;
   bool update_centers();
@@ -144,14 +102,11 @@ class Lloyd {
   PerRowArray<std::int32_t> labels_;
   PerRowArray<index_t> directionless_;
   RowBounds bounds_;
-  BoundsThatPay bounds_that_pay_;
+  PassStrategy strategy_;
   std::unique_ptr<Pruning> pruning_;
   std::unique_ptr<PairBounds> pairs_;
-  Attempts pruning_attempts_;
-  Scores scores_;
   Phase phase_ = Phase::iterate;
-  AssignStats stats_, here_;  ///< of the last pass, of all ranks and here
-  bool can_prune_;
+  AssignStats stats_;  ///< of the last pass
   bool asked_for_heads_ = false;
   bool settled_ = false;  ///< few labels changed in the last pass
   Clock::time_point pass_began_;

@@ -5,22 +5,13 @@
 
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/solvers/kmeans/axes.hpp"
+#include "tallskinny/solvers/kmeans/strategy_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
-constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  ///< below, nothing is tried
-constexpr index_t most_columns = 1 << 16;                                      ///< of sums of products in 32 bits
-/// Of a column of a row that is read, rounded, and met by the centroid of its label, in products of 16-bit integers.
-constexpr double reading_cost = 100;
-constexpr index_t least_columns_of_pairs = 384;
-constexpr int least_passes_of_pairs = 4;  ///< the first of them skips nothing
 constexpr index_t trial_rows = 64, trial_clusters = 2048;
-
-bool may_prune(index_t rows, index_t cols, index_t clusters) noexcept {
-  return cols >= least_columns && cols <= most_columns && clusters >= least_clusters && rows >= least_rows;
-}
 
 bool sparse_here(const KMeansProblem& p) {
   bool sparse = false;
@@ -33,29 +24,14 @@ index_t most_width(index_t cols) noexcept {
   return std::min(cols / Pruning::columns_step * Pruning::columns_step, index_t{256});
 }
 
-/// The head of a row, which is made once, in each of so many passes.
-double cost_of_making(index_t d, index_t columns, int passes) noexcept {
-  constexpr double of_making = 6;  // products in float32
-  return of_making * static_cast<double>(d * columns) / std::max(1, passes);
-}
-
-constexpr double most_of_cost = 0.75;
-constexpr double headed_share = 0.7;  ///< of pairs, that bounds of groups leave
-
-/// Whether heads may pay if they leave nothing, which fewer columns than these never did.
-bool heads_may_pay(const KMeansProblem& p, index_t clusters, int passes) {
-  const index_t d = p.cols(), columns = std::min(d, index_t{64});
-  return pruned_cost(p.ctx, d, clusters, columns, headed_share, 0) + cost_of_making(d, columns, passes) <=
-         most_of_cost * unpruned_cost(p.ctx, d, clusters);
-}
-
 /// The width of heads along these axes for which so many passes at most cost least, found on a few rows, with centres
 /// and labels as they are; 0: a pass without costs less.
 index_t width_of_heads(const KMeansProblem& p, HostView<const double> axes, HostView<const double> centers,
                        std::span<const std::int32_t> labels, int passes) {
   const index_t d = p.cols(), k = centers.rows(), width = axes.cols(), few = std::min(k, trial_clusters);
+  const PassCosts costs{d, k, Pruning::costs(p.ctx)};
   index_t best = 0;
-  double least = most_of_cost * unpruned_cost(p.ctx, d, k);
+  double least = costs.most_with_heads();
   // Rows, then some centroids, then those of the labels of the rows.
   const index_t rows = std::min(p.rows(), trial_rows);
   Matrix<float> all(2 * rows + few, d), q(d, width), heads(all.rows(), width);
@@ -105,7 +81,7 @@ index_t width_of_heads(const KMeansProblem& p, HostView<const double> axes, Host
       }
     const double share = static_cast<double>(survivors) / static_cast<double>(rows * few);
     const double headed = passes > 1 ? headed_share : 1;
-    const double cost = pruned_cost(p.ctx, d, k, columns, headed, share) + cost_of_making(d, columns, passes);
+    const double cost = costs.with_heads(columns, headed, share) + costs.of_heads(columns, passes);
     if (cost < least) best = columns, least = cost;
   }
   return best;
@@ -113,48 +89,16 @@ index_t width_of_heads(const KMeansProblem& p, HostView<const double> axes, Host
 
 }  // namespace
 
-double pruned_cost(const Context& ctx, index_t d, index_t k, index_t columns, double headed, double met) {
-  // Measured on a processor with AVX-512 VNNI: a centroid met alone, in 8 bits and sometimes in float32, costs as much
-  // as 2500 more products than it has.
-  const assign_cpu::ProductCosts costs = Pruning::costs(ctx);
-  const double of_head = costs.column * static_cast<double>(columns) + costs.rest_of_heads,
-               of_met = static_cast<double>(d) + 2500;
-  return static_cast<double>(k) * (headed * of_head + met * of_met) + reading_cost * static_cast<double>(d);
-}
-
-double unpruned_cost(const Context& ctx, index_t d, index_t k) {
-  // Wide rows are scored in 8 bits.
-  const assign_cpu::ProductCosts costs = Pruning::costs(ctx);
-  const double of_pair =
-      d >= least_columns_of_int8 ? costs.column * static_cast<double>(d) + costs.rest : static_cast<double>(d);
-  return static_cast<double>(k) * of_pair + reading_cost * static_cast<double>(d);
-}
-
-bool prunes_by_pairs(index_t rows, index_t cols, index_t clusters) noexcept {
-  // Bounds and bytes take half of what rows in float32 do.
-  return may_prune(rows, cols, clusters) && cols >= least_columns_of_pairs && 2 * clusters <= cols;
-}
-
-std::unique_ptr<PairBounds> pairs_for(const KMeansProblem& p, int passes) {
-  if (passes < least_passes_of_pairs || !prunes_by_pairs(p.rows(), p.cols(), p.k) ||
-      !PairBounds::possible(p.ctx, p.cols()) || sparse_here(p))
-    return nullptr;
+std::unique_ptr<PairBounds> pairs_for(const KMeansProblem& p) {
+  if (!PairBounds::possible(p.ctx, p.cols()) || sparse_here(p)) return nullptr;
   auto pairs = std::make_unique<PairBounds>(p.ctx, p.rows(), p.k, p.moments);
   p.for_each_block_here([&](index_t first, const Rows& block) { pairs->put(p.ctx, first, block); });
   return pairs;
 }
 
-bool pairs_pay(const Context& ctx, index_t d, index_t k, double headed, double met) {
-  // As pruned_cost() has it; what bounds of a pair cost is some 8 columns.
-  const double of_pair = Pruning::costs(ctx).column * static_cast<double>(d);
-  return static_cast<double>(k) * (headed * of_pair + met * (static_cast<double>(d) + 500) + 8) <
-         1.1 * static_cast<double>(k) * of_pair + reading_cost * static_cast<double>(d);
-}
-
 std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const double> centers,
                                      std::span<const std::int32_t> labels, int passes) {
-  if (!may_prune(p.rows(), p.cols(), centers.rows()) || !Pruning::possible(p.ctx)) return nullptr;
-  if (sparse_here(p) || !heads_may_pay(p, centers.rows(), passes)) return nullptr;
+  if (sparse_here(p)) return nullptr;
   const Matrix<double> axes = leading_axes(p, most_width(p.cols()));
   if (axes.cols() < Pruning::columns_step) return nullptr;
   const index_t columns = width_of_heads(p, axes.cview(), centers, labels, passes);
@@ -169,8 +113,8 @@ std::unique_ptr<Pruning> pruning_for(const KMeansProblem& p, HostView<const doub
 
 std::uint64_t ts::solvers::pruning_bytes(index_t rows, index_t cols, index_t clusters) noexcept {
   using namespace kmeans_detail;
-  if (!may_prune(rows, cols, clusters)) return 0;
-  if (prunes_by_pairs(rows, cols, clusters))
+  if (!heads_serve(rows, cols, clusters)) return 0;
+  if (pairs_serve(rows, cols, clusters))
     return static_cast<std::uint64_t>(rows * (cols + 128 + 2 * clusters + 28) + 13 * clusters * cols);
   // Of each row its head, numbers and bounds; of each centroid 8 bits, float32 and float64.
   return static_cast<std::uint64_t>(rows * (most_width(cols) + clusters / 16 + 28) + 14 * clusters * cols);

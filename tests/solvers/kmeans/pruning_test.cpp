@@ -1,6 +1,5 @@
+#include "tallskinny/gemm/assign/scores/pairs.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
-#include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
-#include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
 
 using namespace ts;
@@ -89,31 +88,4 @@ TEST_CASE("pruning of rows that have few dimensions, none, or huge coordinates",
   auto large = embeddings<double>(4500, 64, 60, 0.5);
   for (index_t q = 0; q < 4500 * 64; ++q) large.data()[q] *= 1e120;
   check(Rows(large.cview()), o);
-}
-
-TEST_CASE("kmeans: what did not pay is tried again when half, an eighth and a 32nd of those labels change") {
-  kmeans_detail::Attempts attempts;
-  CHECK(attempts.due(std::numeric_limits<index_t>::max()));
-  for (const index_t factor : {2, 8, 32}) {
-    attempts.failed(6400);
-    CHECK(attempts.due(6400 / factor));
-    CHECK_FALSE(attempts.due(6400 / factor + 1));
-  }
-}
-
-TEST_CASE(
-    "kmeans: bounds of wide rows wait for few changes, and rest where they leave less than 0.4 of the rows alone") {
-  kmeans_detail::BoundsThatPay wide(1e6, true, 1000, {}), narrow(1e6, false, 1000, {});
-  CHECK_FALSE(wide.now());
-  CHECK(narrow.now());
-  wide.passed(false, 0, 51, 1000);
-  CHECK_FALSE(wide.now());
-  wide.passed(false, 0, 50, 1000);
-  CHECK(wide.now());
-  wide.passed(true, 400, 40, 1000);
-  CHECK(wide.now());
-  wide.passed(true, 399, 40, 1000);
-  CHECK_FALSE(wide.now());
-  wide.passed(false, 0, 20, 1000);
-  CHECK(wide.now());
 }

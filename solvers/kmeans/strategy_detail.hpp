@@ -1,0 +1,94 @@
+// What leaves work out of the next pass over rows in host memory. Internal to the room.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "tallskinny/gemm/assign/scores/assign.hpp"
+
+namespace ts::inline v0::solvers::kmeans_detail {
+
+/// Labels are the same with each. `rows`: bounds of each row (RowBounds). `pairs`: bounds of each pair of a row and a
+/// centroid (PairBounds). `heads`: bounds of groups of centroids, and few columns of both (Pruning).
+enum class PassFilter { none, rows, pairs, heads };
+
+/// What passes over a row cost, in products of two 16-bit integers.
+struct PassCosts {
+  index_t cols, clusters;
+  assign_cpu::ProductCosts of;  ///< of the processor
+
+  /// With all centroids: wide rows are scored in 8 bits.
+  [[nodiscard]] double without() const noexcept;
+  /// For this share of the pairs of rows and centroids that is met in 8 bits, and in float32.
+  [[nodiscard]] double with_pairs(double headed, double met) const noexcept;
+  /// For this share that is met in so many columns, and in all.
+  [[nodiscard]] double with_heads(index_t columns, double headed, double met) const noexcept;
+  /// Making the heads of a row, in each of so many passes.
+  [[nodiscard]] double of_heads(index_t columns, int passes) const noexcept;
+  /// A width of heads is taken only where passes cost less than this.
+  [[nodiscard]] double most_with_heads() const noexcept;
+};
+
+/// Bounds of groups leave about this share of the pairs.
+inline constexpr double headed_share = 0.7;
+/// Heads are made for so many passes at most: later ones may not come.
+inline constexpr int most_passes_of_heads = 20;
+
+/// Whether bounds of pairs serve such rows in memory, or else heads.
+[[nodiscard]] bool pairs_serve(index_t rows, index_t cols, index_t clusters) noexcept;
+[[nodiscard]] bool heads_serve(index_t rows, index_t cols, index_t clusters) noexcept;
+
+/// When something is tried that pays once few labels change: first where at most so many do, then where half as many
+/// change as when it did not pay, then an eighth, and so on.
+class Attempts {
+ public:
+  explicit Attempts(index_t most = std::numeric_limits<index_t>::max()) : most_(most) {}
+  [[nodiscard]] bool due(index_t changed) const noexcept { return changed <= most_; }
+  void failed(index_t changed) noexcept {
+    most_ = changed / factor_, factor_ = std::min(4 * factor_, index_t{1} << 40);
+  }
+
+ private:
+  index_t most_, factor_ = 2;
+};
+
+/// Chooses the filter and the scores of each pass from the shape of the rows, costs, and what earlier passes counted;
+/// never by the clock, so that runs repeat. A filter that is tried and costs as much as a pass without ends.
+class PassStrategy {
+ public:
+  struct Shape {
+    index_t rows, all_rows;  ///< here, and of all ranks
+    PassCosts costs;
+    bool bounds = true;     ///< filters are allowed
+    bool host = true;       ///< rows lie in host memory; else those who score them decide about bounds of rows
+    bool in_memory = true;  ///< and are there for all passes
+    bool bytes = true;      ///< the processor has products of bytes
+  };
+  PassStrategy(const Shape& shape, Scores scores) noexcept;
+
+  [[nodiscard]] PassFilter filter() const noexcept { return filter_; }
+  [[nodiscard]] Scores scores() const noexcept { return scores_; }
+
+  /// Before a pass, of which `done` were made and at most `left` follow with it. @param changed labels in the last one
+  PassFilter choose(int done, int left, index_t changed) noexcept;
+  /// The filter chosen cannot be made, or its plan says that it does not pay: passes go on without.
+  void refuse(index_t changed) noexcept;
+  /// What the pass counted here, and on all ranks. @param held RowBounds of the pass before held
+  /// @param columns of heads
+  void passed(const AssignStats& here, const AssignStats& all, bool held, index_t columns) noexcept;
+
+ private:
+  [[nodiscard]] bool wide() const noexcept;
+  [[nodiscard]] PassFilter plain() const noexcept;
+  void judge_rows(const AssignStats& all, bool held) noexcept;
+  void raise_scores(const AssignStats& all) noexcept;
+
+  Shape shape_;
+  Scores scores_;
+  PassFilter filter_ = PassFilter::none;
+  double least_skipped_;  ///< share of rows that bounds must leave alone
+  bool rows_rest_, prunes_;
+  Attempts of_rows_, of_heads_;
+};
+
+}  // namespace ts::inline v0::solvers::kmeans_detail
