@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import importlib.util
 import numbers
 import warnings
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from . import _core
 from ._arrays import back_to, csr_parts, is_foreign, is_on_device, is_sparse, on_host, tall, wait_for
 from ._context import Context, core_of
-from ._estimator import Base, ConvergenceWarning, check_is_fitted, check_random_state, check_weights, validate_data
 from ._foreign import ForeignCsr, adopted
 from ._parameters import check_parameters
 from ._progress import progress_of
 from ._types import Array, Callback, Seed
+
+# scikit-learn of any version from 1.2, or without it the little that the models need.
+if TYPE_CHECKING or importlib.util.find_spec("sklearn") is not None:
+    from ._with_sklearn import (
+        Base,
+        ConvergenceWarning,
+        check_is_fitted,
+        check_random_state,
+        check_weights,
+        validate_data,
+    )
+else:
+    from ._without_sklearn import (
+        Base,
+        ConvergenceWarning,
+        check_is_fitted,
+        check_random_state,
+        check_weights,
+        validate_data,
+    )
 
 _Model = TypeVar("_Model", bound="Centers")
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
 from ._arrays import columns_of
 from ._errors import UnprovenWarning, no_convergence
 from ._pencil import PER_PAIR
+from ._types import Array
 
 
-class Result(tuple):
+class Result(tuple[Any, ...]):
     """What SciPy returns, a tuple, with what is known of it.
 
     Attributes
@@ -40,7 +42,22 @@ class Result(tuple):
         Of `eigsh`: the largest `abs(A_ij - conj(A_ji))` as a share of the largest entry.
     """
 
-    def __new__(cls, items, told=None):
+    converged: bool
+    complete: bool
+    reason: str
+    verification: str
+    converged_pairs: Array
+    residuals: Array
+    vector_errors: Array
+    error_bounds: Array
+    backward_errors: Array
+    conditions: Array
+    iterations: int
+    operator_applications: int
+    note: str
+    asymmetry: float
+
+    def __new__(cls, items: Any, told: dict[str, Any] | None = None) -> Result:
         self = super().__new__(cls, items)
         self.__dict__.update(told or {})
         return self
@@ -56,7 +73,7 @@ def _renamed(sentence):
     return sentence
 
 
-def told(found, order):
+def told(found: dict[str, Any], order: Any) -> dict[str, Any]:
     """What a `Result` keeps of what the library found, its pairs in this order."""
     kept = ("converged", "complete", "reason", "verification", "iterations", "operator_applications", "note",
             "asymmetry")
@@ -69,7 +86,7 @@ def told(found, order):
     return known
 
 
-def checked(result, w, v, verify):
+def checked(result: Result, w: Any, v: Any, verify: bool) -> Result:
     """Raises what SciPy raises where pairs are missing, and warns where others may be."""
     if not result.converged:
         ok = np.flatnonzero(result.converged_pairs)
