@@ -1,11 +1,6 @@
 // Kernels compiled without a GPU: no spills, nothing beyond the budget.
 #pragma once
 
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"

@@ -141,8 +141,7 @@ TEMPLATE_TEST_CASE("inner products of operands in two layouts have kernels, too"
 TEST_CASE("a sparse matrix with long rows goes by parts of equal work", "[rehearsal][cuda]") {
   for (const index_t length : {8, 9000}) {
     CAPTURE(length);
-    CsrMatrix<float> a;
-    a.rows = 3, a.cols = 10000;
+    CsrMatrix<float> a{.rows = 3, .cols = 10000};
     for (index_t j = 0; j < length; ++j) a.indices.push_back(static_cast<std::int32_t>(j));
     a.values.assign(a.indices.size(), 1.0f);
     a.pointers = {0, 0, length, length};

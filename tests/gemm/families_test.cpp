@@ -1,7 +1,4 @@
 // Every kernel family compiled for every architecture, without a GPU.
-#include <algorithm>
-#include <set>
-
 #include "tallskinny/gemm/copy/copy_rows.hpp"
 #include "tallskinny/gemm/device/convert.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
@@ -55,8 +52,7 @@ std::vector<cuda::GpuProblem> biting_problems(Operation op, const std::string& a
         const bool usual =
             form == 0 && arch == "sm_90a" && rows == many_rows && static_cast<index_t>(turn / form_count) % every == 0;
         if (!usual && turn % (arch == "sm_90a" ? 17 : 34) != 0) continue;
-        cuda::GpuProblem p;
-        p.problem = {op, type, rows, width, width};
+        cuda::GpuProblem p{.problem = {op, type, rows, width, width}};
         p.problem.nonzeros = 7 * p.problem.n;
         p.shifted = op == Operation::spmm && turn % 3 == 1;
         if (turn % 3 == 0) p.problem.q = biting_widths[turn / 3 % std::size(biting_widths)];
@@ -141,8 +137,7 @@ std::vector<cuda::KernelPlan> shared_plans(const cuda::DeviceInfo& device) {
   for (const DType type : every_dtype)
     for (const index_t q : {16, 64}) {
       if (device.capability() != 90 && (q == 16 || size_of(type) % 8 != 0)) continue;
-      cuda::GpuProblem problem;
-      problem.problem = {Operation::tsmttsm, type, 1 << 22, 512, q};
+      cuda::GpuProblem problem{.problem = {Operation::tsmttsm, type, 1 << 22, 512, q}};
       plans.push_back(cuda::inner_candidates(problem, device).front().kernel);
     }
   // Both kernels of a wide X, which starts beyond the widths above.

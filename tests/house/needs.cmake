@@ -1,7 +1,7 @@
 # Tests of the rule that a test which needs a GPU is left out where there is none, is counted, and hides nothing. Run
-# as: cmake -DBUILD=folder -DROOT=... -DOPTIONS=... -P needs.cmake
+# as: cmake -DBUILD=folder -DINCLUDE=... -DOPTIONS=... -P needs.cmake
 separate_arguments(OPTIONS)
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/needs -B ${BUILD} -DROOT=${ROOT} ${OPTIONS}
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/needs -B ${BUILD} -DINCLUDE=${INCLUDE} ${OPTIONS}
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${BUILD} COMMAND_ERROR_IS_FATAL ANY)
 

@@ -1,33 +1,26 @@
 #include "tallskinny/io/hash.hpp"
-
-#include <complex>
-#include <vector>
-
 #include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/io/memory.hpp"
+#include "tallskinny/tests/io/support.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
+using namespace ts::test;
 
 namespace {
 
 /// Rows of 0 to 4 entries.
 template <class T>
 CsrMatrix<T> some_rows(index_t n) {
-  CsrMatrix<T> a;
-  a.rows = n, a.cols = 90;
-  for (index_t i = 0; i < n; ++i) {
-    for (index_t k = 0; k < i % 5; ++k)
-      a.indices.push_back(static_cast<std::int32_t>(7 * k + i % 60)), a.values.push_back(T(static_cast<float>(i + k)));
-    a.pointers.push_back(std::ssize(a.indices));
-  }
-  return a;
+  return csr_by_rows<T>(n, 90, [&](index_t i, auto add) {
+    for (index_t k = 0; k < i % 5; ++k) add(7 * k + i % 60, T(static_cast<float>(i + k)));
+  });
 }
 
 /// Rows begin .. end - 1, in lists of their own.
 template <class T>
 CsrMatrix<T> part_of(const CsrMatrix<T>& a, index_t begin, index_t end) {
-  CsrMatrix<T> part;
-  part.rows = end - begin, part.cols = a.cols;
+  CsrMatrix<T> part{.rows = end - begin, .cols = a.cols};
   const index_t first = a.pointers[static_cast<std::size_t>(begin)];
   for (index_t i = begin + 1; i <= end; ++i) part.pointers.push_back(a.pointers[static_cast<std::size_t>(i)] - first);
   const index_t last = a.pointers[static_cast<std::size_t>(end)];
@@ -35,6 +28,12 @@ CsrMatrix<T> part_of(const CsrMatrix<T>& a, index_t begin, index_t end) {
   part.values.assign(a.values.begin() + first, a.values.begin() + last);
   return part;
 }
+
+std::uint64_t free_in(const TemporaryFolder& folder) {
+  return io::control_group_free({folder / "cgroup", folder / "sys"});
+}
+
+constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
@@ -88,4 +87,37 @@ TEMPLATE_TEST_CASE("hashes of pieces of rows are the same whoever has which piec
   dense(300, 4) = T{-1};
   const Hashes others = io::row_hashes<T>(dense.cview(), 256);
   for (std::size_t p = 0; p < 4; ++p) CHECK((others[p] != whole_dense[p]) == (p == 1));
+}
+
+TEST_CASE("control groups of version 2: every ancestor, max and high, page cache is free") {
+  const TemporaryFolder folder;
+  write_file(folder / "cgroup", "0::/a/b\n");
+  CHECK(free_in(folder) == unlimited);
+  write_file(folder / "sys/a/b/memory.max", "max\n");
+  write_file(folder / "sys/a/b/memory.current", "300\n");
+  CHECK(free_in(folder) == unlimited);
+  write_file(folder / "sys/a/memory.max", "1000\n");
+  write_file(folder / "sys/a/memory.current", "900\n");
+  CHECK(free_in(folder) == 100);
+  write_file(folder / "sys/a/memory.stat", "anon 500\ninactive_file 350\nactive_file 50\n");
+  CHECK(free_in(folder) == 450);
+  write_file(folder / "sys/a/b/memory.high", "400\n");
+  CHECK(free_in(folder) == 100);
+  write_file(folder / "sys/memory.max", "1000\n");
+  write_file(folder / "sys/memory.current", "2000\n");
+  CHECK(free_in(folder) == 0);
+}
+
+TEST_CASE("control groups of version 1 have a folder for memory") {
+  const TemporaryFolder folder;
+  write_file(folder / "cgroup", "12:cpuset:/x\n9:hugetlb,memory:/docker/c\n1:name=systemd:/y\n");
+  CHECK(free_in(folder) == unlimited);
+  write_file(folder / "sys/memory/memory.limit_in_bytes",
+             "5000\n");  // a container sees its own group as the root
+  write_file(folder / "sys/memory/memory.usage_in_bytes", "4000\n");
+  write_file(folder / "sys/memory/memory.stat", "cache 1\ninactive_file 7\ntotal_inactive_file 2500\n");
+  CHECK(free_in(folder) == 3500);
+  write_file(folder / "sys/memory/docker/c/memory.limit_in_bytes", "600\n");
+  write_file(folder / "sys/memory/docker/c/memory.usage_in_bytes", "500\n");
+  CHECK(free_in(folder) == 100);
 }

@@ -1,8 +1,5 @@
 #include "tallskinny/io/hermitian.hpp"
 
-#include <limits>
-#include <random>
-
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
@@ -15,17 +12,13 @@ namespace {
 
 /// The entries that are not zero, and those listed in `stored_zeros`.
 CsrMatrix<Complex> sparse(const Table& t, const std::vector<std::pair<index_t, index_t>>& stored_zeros = {}) {
-  CsrMatrix<Complex> a;
-  a.rows = t.rows, a.cols = t.cols;
-  for (index_t i = 0; i < t.rows; ++i) {
+  return csr_by_rows<Complex>(t.rows, t.cols, [&](index_t i, auto add) {
     for (index_t j = 0; j < t.cols; ++j) {
       bool keep = t(i, j) != 0.0;
       for (const auto& [r, c] : stored_zeros) keep |= r == i && c == j;
-      if (keep) a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(t(i, j));
+      if (keep) add(j, t(i, j));
     }
-    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
-  }
-  return a;
+  });
 }
 Matrix<Complex> dense(const Table& t) {
   Matrix<Complex> a(t.rows, t.cols);

@@ -1,8 +1,4 @@
 // MATLAB's files of version 5, as libmatio writes them (fixtures/make_matlab.c).
-#include <algorithm>
-#include <array>
-#include <cstring>
-
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
@@ -47,8 +43,7 @@ TEST_CASE("mat: variables of version 5, sparse and dense, real and complex") {
 
 TEST_CASE("mat: ranges, the transpose, and a field of a packed struct") {
   if (!reads_mat()) return;
-  io::ReadOptions options;
-  options.row_begin = 2, options.row_end = 4;
+  io::ReadOptions options{.row_begin = 2, .row_end = 4};
   CHECK(table_in("matlab5.mat:/A", options) == Table(2, 3, {0, -3, 0, 4, 0, 5.25}));
   CHECK(table_in("matlab5.mat:/D", options) == Table(2, 3, {6, 7, 8, 9, 10, 11}));
   options = {};

@@ -1,7 +1,10 @@
+#include "tallskinny/gemm/core/convert.hpp"
+#include "tallskinny/io/npy_output.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
 using namespace ts::test;
+using io::NpyOutput;
 
 namespace {
 
@@ -18,6 +21,29 @@ Refusal refused_npy(const std::string& content) {
   return refusal_of([&] { (void)io::read_matrix(file_in(folder, "a.npy", content)); });
 }
 
+template <class T>
+void round_trip(const std::string& stored_type) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "x.npy";
+  std::vector<T> values;
+  Table expected(3, 4);
+  for (index_t e = 0; e < 12; ++e) {
+    expected.values[static_cast<std::size_t>(e)] = static_cast<double>(e) - 5;
+    if constexpr (std::is_same_v<T, std::int32_t>)
+      values.push_back(static_cast<std::int32_t>(e - 5));
+    else
+      values.push_back(narrowed<T>(static_cast<double>(e) - 5));
+  }
+  NpyOutput<T> out(file, 3, 4);
+  out.add(std::span<const T>(values).first(5));
+  out.add(std::span<const T>(values).subspan(5));
+  CHECK_FALSE(std::filesystem::exists(file));
+  out.commit();
+  CHECK(io::describe(io::parse_location(file)).stored_type == stored_type);
+  CHECK(table_of(io::read_matrix(io::parse_location(file))) == expected);
+  CHECK((std::filesystem::file_size(file) - values.size() * sizeof(T)) % 64 == 0);
+}
+
 }  // namespace
 
 TEST_CASE("npy: both orders, both byte orders, integers and halves") {
@@ -28,9 +54,7 @@ TEST_CASE("npy: both orders, both byte orders, integers and halves") {
   CHECK(table_in("integers.npy") == matrix_d());
   CHECK(table_in("half.npy") == matrix_d());
   CHECK(io::describe(fixture("half.npy")).type == DType::float16);
-  io::ReadOptions options;
-  options.transpose = true;
-  options.row_begin = 2;
+  io::ReadOptions options{.transpose = true, .row_begin = 2};
   for (const char* name : {"c_order.npy", "fortran.npy", "integers.npy", "half.npy"})
     CHECK(table_in(name, options) == Table(1, 5, {2, 5, 8, 11, 14}));
 }
@@ -62,4 +86,36 @@ TEST_CASE("npy: what cannot be read is refused") {
             .says("truncated"));
   const std::string nan("\x00\x00\x00\x00\x00\x00\xf8\x7f", 8);
   CHECK(refused_npy(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", nan)).says("NaN at row 0"));
+}
+
+TEST_CASE("npy: what is written is read") {
+  round_trip<double>("<f8");
+  round_trip<float>("<f4");
+  round_trip<float16>("<f2");
+  round_trip<std::int32_t>("<i4");
+  const TemporaryFolder folder;
+  NpyOutput<std::int32_t> list(folder / "list.npy", 2);
+  list.add(std::vector<std::int32_t>{7, -8});
+  list.commit();
+  CHECK(io::read_vector(io::parse_location(folder / "list.npy")) == std::vector<double>{7, -8});
+  NpyOutput<float> nothing(folder / "nothing.npy", 0, 5);
+  nothing.commit();
+  CHECK(io::describe(io::parse_location(folder / "nothing.npy")).cols == 5);
+}
+
+TEST_CASE("npy: a file that is not complete leaves the old one") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "x.npy";
+  std::ofstream(file) << "old";
+  {
+    NpyOutput<float> out(file, 2, 2);
+    out.add(std::vector<float>{1, 2, 3});
+    CHECK(mentions(message_of([&] { out.commit(); }), "lacks elements"));
+    CHECK(mentions(message_of([&] { out.add(std::vector<float>{1, 2}); }), "more elements"));
+  }
+  std::string text;
+  std::ifstream(file) >> text;
+  CHECK(text == "old");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+  CHECK(mentions(message_of([&] { NpyOutput<float>(folder / "none/x.npy", 1, 1); }), "none/x.npy"));
 }

@@ -5,13 +5,9 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
-#include <numeric>
-#include <thread>
 
 #include "tallskinny/io/hermitian.hpp"
 #include "tallskinny/tests/io/support.hpp"
-#include "tallskinny/tests/support/write_file.hpp"
 
 using namespace ts;
 using namespace ts::test;

@@ -1,5 +1,3 @@
-#include <bit>
-
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
@@ -72,15 +70,13 @@ TEST_CASE("petsc: sparse matrices, with indices of both widths and scalars of ev
     CHECK(single.description.type == DType::float32);
   }
   // Complex numbers of single precision are as long as real ones of double: the option decides.
-  io::ReadOptions options;
-  options.scalars = DType::complex64;
+  io::ReadOptions options{.scalars = DType::complex64};
   const std::vector<float> z = {1.5f, 0.75f, 2, 1, -3, -1.5f, 4, 2, 5.25f, 2.625f};
   CHECK(table_of(read_petsc(Petsc().matrix_a(z), options)) == matrix_z());
 }
 
 TEST_CASE("petsc: a range of rows, the transpose, dense matrices and vectors") {
-  io::ReadOptions options;
-  options.row_begin = 2, options.row_end = 4;
+  io::ReadOptions options{.row_begin = 2, .row_end = 4};
   CHECK(table_of(read_petsc(Petsc().matrix_a(values_a), options)) == Table(2, 3, {0, -3, 0, 4, 0, 5.25}));
   options = {};
   options.transpose = true;
@@ -114,8 +110,7 @@ TEST_CASE("petsc: what cannot be read is refused") {
   CHECK(refused_petsc(whole.substr(0, 40)).says("is truncated, or no file of PETSc"));
   CHECK(refused_petsc(whole.substr(0, 10)).says("is truncated"));
   CHECK(refused_petsc(whole + "more").says("is truncated, or no file of PETSc"));
-  io::ReadOptions options;
-  options.scalars = DType::complex128;
+  io::ReadOptions options{.scalars = DType::complex128};
   CHECK(refused_petsc(whole, options).says("its elements are not complex128, as --scalars says"));
   const auto with = [](std::vector<std::int64_t> lengths, std::vector<std::int64_t> columns) {
     return Petsc().integers({1211216, 4, 3, 5}).integers(lengths).integers(columns).reals(values_a).text();

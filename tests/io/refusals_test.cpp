@@ -1,10 +1,61 @@
 // What is broken is refused with a sentence that names the file, the object and the cause.
 #include <sys/stat.h>
 
+#include "tallskinny/io/npy_output.hpp"
+#include "tallskinny/io/output_file.hpp"
+#include "tallskinny/io/printable.hpp"
+#include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
 using namespace ts::test;
+
+namespace {
+
+Refusal refused(const std::string& name, const std::string& content) {
+  TemporaryFolder folder;
+  return refusal_of([&] { (void)io::read_matrix(file_in(folder, name, content)); });
+}
+
+constexpr double lacking = std::numeric_limits<double>::quiet_NaN();
+
+io::ReadOptions with(io::Missing missing) {
+  io::ReadOptions options;
+  options.table.missing = missing;
+  return options;
+}
+
+/// Row i is (i, i + 0.5), but every fifth from the first on lacks its second value.
+Matrix<double> holes(index_t rows) {
+  Matrix<double> x(rows, 2);
+  for (index_t i = 0; i < rows; ++i) x(i, 0) = static_cast<double>(i), x(i, 1) = i % 5 == 0 ? lacking : x(i, 0) + 0.5;
+  return x;
+}
+
+template <class T>
+Matrix<T> converted(const Matrix<double>& x) {
+  Matrix<T> y(x.rows(), x.cols());
+  std::transform(x.data(), x.data() + x.rows() * x.cols(), y.data(), [](double v) { return static_cast<T>(v); });
+  return y;
+}
+
+/// The same in files of several kinds: read again and again, whole, and by columns.
+std::vector<io::Location> files(const TemporaryFolder& folder, const Matrix<double>& x) {
+  const std::string h5 = folder / "x.h5", npy = folder / "x.npy";
+  io::OutputFile out(h5);
+  out.write("wide", x);
+  out.write("narrow", converted<float>(x));
+  out.commit();
+  io::OutputFile packed(folder / "packed.h5", {.gzip = 1});
+  packed.write("x", x);
+  packed.commit();
+  io::NpyOutput<double> array(npy, x.rows(), x.cols());
+  array.add(std::span(x.data(), static_cast<std::size_t>(x.rows() * x.cols())));
+  array.commit();
+  return {{h5, "wide"}, {h5, "narrow"}, {folder / "packed.h5", ""}, {npy, ""}};
+}
+
+}  // namespace
 
 TEST_CASE("malformed objects are refused, each for its own reason") {
   struct Case {
@@ -74,15 +125,13 @@ TEST_CASE("malformed objects are refused, each for its own reason") {
 }
 
 TEST_CASE("NaN and Inf pass when the caller looks after them") {
-  io::ReadOptions options;
-  options.check_finite = false;
+  io::ReadOptions options{.check_finite = false};
   CHECK(std::isnan(table_in("broken.h5:/nan", options)(1, 1).real()));
   CHECK(std::isinf(table_in("broken.h5:/dense_inf_half", options)(2, 1).real()));
 }
 
 TEST_CASE("the row of a NaN counts from the first row of the whole matrix") {
-  io::ReadOptions options;
-  options.row_begin = 1;
+  io::ReadOptions options{.row_begin = 1};
   CHECK(refusal_of("broken.h5:/dense_nan", options).says("row 2, column 1"));
   CHECK(refusal_of("broken.h5:/inf", options).says("row 2, column 2"));
   options.row_begin = 3;
@@ -90,8 +139,7 @@ TEST_CASE("the row of a NaN counts from the first row of the whole matrix") {
 }
 
 TEST_CASE("duplicates add up when that is accepted") {
-  io::ReadOptions options;
-  options.accept_unsorted = true;
+  io::ReadOptions options{.accept_unsorted = true};
   CHECK(table_in("broken.h5:/duplicate", options) == Table(3, 3, {0, 3, 0, 0, 0, 0, 0, 0, 3}));
   CHECK(table_in("broken.h5:/duplicate_csc", options) == Table(3, 3, {0, 0, 0, 3, 0, 0, 0, 0, 3}));
   CHECK(table_in("broken.h5:/unsorted", options) == Table(3, 3, {2, 1, 0, 0, 0, 0, 0, 0, 3}));
@@ -116,4 +164,115 @@ TEST_CASE("Parquet and Arrow files are refused with the way to convert them") {
   CHECK(refused("c.feather", "ARROW1..").says("is an Arrow file"));
   CHECK(refused("d.arrow", "anything").says("pandas.read_feather"));
   CHECK(refused("e.bin", "anything").says("its name is none of"));
+}
+
+TEST_CASE("text for a terminal keeps characters and spells out orders") {
+  CHECK(io::printable("a b/c\\\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80") == "a b/c\\\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+  CHECK(io::printable("\x1b[31m\n\r\t\x7f") == "\\x1b[31m\\x0a\\x0d\\x09\\x7f");
+  CHECK(io::printable("\xc2\x9b") == "\\xc2\\x9b");                       // the second set of control characters
+  CHECK(io::printable("\xe2\x80\xae\xe2\x81\xa6\xd8\x9c\xe2\x80\xa8") ==  // orders of direction, a line's end
+        "\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xd8\\x9c\\xe2\\x80\\xa8");
+  CHECK(io::printable(std::string("a\0b", 3)) == "a\\x00b");
+  CHECK(io::printable("\xed\xa0\x80\xe0\x80\x80") == "\\xed\\xa0\\x80\\xe0\\x80\\x80");  // no characters
+  CHECK(io::printable("\x9b\xff\xe2\x82") == "\\x9b\\xff\\xe2\\x82");                    // no UTF-8
+  CHECK(io::Location{"a\nb.h5", "/\x1b"}.text() == "a\\x0ab.h5:/\\x1b");
+}
+
+// Files in formats that are not read are named, and the way to one that is.
+
+TEST_CASE("compressed files are named with the command that opens them") {
+  CHECK(refused("f.csv.xz", std::string("\xfd"
+                                        "7zXZ\0rest",
+                                        10))
+            .says("f.csv.xz is compressed by xz, which is not undone here: xzcat f.csv.xz | tskmeans -"));
+  CHECK(refused("f.csv", "BZh91AY&SYrest").says("by bzip2, which is not undone here: bzcat f.csv | tskmeans -"));
+  CHECK(refused("f.npy.zst", "\x28\xb5\x2f\xfdrest").says("by Zstandard"));
+  CHECK(refused("f.lz4", "\x04\x22\x4d\x18rest").says("by LZ4"));
+  CHECK(refused("f.npy.gz", "\x1f\x8b\x08rest").says("by gzip, which is not undone here: zcat f.npy.gz"));
+  CHECK(refused("f.csv", "BZhang,b\n1,x\n").says("field 2 (b) is 'x'"));  // a name in the first line
+}
+
+TEST_CASE("spreadsheets, Zarr stores and svmlight are named with what reads them") {
+  std::string zip("PK\3\4", 4);
+  zip.append(26, '\0');
+  CHECK(refused("f.xlsx", zip + "[Content_Types].xml").says("f.xlsx is a spreadsheet"));
+  CHECK(refused("f.xlsx", zip + "[Content_Types].xml").says("pandas.read_excel(\"f.xlsx\").to_csv("));
+  CHECK(refused("f.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1").says("is a spreadsheet"));
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "f.zarr");
+  CHECK(refusal_of([&] { (void)io::describe({folder / "f.zarr", ""}); }).says("is a folder, not a file"));
+  folder.file("f.zarr/zarr.json", "{}");
+  CHECK(refusal_of([&] { (void)io::describe({folder / "f.zarr", ""}); }).says("f.zarr is a Zarr store"));
+  for (const char* name : {"f.svm", "f", "f.txt", "f.dat"}) {
+    CAPTURE(name);
+    CHECK(refused(name, "+1 1:0.5 3:-2e-1\n-1 2:1\n").says("is in svmlight's format, which is not read"));
+  }
+  CHECK(refused("f.txt", "# ranks\n2 qid:3 1:0.5 3:0.25\n").says("f.txt is in svmlight's format"));
+  CHECK(refused("f", "1 2 3\n").says("its name is none of"));
+}
+
+// Values that dense matrices lack, which are NaN there.
+
+TEST_CASE("rows that lack a value are left out, of files that are no text too") {
+  const TemporaryFolder folder;
+  const Matrix<double> x = holes(1003);
+  for (const io::Location& where : files(folder, x)) {
+    CAPTURE(where.text());
+    CHECK(refusal_of([&] { (void)io::read_matrix(where); }).says("has NaN at row 0, column 1"));
+    const auto d = io::describe(where, with(io::Missing::drop));
+    CHECK((d.rows == 802 && d.rows_dropped == 201 && d.values_filled == 0));
+    CHECK(d.bytes == 802 * 2 * size_of(d.type));
+    const auto a = io::read_dense_as<double>(where, with(io::Missing::drop));
+    REQUIRE(a.rows() == 802);
+    for (index_t i = 0; i < a.rows(); ++i) REQUIRE(a(i, 0) == static_cast<double>(i + i / 4 + 1));
+    // Ranges count the rows that are left.
+    auto some = with(io::Missing::drop);
+    some.row_begin = 3, some.row_end = 6;
+    const auto part = io::read_dense_as<double>(where, some);
+    CHECK((part.rows() == 3 && part(0, 0) == 4 && part(1, 0) == 6 && part(2, 1) == 7.5));
+    const io::RowReader reader(where, some);
+    CHECK((reader.description().rows == 3 && reader.description().rows_dropped == 201));
+    // A column that is not read may lack what it likes, but then rows are not read again and again.
+    auto first = with(io::Missing::drop);
+    first.table.columns = {"0"};
+    CHECK(io::describe(where, first).rows == 1003);
+    CHECK(io::read_dense_as<double>(where, first).rows() == 1003);
+  }
+}
+
+TEST_CASE("missing values become means of columns in all of the file") {
+  const TemporaryFolder folder;
+  const Matrix<double> x = holes(1003);
+  double sum = 0;
+  for (index_t i = 0; i < x.rows(); ++i) sum += i % 5 == 0 ? 0 : x(i, 1);
+  for (const io::Location& where : files(folder, x)) {
+    CAPTURE(where.text());
+    const auto d = io::describe(where, with(io::Missing::mean));
+    CHECK((d.rows == 1003 && d.rows_dropped == 0 && d.values_filled == 201));
+    auto some = with(io::Missing::mean);
+    some.row_begin = 4, some.row_end = 6;
+    const auto a = io::read_dense_as<double>(where, some);
+    CHECK((a.rows() == 2 && a(0, 1) == 4.5 && a(1, 0) == 5));
+    CHECK(a(1, 1) == Approx(sum / 802).epsilon(test::allowed::seven_digits));
+  }
+}
+
+TEST_CASE("what else is there is refused as ever, beside missing values") {
+  const TemporaryFolder folder;
+  Matrix<double> x = holes(20);
+  x(7, 0) = std::numeric_limits<double>::infinity();
+  for (const io::Location& where : files(folder, x))
+    for (const auto how : {io::Missing::drop, io::Missing::mean})
+      CHECK(refusal_of([&] {
+              (void)io::read_matrix(where, with(how));
+            }).says(how == io::Missing::drop ? "has Inf at row 5, column 0" : "has Inf at row 7, column 0"));
+  x = Matrix<double>::zeros(20, 2);
+  for (index_t i = 0; i < 20; ++i) x(i, 1) = lacking;
+  for (const io::Location& where : files(folder, x)) {
+    CHECK(refusal_of([&] { (void)io::read_matrix(where, with(io::Missing::mean)); }).says("column 1"));
+    CHECK(io::describe(where, with(io::Missing::drop)).rows == 0);
+    CHECK(io::read_dense_as<double>(where, with(io::Missing::drop)).rows() == 0);
+  }
+  CHECK(refusal_of("scipy.h5:/csr", with(io::Missing::drop)).says("is sparse"));
+  CHECK(refusal_of("dense.h5:/pair", with(io::Missing::drop)).says("is complex"));
 }

@@ -2,10 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <random>
-
 #include "tallskinny/tests/io/support.hpp"
-#include "tallskinny/tests/support/write_file.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -31,9 +28,7 @@ bool sound(const io::MatrixFile& read) {
 
 /// 0: fine, 1: something other than an Error, or an unsound matrix.
 int try_all(const std::filesystem::path& file) {
-  io::ReadOptions options;
-  options.memory_limit = 32 << 20;
-  options.check_finite = false;
+  io::ReadOptions options{.memory_limit = 32 << 20, .check_finite = false};
   bool fine = true;
   const auto attempt = [&](const io::Location& where) {
     try {
@@ -103,8 +98,7 @@ TEST_CASE("damaged bytes end in an error or an answer, never in a crash or a wai
   const TemporaryFolder folder;
   const std::string whole = content_of(fixture("filters.h5").file);
   std::mt19937 random(20261124);
-  io::ReadOptions options;
-  options.memory_limit = 32 << 20;
+  io::ReadOptions options{.memory_limit = 32 << 20};
   for (int trial = 0; trial < 300; ++trial) {
     std::string content = whole;
     for (unsigned flips = 1 + random() % 2; flips > 0; --flips)
@@ -116,11 +110,11 @@ TEST_CASE("damaged bytes end in an error or an answer, never in a crash or a wai
         try {
           (void)io::read_matrix(d.where, options);
         } catch (const Error& error) {
-          CHECK(std::string(error.what()).find("a.h5") != std::string::npos);
+          CHECK(mentions(error.what(), "a.h5"));
         }
       }
     } catch (const Error& error) {
-      CHECK(std::string(error.what()).find("a.h5") != std::string::npos);
+      CHECK(mentions(error.what(), "a.h5"));
     }
   }
 }

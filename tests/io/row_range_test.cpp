@@ -1,8 +1,5 @@
 // Some rows of a matrix in compressed rows, of which no more is read than these.
-#include <numeric>
-
 #include "tallskinny/io/matrix/assembly.hpp"
-#include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
 #include "tallskinny/tests/support/sparse_layouts.hpp"
 
@@ -39,8 +36,7 @@ CsrMatrix<T> banded(index_t n, Structure structure = Structure::hermitian) {
 
 template <class T>
 CsrMatrix<T> read_rows(const io::Location& where, index_t begin, index_t end, bool as_stored = false) {
-  io::ReadOptions options;
-  options.row_begin = begin, options.row_end = end, options.as_stored = as_stored;
+  io::ReadOptions options{.row_begin = begin, .row_end = end, .as_stored = as_stored};
   auto read = io::read_matrix(where, options);
   return std::get<CsrMatrix<T>>(std::get<io::SparseMatrix>(read.matrix));
 }
@@ -48,8 +44,7 @@ CsrMatrix<T> read_rows(const io::Location& where, index_t begin, index_t end, bo
 /// Rows begin .. end - 1 of `a`, those of its lower triangle alone where `lower`.
 template <class T>
 CsrMatrix<T> rows_of(const CsrMatrix<T>& a, index_t begin, index_t end, bool lower) {
-  CsrMatrix<T> rows;
-  rows.rows = end - begin, rows.cols = a.cols;
+  CsrMatrix<T> rows{.rows = end - begin, .cols = a.cols};
   for (index_t i = begin; i < end; ++i) {
     for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
       if (const auto k = static_cast<std::size_t>(e); !lower || a.indices[k] <= i)
@@ -79,8 +74,7 @@ void check_ranges(const CsrMatrix<T>& a, Structure structure) {
   CHECK_FALSE(io::describe(whole).stored_triangle);
   CHECK(io::describe(triangle).stored_triangle);
   CHECK_FALSE(io::describe(triangle).stored_by_columns);
-  io::ReadOptions turned;
-  turned.transpose = true;
+  io::ReadOptions turned{.transpose = true};
   CHECK(io::describe(triangle, turned).stored_by_columns);
   for (const auto& [begin, end] : cuts) {
     CAPTURE(begin, end);
@@ -154,10 +148,7 @@ io::Location scipy_rows(const TemporaryFolder& folder, const std::vector<std::in
 }
 
 io::ReadOptions of_rows(index_t begin, index_t end) {
-  io::ReadOptions options;
-  options.layout = io::SparseLayout::csr;
-  options.row_begin = begin, options.row_end = end;
-  return options;
+  return io::ReadOptions{.layout = io::SparseLayout::csr, .row_begin = begin, .row_end = end};
 }
 
 }  // namespace
@@ -228,9 +219,7 @@ TEST_CASE("of dense text the rows that are asked for are held, and no others") {
        {file_in(folder, "a.csv", csv), file_in(folder, "a.mtx", general), file_in(folder, "s.mtx", array)})
     for (const auto& [begin, end] : {Cut{0, 20}, Cut{599, 600}, Cut{300, 300}}) {
       CAPTURE(where.text(), begin, end);
-      io::ReadOptions options;
-      options.row_begin = begin, options.row_end = end;
-      options.memory_limit = 20 * 600 * 8 + 1;
+      io::ReadOptions options{.row_begin = begin, .row_end = end, .memory_limit = 20 * 600 * 8 + 1};
       const auto a = io::read_dense_as<double>(where, options);
       REQUIRE((a.rows() == end - begin && a.cols() == n));
       for (index_t i = 0; i < a.rows(); ++i)
@@ -269,8 +258,7 @@ TEST_CASE("of a dense triangle the rows that are asked for are held, with their 
         const io::Location where{folder / "a.h5", "/" + format + structure + other};
         for (const auto& [begin, end] : {Cut{0, 520}, Cut{100, 101}, Cut{400, 401}, Cut{7, 7}, Cut{500, 520}}) {
           CAPTURE(where.text(), begin, end);
-          io::ReadOptions options;
-          options.row_begin = begin, options.row_end = end;
+          io::ReadOptions options{.row_begin = begin, .row_end = end};
           const index_t row = structure == "hermitian_lower" ? 100 : 400;  // where the wrong one stands
           if (other == "wrong" && begin <= row && row < end) {
             CHECK(refusal_of([&] {
@@ -342,8 +330,7 @@ TEST_CASE("some rows are allowed where all would not fit") {
 }
 
 TEST_CASE("what a triangle must not hold is found in the rows that are read, and named by its row") {
-  io::ReadOptions options;
-  options.as_stored = true, options.row_begin = 2;
+  io::ReadOptions options{.row_begin = 2, .as_stored = true};
   CHECK_NOTHROW(table_in("binsparse_more.h5:/bad_triangle", options));  // such entries are above
   options.row_begin = 1, options.row_end = 2;
   CHECK(refusal_of("binsparse_more.h5:/bad_triangle", options).says("has an entry at (1, 2)"));

@@ -1,15 +1,8 @@
 // What the tests of the file room share: fixtures, the matrices in them, temporary folders, error sentences.
 #pragma once
 
-#include <complex>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "tallskinny/io/matrix_file.hpp"
-#include "tallskinny/tests/support/temporary_folder.hpp"
+#include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 namespace ts::test {
@@ -92,7 +85,7 @@ inline Table matrix_d() {
 struct Refusal {
   std::string sentence;
   Errc code = Errc::interrupted;
-  [[nodiscard]] bool says(const std::string& words) const { return sentence.find(words) != std::string::npos; }
+  [[nodiscard]] bool says(const std::string& words) const { return mentions(sentence, words); }
 };
 inline Refusal refusal_of(const std::function<void()>& body) {
   try {
@@ -104,6 +97,11 @@ inline Refusal refusal_of(const std::function<void()>& body) {
 }
 inline Refusal refusal_of(const std::string& name, const io::ReadOptions& options = {}) {
   return refusal_of([&] { (void)io::read_matrix(fixture(name), options); });
+}
+inline void check_refusal(const Refusal& refused, Errc code, const std::vector<std::string>& words) {
+  INFO(refused.sentence);
+  CHECK(refused.code == code);
+  for (const std::string& part : words) CHECK(refused.says(part));
 }
 
 /// Writes a file with this content and gives its place.

@@ -1,6 +1,4 @@
 // Residuals where the matrix is, and on the host.
-#include <map>
-
 #include "tallskinny/tests/solvers/eigen/device_runs.hpp"
 
 using namespace ts;
@@ -66,14 +64,9 @@ void check_residual(const CsrMatrix<T, I>& a, index_t q, bool same_bits) {
 
 /// Rows of which products cancel but for (1 + 1/3) x.
 CsrMatrix<double> cancelling() {
-  CsrMatrix<double> a;
-  a.rows = a.cols = 4000;
-  for (index_t i = 0; i < a.rows; ++i) {
-    for (const double value : {1e10 + 1, 1.0 / 3, -1e10})
-      a.indices.push_back(static_cast<std::int32_t>(i)), a.values.push_back(value);
-    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
-  }
-  return a;
+  return csr_by_rows<double>(4000, 4000, [&](index_t i, auto add) {
+    for (const double value : {1e10 + 1, 1.0 / 3, -1e10}) add(i, value);
+  });
 }
 
 /// Of A x - theta x, 5e-17, where a plain sum is off by 1e-6.

@@ -1,14 +1,18 @@
 #include "tallskinny/solvers/random.hpp"
-
-#include <cmath>
-#include <set>
-
+#include "tallskinny/gemm/comm/slab_collector.hpp"
 #include "tallskinny/gemm/core/near_normal.hpp"
+#include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
+#include "tallskinny/solvers/svd/svd.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using ts::philox4x32_10;
 using ts::solvers::Random;
+using namespace ts;
+using namespace ts::solvers;
+
 using Block = std::array<std::uint32_t, 4>;
 __extension__ using Wide = unsigned __int128;
 
@@ -98,4 +102,19 @@ TEST_CASE("below(n) stays below n and reaches every value", "[random]") {
   const std::uint64_t n = (std::uint64_t{1} << 63) + 12345;
   const auto expected = static_cast<std::uint64_t>((static_cast<Wide>(random.bits(4)) * n) >> 64);
   CHECK(random.below(n, 4) == expected);
+}
+
+TEST_CASE("general eigenvalues and singular values on several ranks are refused") {
+  const auto a = Matrix<double>::zeros(20, 20);
+  const Operator<double> zero = DenseOperator<double>(a.cview());
+  Context ctx;
+  ctx.communicator = std::make_shared<SlabCollector>(2);
+  const auto refused = [&](const char* solver, auto&& call) {
+    const std::string said = test::message_of(call);
+    CAPTURE(solver, said);
+    CHECK(said.find(std::string(solver) + " works on one rank") == 0);
+    CHECK(test::mentions(said, "has 2"));
+  };
+  refused("solve_general", [&] { (void)solve_general<double>(ctx, {zero}, {}); });
+  refused("solve_svd", [&] { (void)solve_svd<double>(ctx, {rectangular(a.cview())}, {}); });
 }

@@ -24,16 +24,11 @@ inline const cuda::Stream& device_stream() {
 
 /// Notes kernels instead of launching them.
 inline Context rehearsing_context(const cuda::DeviceInfo& device) {
-  Context ctx;
-  ctx.stream = cuda::Stream::rehearsing(device);
-  return ctx;
+  return Context{.stream = cuda::Stream::rehearsing(device)};
 }
 
 inline Context device_context(Determinism determinism = Determinism::run_to_run) {
-  Context ctx;
-  ctx.stream = device_stream();
-  ctx.determinism = determinism;
-  return ctx;
+  return Context{.determinism = determinism, .stream = device_stream()};
 }
 
 /// An operand's whole buffer on the device while this lives; taken back at its end.

@@ -2,29 +2,17 @@
 // thread counts that must give the same bits, and the GPU if there is one.
 #pragma once
 
-#include <string>
-
 #include "tallskinny/gemm/plan/processor_info.hpp"
 #include "tallskinny/gemm/runtime/launch.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/operands.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 namespace ts::test {
 
 inline constexpr Op ops[] = {Op::none, Op::adjoint, Op::transpose};
 
-inline Context reference_context() {
-  Context ctx;
-  ctx.implementation = Implementation::reference;
-  return ctx;
-}
+inline Context reference_context() { return Context{.implementation = Implementation::reference}; }
 inline Context fast_context(Simd simd = Simd::best, int threads = 1) {
-  Context ctx;
-  ctx.simd = simd;
-  ctx.threads = threads;
-  return ctx;
+  return Context{.threads = threads, .simd = simd};
 }
 inline std::vector<Simd> simd_levels() {
   std::vector<Simd> levels;
@@ -148,6 +136,15 @@ bool everywhere(index_t rows, index_t cols, Holds&& holds) {
   return true;
 }
 
+/// out = alpha product + beta before, entry by entry, as it is for small integers.
+template <class R, class T>
+void check_exact(const Operand<R>& out, R alpha, const Expected<T>& product, R beta, const Operand<R>& before) {
+  REQUIRE(everywhere(product.rows, product.cols, [&](index_t i, index_t j) {
+    return out.wide_at(i, j) ==
+           multiply(wide(alpha), product.value[product.at(i, j)]) + multiply(wide(beta), before.wide_at(i, j));
+  }));
+}
+
 /// Widths that bite: around every vector length, and rectangular.
 struct Widths {
   index_t p, q;
@@ -156,23 +153,23 @@ inline std::vector<Widths> widths_that_bite() {
   std::vector<Widths> list;
   for (index_t w = 1; w <= 17; ++w) list.push_back({w, w});
   for (const index_t w : {31, 32, 33, 63, 64, 65}) list.push_back({w, w});
-  for (const Widths pair : {Widths{1, 2},
-                            {2, 1},
-                            {1, 8},
-                            {9, 1},
-                            {3, 4},
-                            {5, 7},
-                            {11, 13},
-                            {4, 17},
-                            {16, 15},
-                            {31, 2},
-                            {2, 33},
-                            {33, 8},
-                            {65, 3},
-                            {1, 65},
-                            {20, 40}})
-    list.push_back(pair);
+  static constexpr Widths rectangles[] = {{1, 2},   {2, 1},  {1, 8},  {9, 1},  {3, 4},  {5, 7},  {11, 13}, {4, 17},
+                                          {16, 15}, {31, 2}, {2, 33}, {33, 8}, {65, 3}, {1, 65}, {20, 40}};
+  list.insert(list.end(), std::begin(rectangles), std::end(rectangles));
   return list;
+}
+
+/// check(n, widths, variant) for these numbers of rows, all widths that bite and a variant of each width, with kernels
+/// compiled ahead.
+template <class Check>
+void at_all_widths(std::initializer_list<index_t> rows, Check&& check) {
+  compiled_ahead([&] {
+    std::size_t variant = 0;
+    for (const Widths w : widths_that_bite()) {
+      for (const index_t n : rows) check(n, w, variant);
+      ++variant;
+    }
+  });
 }
 
 template <class R>
@@ -195,7 +192,7 @@ void expect_misuse(Call&& call, std::initializer_list<const char*> words) {
     CHECK(error.code() == Errc::invalid_argument);
     for (const char* word : words) {
       INFO(error.what());
-      CHECK(std::string(error.what()).find(word) != std::string::npos);
+      CHECK(mentions(error.what(), word));
     }
     return;
   }

@@ -74,9 +74,6 @@ struct Form {
 inline constexpr Form forms[] = {{Layout::row_major, 0, 0}, {Layout::row_major, 3, 1}, {Layout::col_major, 0, 0},
                                  {Layout::row_major, 8, 0}, {Layout::col_major, 5, 1}, {Layout::row_major, 1, 3}};
 inline Form form_number(std::size_t i) { return forms[i % std::size(forms)]; }
-/// Nothing is aligned beyond the element, and there is much around it.
-inline constexpr Form odd_forms[] = {
-    {Layout::row_major, 0, 37}, {Layout::row_major, 3, 37}, {Layout::col_major, 0, 37}, {Layout::col_major, 3, 37}};
 
 template <class T>
 class Operand {

@@ -12,10 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "tallskinny/tests/support/temporary_folder.hpp"
-#include "tallskinny/tests/support/write_file.hpp"
+#include "tallskinny/tests/support/files.hpp"
 
 namespace ts::test {
+
+inline std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
 
 struct ProcessResult {
   int code = 0;  ///< exit status, or 128 + signal

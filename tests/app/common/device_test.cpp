@@ -1,11 +1,29 @@
 #include "tallskinny/app/common/device.hpp"
-
-#include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/app/common/memory.hpp"
+#include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
+#include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 using namespace ts::app;
+using solvers::expect_memory;
+using solvers::total_bytes;
+
+namespace {
+
+std::string path_refusal(const std::filesystem::path& path, const std::vector<std::string>& inputs = {}) {
+  try {
+    app::check_output_paths({{"--output", path}}, inputs);
+  } catch (const Error& error) {
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(std::string(error.what()).starts_with("--output " + path.string() + ": "));
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
 
 TEST_CASE("device names are auto, cpu, cuda, cuda:INDEX, lists of them and cuda:all") {
   for (const char* good : {"auto", "cpu", "cuda", "cuda:0", "cuda:15"}) {
@@ -29,7 +47,7 @@ TEST_CASE("auto and cpu take the processor until the work is known") {
 TEST_CASE("cuda is refused with the reason, never replaced") {
   const cuda::DeviceList found = cuda::list_devices();
   CHECK(found.devices.empty() == !found.reason.empty());
-  if (!cuda::built()) CHECK(found.reason.find("without the CUDA backend") != std::string::npos);
+  if (!cuda::built()) CHECK(test::mentions(found.reason, "without the CUDA backend"));
   if (!found.devices.empty()) {
     const auto count = static_cast<int>(found.devices.size());
     CHECK(resolve_device("cuda") == Device{Device::Kind::cuda, 0});
@@ -40,14 +58,14 @@ TEST_CASE("cuda is refused with the reason, never replaced") {
   }
   for (const std::string name : {"cuda", "cuda:1000", "cuda:all", "cuda:0,1000"}) {
     try {
-      if (found.devices.empty() || name.find("1000") != std::string::npos) {
+      if (found.devices.empty() || test::mentions(name, "1000")) {
         resolve_device(name);
         FAIL("accepted");
       }
     } catch (const Error& error) {
       CHECK(error.code() == Errc::no_device);
       CHECK(std::string(error.what()).starts_with("--device " + name + ": "));
-      if (!found.reason.empty()) CHECK(std::string(error.what()).find(found.reason) != std::string::npos);
+      if (!found.reason.empty()) CHECK(test::mentions(error.what(), found.reason));
     }
   }
 }
@@ -55,10 +73,110 @@ TEST_CASE("cuda is refused with the reason, never replaced") {
 TEST_CASE("auto leaves small work to the processor, and large work where there is no GPU") {
   Console console("test", true);
   CHECK(faster_device({}, 1, console) == Device{});
-  solvers::RunWork large;
-  large.bytes = 1e15;
+  solvers::RunWork large{.bytes = 1e15};
   const bool gpu = !cuda::list_devices().devices.empty();
   CHECK((faster_device(large, 1, console).kind == Device::Kind::cuda) == gpu);
   large.resident = 1e15;  // more than any has
   CHECK(faster_device(large, 1, console) == Device{});
+}
+
+TEST_CASE("the memory table adds up, without wrapping around") {
+  CHECK(total_bytes({{"a", 1024}, {"b", 512}}) == 1536);
+  CHECK(total_bytes({{"a", UINT64_MAX - 1}, {"b", 2}}) == UINT64_MAX);
+  std::ostringstream out;
+  print_memory(out, {{"matrix", 1024}, {"basis", 512}}, 1u << 20);
+  CHECK(out.str() ==
+        "  matrix       1.00 KiB\n  basis           512 B\n  total        1.50 KiB\n  available    1.00 MiB\n");
+  JsonObject json;
+  add_memory(json, {{"matrix", 1024}}, 0);
+  CHECK(json.text(-1) == R"({"memory":{"matrix":1024},"memory_bytes":1024,"available_memory_bytes":null})");
+}
+
+TEST_CASE("more memory than there is, is refused before it is allocated") {
+  CHECK_NOTHROW(expect_memory("the basis", {{"a", 10}}, 10));
+  CHECK_NOTHROW(expect_memory("the basis", {{"a", 10}}, 0));
+  try {
+    expect_memory("the basis", {{"a", 3u << 20}}, 2u << 20);
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.code() == Errc::out_of_memory);
+    CHECK(std::string(error.what()) == "the basis takes 3.00 MiB of memory, but only 2.00 MiB are available");
+  }
+}
+
+TEST_CASE("this machine says how much memory it has") { CHECK(available_memory() > (1u << 20)); }
+
+TEST_CASE("amounts of memory are read in powers of 1024") {
+  std::uint64_t bytes = 0;
+  CHECK((parse_bytes("500", bytes) && bytes == 500));
+  CHECK((parse_bytes("1.5K", bytes) && bytes == 1536));
+  CHECK((parse_bytes("4GiB", bytes) && bytes == std::uint64_t{4} << 30));
+  for (const char* text : {"", "G", "-1", "0", "4Q", "1e30T", "nan"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_bytes(text, bytes));
+  }
+  CHECK(bytes == std::uint64_t{4} << 30);
+}
+
+TEST_CASE("an output may be new or replace a file") {
+  const test::TemporaryFolder folder;
+  CHECK(path_refusal(folder / "new.h5") == "accepted");
+  const std::string old = folder.file("old.h5", "x");
+  CHECK(path_refusal(old) == "accepted");
+  CHECK(path_refusal(old, {folder.file("input.h5", "y")}) == "accepted");
+}
+
+TEST_CASE("an output is refused before the work when it could not be written") {
+  const test::TemporaryFolder folder;
+  CHECK(test::mentions(path_refusal(folder / "no/such/folder/a.h5"), "does not exist"));
+  CHECK(test::mentions(path_refusal(folder.path()), "not a file"));
+  CHECK(test::mentions(path_refusal(folder.path() / ""), "not a folder"));
+  CHECK(test::mentions(path_refusal("/dev/null"), "not a file"));
+  CHECK(test::mentions(path_refusal("/proc/a.h5"), "no file can be created"));
+}
+
+TEST_CASE("standard output is no file, and a link that leads to nothing is what it leads to") {
+  const test::TemporaryFolder folder;
+  CHECK(test::mentions(path_refusal("-"), "--json"));
+  std::filesystem::create_symlink("target.h5", folder / "link.h5");
+  CHECK(path_refusal(folder / "link.h5") == "accepted");
+  std::filesystem::create_symlink("no/such/target.h5", folder / "lost.h5");
+  CHECK(test::mentions(path_refusal(folder / "lost.h5"), "does not exist"));
+}
+
+TEST_CASE("an output never replaces an input, under any name") {
+  const test::TemporaryFolder folder;
+  const std::string input = folder.file("input.h5", "x");
+  CHECK(test::mentions(path_refusal(input, {input}), "also the input"));
+  CHECK(test::mentions(path_refusal(input, {"", "other.h5", input + ":/object"}), "also the input"));
+  std::filesystem::create_symlink(input, folder / "link.h5");
+  CHECK(test::mentions(path_refusal(folder / "link.h5", {input}), "also the input"));
+  CHECK(test::mentions(path_refusal(folder.path() / "." / "input.h5", {input}), "also the input"));
+}
+
+TEST_CASE("two outputs are never one file, whether it is there or not") {
+  const test::TemporaryFolder folder;
+  const auto second = [](const std::filesystem::path& path, const std::filesystem::path& other) {
+    try {
+      app::check_output_paths({{"--output", path}, {"--checkpoint", ""}, {"--report", other}});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(second(folder / "a.h5", folder / "b.h5") == "accepted");
+  CHECK(second(folder / "a.h5", folder / "a.h5") ==
+        "--report " + (folder / "a.h5") + ": this is also the file of --output; choose another");
+  CHECK(test::mentions(second(folder / "a.h5", folder.path() / "." / "a.h5"), "also the file of"));
+  const std::string there = folder.file("there.h5", "x");
+  std::filesystem::create_hard_link(there, folder / "link.h5");
+  CHECK(test::mentions(second(there, folder / "link.h5"), "also the file of"));
+}
+
+TEST_CASE("names that promise another format than HDF5 are known") {
+  CHECK(app::other_format("a.csv") == ".csv");
+  CHECK(app::other_format("folder.csv/a.npy") == ".npy");
+  CHECK(app::other_format("a.csv.h5").empty());
+  CHECK(app::other_format("a").empty());
+  CHECK(app::other_format("a.hdf5").empty());
 }

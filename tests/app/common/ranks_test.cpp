@@ -1,15 +1,8 @@
 #include "tallskinny/app/common/ranks.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <iterator>
-#include <map>
-#include <mutex>
-
 #include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
-#include "tallskinny/tests/support/temporary_folder.hpp"
+#include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -172,7 +165,7 @@ TEST_CASE("rows are written in pieces, and where a rank fails in the middle the 
   CHECK(last() == 89999);
   for (const index_t failing : {39999, 40000, 89999}) {  // of rank 0, of rank 1 in its first piece, in its last
     CAPTURE(failing);
-    CHECK(test::message_of([&] { write(failing); }).find("a row is lost") != std::string::npos);
+    CHECK(test::mentions(test::message_of([&] { write(failing); }), "a row is lost"));
     CHECK(last() == 89999);
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);  // nothing beside it
   }

@@ -1,13 +1,10 @@
 // Every closed form against a dense solver that knows nothing of it.
 #include "tallskinny/app/generators/matrices.hpp"
 
-#include <algorithm>
-
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::generators;

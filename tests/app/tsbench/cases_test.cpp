@@ -1,10 +1,6 @@
 #include "tallskinny/app/tsbench/commands.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 
-#include <array>
-#include <set>
-#include <sstream>
-
 #include "tallskinny/app/common/gpu_roofs.hpp"
 #include "tallskinny/app/tsbench/gpu/device.hpp"
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
@@ -80,8 +76,7 @@ TEST_CASE("the tables of tsbench gpu hold what their names say") {
 }
 
 TEST_CASE("a case's operands lie as it says") {
-  Case c;
-  c.gap = 3, c.offset = 1;
+  Case c{.gap = 3, .offset = 1};
   std::array<double, 128> memory{};
   const auto rows = c.tall<double>(memory.data(), 10, 4);
   CHECK((rows.row_stride == 7 && rows.col_stride == 1));
@@ -96,9 +91,7 @@ TEST_CASE("a case's operands lie as it says") {
 }
 
 TEST_CASE("memory moves whole sectors where lines have gaps") {
-  Case c;
-  c.problem = {Operation::gram, DType::float64, 1000, 1, 1};
-  c.gap = 1;
+  Case c{.problem = {Operation::gram, DType::float64, 1000, 1, 1}, .gap = 1};
   CHECK(c.sector_bytes() == 1000 * 16);  // every second double, yet all sectors
   c.problem.operation = Operation::tsmm;
   CHECK(c.sector_bytes() == 1000 * (16 + 16 + 16));  // and those of the result are read as well

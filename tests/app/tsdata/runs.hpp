@@ -1,10 +1,7 @@
 // Runs of tsdata for tests.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <csignal>
-#include <span>
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/io/matrix_file.hpp"
@@ -47,6 +44,6 @@ void check_equal(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
   CHECK(a.values == b.values);
 }
 
-inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline bool has(const std::string& text, const std::string& part) { return mentions(text, part); }
 
 }  // namespace ts::test

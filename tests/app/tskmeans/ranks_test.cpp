@@ -1,6 +1,4 @@
 // Several ranks, processes of mpirun or threads of one, find what one finds, and write it once.
-#include <limits>
-
 #include "tallskinny/tests/app/tskmeans/runs.hpp"
 #include "tallskinny/tests/support/mpi_run.hpp"
 

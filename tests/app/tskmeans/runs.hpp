@@ -1,14 +1,8 @@
 // Runs of tskmeans for tests.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/output_file.hpp"
@@ -60,18 +54,11 @@ inline std::vector<std::string> words(const std::string& line) {
   return {std::istream_iterator<std::string>(text), {}};
 }
 
-inline std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& more) {
-  first.insert(first.end(), more.begin(), more.end());
-  return first;
-}
-
 inline void expect_same(const nlohmann::json& a, const nlohmann::json& b, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     CAPTURE(name);
     CHECK(a.at(name) == b.at(name));
   }
 }
-
-inline bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace ts::test

@@ -1,15 +1,10 @@
 // Reading and checking a Hermitian matrix on several ranks as on one.
 #include "tallskinny/app/tssolve/input.hpp"
 
-#include <mutex>
-#include <set>
-
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
-#include "tallskinny/io/output_file.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/sparse_layouts.hpp"
-#include "tallskinny/tests/support/temporary_folder.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -139,16 +134,16 @@ void check_all(const char* name) {
   for (const std::string layout : {"CSC", "DCSC", "COOR", "COOC", "DCSR"}) {
     CAPTURE(layout);
     for (const char* right : {"/good_", "/lower_", "/upper_"}) CHECK(said_of(file, right + layout).empty());
-    CHECK(said_of(file, "/rounded_" + layout).find("as rounding leaves them") != std::string::npos);
+    CHECK(mentions(said_of(file, "/rounded_" + layout), "as rounding leaves them"));
   }
   for (const char* wrong : {"/far", "/dense_far", "/far_CSC", "/far_DCSC", "/far_COOC"}) {
     const std::string said = said_of(file, wrong);
     CAPTURE(said);
-    CHECK(said.find(std::string("is not ") + name + ": entry (194, 650) is") != std::string::npos);
+    CHECK(mentions(said, std::string("is not ") + name + ": entry (194, 650) is"));
   }
   for (const char* accepted : {"/rounded", "/dense_rounded"})
-    CHECK(said_of(file, accepted).find("as rounding leaves them") != std::string::npos);
-  CHECK(said_of(file, "/lower").find("has nothing above its diagonal") != std::string::npos);
+    CHECK(mentions(said_of(file, accepted), "as rounding leaves them"));
+  CHECK(mentions(said_of(file, "/lower"), "has nothing above its diagonal"));
 }
 
 }  // namespace
@@ -173,6 +168,6 @@ TEST_CASE("rows of first columns") {
   const auto refused = [&](index_t begin, index_t end) {
     return message_of([&] { (void)read_initial<double>(file, 60, {}, begin, end); });
   };
-  CHECK(refused(0, -1).find("has 50 rows, the matrix 60") != std::string::npos);
+  CHECK(mentions(refused(0, -1), "has 50 rows, the matrix 60"));
   CHECK(refused(20, 30) == refused(0, -1));
 }

@@ -1,10 +1,6 @@
 // tssolve on several ranks, and what its runs leave.
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "tallskinny/tests/app/tssolve/runs.hpp"
 #include "tallskinny/tests/support/mpi_run.hpp"
 

@@ -1,6 +1,5 @@
 // Ranks of tssolve that must be processes: MUMPS on all of them, signals, jobs of a batch system.
 #include "tallskinny/tests/app/tssolve/on_ranks.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -57,7 +56,7 @@ TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole"
   CHECK(killed.code == 128 + SIGKILL);
   const auto ended = run_process("/bin/sh", {"-c", command("kill -USR1 $pid")});
   CHECK(ended.code == 128 + SIGUSR1);  // which mpirun sends on to all ranks
-  CHECK(ended.out.find("stopped on request") != std::string::npos);
+  CHECK(mentions(ended.out, "stopped on request"));
   const auto rest = solve_on(3,
                              {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15", "--max-iter",
                               "100000000", "--checkpoint", state},

@@ -1,12 +1,8 @@
 // Runs of tssolve for tests.
 #pragma once
 
-#include <algorithm>
-#include <complex>
 #include <csignal>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/io/matrix_file.hpp"
 #include "tallskinny/io/output_file.hpp"
@@ -34,6 +30,21 @@ inline nlohmann::json solve_json(std::vector<std::string> arguments, int code = 
   INFO(r.err);
   REQUIRE(r.code == code);
   return nlohmann::json::parse(r.out);
+}
+
+/// As many numbers as there are in `expected`, each within `tolerance` of its own.
+inline void check_near(const nlohmann::json& found, const std::vector<double>& expected, double tolerance) {
+  REQUIRE(found.size() >= expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(std::abs(found[i].get<double>() - expected[i]) < tolerance);
+}
+
+/// The dense matrix of these numbers alone in a file.
+template <class T>
+std::string write_dense(const std::string& file, const Matrix<T>& a) {
+  io::OutputFile out(file);
+  out.write("X", a);
+  out.commit();
+  return file;
 }
 
 inline std::string value_of(double x) {

@@ -16,6 +16,11 @@ void same_matrix(const std::string& table, const std::string& dataset) {
   CHECK(std::equal(a.data(), a.data() + a.rows() * a.cols(), b.data()));
 }
 
+std::string page_text(const std::string& page) {
+  std::ifstream in(page, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
 }  // namespace
 
 TEST_CASE("values and vectors as npy and csv are those of the file") {
@@ -73,7 +78,7 @@ TEST_CASE("a table goes to standard output alone, and other names are refused") 
     const auto refused = tssolve(more);
     INFO(refused.err);
     CHECK(refused.code == 2);
-    CHECK(refused.err.find(part) != std::string::npos);
+    CHECK(mentions(refused.err, part));
   };
   expect({"--values-out", "-", "--json"}, "--json and a table named - are both for standard output");
   expect({"--values-out", "-", "--vectors-out", "-"}, "--vectors-out -: this is also the file of --values-out");
@@ -95,4 +100,48 @@ TEST_CASE("a matrix comes from standard input") {
   const auto json = nlohmann::json::parse(r.out);
   CHECK(json["matrix"] == "standard input");
   CHECK(json["eigenvalues"][0].get<double>() == Approx(3));
+}
+
+TEST_CASE("the report is one well-formed page that needs nothing else") {
+  const test::TemporaryFolder folder;
+  const auto matrix = write_sparse(folder / "lap & <cube>.h5", generators::laplacian({10, 10, 10}));
+  const std::string page = folder / "run.html";
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--which", "SA", "-k", "7"},
+                                              {"--which", "LA", "-k", "1", "--conv", "rel"},
+                                              {"--which", "SA", "-k", "3", "--method", "dense"},
+                                              {"--general", "--which", "LR", "-k", "2", "--tol", "1e-4"},
+                                              {"--general", "--sigma", "3+0.5i", "-k", "3"},
+                                              {"--which", "SA", "-k", "5", "--max-iter", "3", "--method", "lanczos"}}) {
+    std::vector<std::string> arguments = {matrix, "--report", page};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const int code = tssolve(arguments).code;
+    CHECK((code == 0 || code == 3));
+    const auto text = page_text(page);
+    CHECK_FALSE(mentions(text, "nan"));
+    CHECK_FALSE(mentions(text, "<script"));
+    CHECK_FALSE(mentions(text, "src="));
+    CHECK_FALSE(mentions(text, "href="));
+    CHECK_FALSE(mentions(text, "url("));
+    CHECK(mentions(text, "<svg"));
+    CHECK(mentions(text, "lap &amp; &lt;cube&gt;"));
+    CHECK(mentions(text, "<td>tssolve '" + (folder / "lap &amp; &lt;cube&gt;.h5") + "' --report "));
+    CHECK(mentions(text, "tssolve (tallskinny)"));
+    CHECK(test::tags_are_balanced(text));
+    CHECK_FALSE(std::filesystem::exists(page + ".part"));
+  }
+  CHECK(mentions(page_text(page), "not converged"));
+  CHECK(tssolve({matrix, "--report", "/nonexistent/folder/x.html"}).code == 2);
+}
+
+TEST_CASE("the report marks an eigenvalue whose copies were cut off at the end of the set") {
+  const test::TemporaryFolder folder;
+  // The second smallest eigenvalue is threefold.
+  const auto matrix = write_sparse(folder / "cube.h5", generators::laplacian({10, 10, 10}));
+  const std::string page = folder / "run.html";
+  for (const std::string count : {"3", "4"}) {
+    CHECK(tssolve({matrix, "--which", "SA", "-k", count, "-q", "--report", page}).code == 0);
+    const bool cut = count == "3";
+    CHECK((mentions(page_text(page), ">2 or more</text>")) == cut);
+    CHECK((mentions(page_text(page), "may have more copies than the 2 found")) == cut);
+  }
 }

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "tallskinny/tests/gemm/assign/device_rows.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -230,7 +229,7 @@ TEST_CASE("an element that is not finite is named, wherever the rows are", "[ass
     x(9000, 3) = x(9000, 4) = x(9999, 0) = bad;
     const auto there = test::copy_there(ctx, x);
     const std::string message = test::message_of([&] { (void)column_moments(ctx, Rows(ctx.stream, there.cview())); });
-    CHECK(message.find("row 9000, column 3") != std::string::npos);
+    CHECK(mentions(message, "row 9000, column 3"));
   }
 }
 

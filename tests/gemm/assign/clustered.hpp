@@ -1,10 +1,6 @@
 // Rows with labels, and the sums of their clusters.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/tests/support/test.hpp"

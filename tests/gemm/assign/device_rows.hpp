@@ -1,19 +1,9 @@
 // Rows and centroids of many kinds in host and in device memory, for tests that compare what is done with them.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "tallskinny/gemm/assign/assign.hpp"
-#include "tallskinny/gemm/core/convert.hpp"
-#include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 namespace ts::test {
 

@@ -1,10 +1,6 @@
 // Rows and centroids in host memory, and what assign() tells of them.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -59,17 +55,12 @@ inline Outcome run(const Context& ctx, const Rows& x, HostView<const double> c, 
   return o;
 }
 
-inline Context reference() {
-  Context ctx;
-  ctx.implementation = Implementation::reference;
-  return ctx;
-}
+inline Context reference() { return Context{.implementation = Implementation::reference}; }
 
 inline std::vector<Simd> instructions() {
   std::vector<Simd> all = {Simd::best};
   for (const Simd simd : {Simd::sse2, Simd::avx2, Simd::avx512, Simd::amx}) {
-    Context ctx;
-    ctx.simd = simd;
+    Context ctx{.simd = simd};
     try {
       const auto x = points<float>(1, 1);
       run(ctx, Rows(x.cview()), centres(1, 1).cview());
@@ -85,8 +76,7 @@ template <class Use>
 void for_each_way(const Use& use) {
   for (const Simd simd : instructions())
     for (const Scores scores : exact_scores) {
-      Context ctx;
-      ctx.simd = simd, ctx.threads = 2;
+      Context ctx{.threads = 2, .simd = simd};
       INFO("simd " << static_cast<int>(simd) << " scores " << static_cast<int>(scores));
       use(ctx, scores);
     }

@@ -1,7 +1,4 @@
 // The kernels of assign, which no Operation stands for, compiled without a GPU.
-#include <algorithm>
-#include <set>
-
 #include "tallskinny/gemm/assign/exact/policy.hpp"
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/scores/heads_plan.hpp"

@@ -10,10 +10,7 @@ using namespace ts::test;
 namespace {
 
 Context rehearsing(const cuda::DeviceInfo& device) {
-  Context ctx;
-  ctx.stream = cuda::Stream::rehearsing(device);
-  ctx.determinism = Determinism::gpu_to_gpu;
-  return ctx;
+  return Context{.determinism = Determinism::gpu_to_gpu, .stream = cuda::Stream::rehearsing(device)};
 }
 
 /// The kernels that sums over rows start on this device.

@@ -1,9 +1,5 @@
 // Ranks that are threads of this process with a GPU each.
-#include "tallskinny/gemm/comm/nccl_communicator.hpp"
-
-#include <array>
 #include <exception>
-#include <thread>
 
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
 #include "tallskinny/tests/support/engine.hpp"
@@ -26,9 +22,7 @@ void on_all_ranks(Determinism level, const Use& use) {
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       try {
-        Context ctx;
-        ctx.stream = cuda::Stream(rank);
-        ctx.determinism = level;
+        Context ctx{.determinism = level, .stream = cuda::Stream(rank)};
         ctx.communicator = nccl_communicator(id, rank, ranks, rank);
         use(ctx);
       } catch (...) {
@@ -47,7 +41,7 @@ TEST_CASE("an NCCL communicator says what is missing, and which ranks there are"
   if (cuda::list_devices().devices.empty())
     CHECK_THROWS_AS(new_nccl_id(), Error);
   else if (const std::string reason = obstacle_to("gpus"); !reason.empty())
-    CHECK((reason.find("libnccl.so.2") != std::string::npos || reason.find("one GPU") != std::string::npos));
+    CHECK((mentions(reason, "libnccl.so.2") || mentions(reason, "one GPU")));
 }
 
 TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU", "[gpus]", TS_ALL_TYPES) {

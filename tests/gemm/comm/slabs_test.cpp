@@ -65,8 +65,7 @@ TEST_CASE("norms of numbers whose squares overflow or vanish are the same in sla
 TEST_CASE("at level run_to_run slabs may begin anywhere, and the sums are right") {
   const index_t n = 1000;
   const std::vector<double> ones(static_cast<std::size_t>(n), 1);
-  Context ctx;
-  ctx.slabs = RowSlabs({0, 17, 17, n});
+  Context ctx{.slabs = RowSlabs({0, 17, 17, n})};
   const auto collector = std::make_shared<SlabCollector>(3);
   ctx.communicator = collector;
   double sum = 5;

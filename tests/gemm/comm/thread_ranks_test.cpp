@@ -1,11 +1,5 @@
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <mutex>
-#include <numeric>
-#include <vector>
-
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/comm/mpi_communicator.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
@@ -14,7 +8,6 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 #include "tallskinny/tests/support/gather.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
 
 using namespace ts;
 using namespace ts::test;

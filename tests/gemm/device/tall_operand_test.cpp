@@ -46,9 +46,8 @@ TEST_CASE("four schedulers have 16 Ki registers each, in eights") {
 }
 
 TEST_CASE("at level gpu_to_gpu a part has blocks by its bytes alone") {
-  cuda::GpuProblem problem;
-  problem.problem = {Operation::tsmttsm, DType::float64, 1000, 8, 8};
-  problem.determinism = Determinism::gpu_to_gpu, problem.parts = 24;
+  cuda::GpuProblem problem{
+      .problem = {Operation::tsmttsm, DType::float64, 1000, 8, 8}, .determinism = Determinism::gpu_to_gpu, .parts = 24};
   const auto blocks = [&] {
     const auto here = cuda::part_limits_of(cuda::typical_device("sm_80"), problem, 1);
     CHECK(here == cuda::part_limits_of(cuda::typical_device("sm_90a"), problem, 1));

@@ -1,6 +1,4 @@
 // Products that NVIDIA's libraries compute: when, and that they are what the engine's own kernels give.
-#include <algorithm>
-
 #include "tallskinny/gemm/library/cublas.hpp"
 #include "tallskinny/gemm/library/cusparse.hpp"
 #include "tallskinny/gemm/library/plan.hpp"
@@ -11,7 +9,6 @@
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/tests/support/device.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 
 using namespace ts;
@@ -20,9 +17,7 @@ using namespace ts::test;
 namespace {
 
 cuda::GpuProblem problem_of(Operation operation, DType type, index_t n, index_t p, index_t q) {
-  cuda::GpuProblem problem;
-  problem.problem = {operation, type, n, p, q};
-  return problem;
+  return cuda::GpuProblem{.problem = {operation, type, n, p, q}};
 }
 
 template <class Policy>
@@ -90,8 +85,8 @@ TEST_CASE("a library serves where a table says so, and a plan tells it") {
   const cuda::GpuPlan plan = cuda::make_plan(problem, device, {.family = {}, .libraries = true});
   CHECK(plan.kernel.family == "cublas");
   CHECK(cuda::policy_of<cuda::ProductPolicy>(plan.kernel) == cuda::ProductPolicy{32768, 64});
-  CHECK(cuda::explain(plan, device).find("tuned table: 1.500 times") != std::string::npos);
-  CHECK(cuda::explain(plan, device).find("a call of the library") != std::string::npos);
+  CHECK(mentions(cuda::explain(plan, device), "tuned table: 1.500 times"));
+  CHECK(mentions(cuda::explain(plan, device), "a call of the library"));
 
   SECTION("not for callers that cannot call it") {
     problem.problem.p = problem.problem.q = 96;
@@ -227,16 +222,11 @@ TEMPLATE_TEST_CASE("on a GPU A X by cuSPARSE is the engine's", "[gpu]", TS_ALL_T
   const Context ctx = device_context();
   const index_t n = 400000, entries = 8;
   const auto check = [&]<class I>(I) {
-    CsrMatrix<T, I> there;
-    there.rows = there.cols = n;
     Values values(4);
-    for (index_t i = 0; i < n; ++i) {
-      for (index_t e = 0; e < (i % 7 == 3 ? 0 : entries); ++e) {
-        there.indices.push_back(static_cast<I>((i + 31 * e * e) % n));
-        there.values.push_back(element<T>(static_cast<double>(values.below(5) - 2), 1));
-      }
-      there.pointers.push_back(static_cast<index_t>(there.indices.size()));
-    }
+    auto there = csr_by_rows<T, I>(n, n, [&](index_t i, auto add) {
+      for (index_t e = 0; e < (i % 7 == 3 ? 0 : entries); ++e)
+        add((i + 31 * e * e) % n, element<T>(static_cast<double>(values.below(5) - 2), 1));
+    });
     const DeviceCsrMatrix<T, I> a(ctx.stream, there.view());
     for (const index_t q : {33, 40, 33}) {  // what was prepared for one width serves no other
       const DeviceMatrix<T> x = integers<T>(ctx, n, q);

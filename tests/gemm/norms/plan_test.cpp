@@ -9,10 +9,7 @@ using namespace ts;
 namespace {
 
 cuda::GpuProblem norms_of(index_t n, index_t p, const cuda::Form& form) {
-  cuda::GpuProblem problem;
-  problem.problem = {Operation::column_norms, DType::float64, n, p, p};
-  problem.first = form;
-  return problem;
+  return cuda::GpuProblem{.problem = {Operation::column_norms, DType::float64, n, p, p}, .first = form};
 }
 
 }  // namespace

@@ -35,8 +35,7 @@ void for_each_problem(Operation operation, Check&& check) {
     for (const index_t p : {1, 2, 7, 8, 9, 16, 31, 33, 48, 63, 64})
       for (const index_t q : {1, 3, 8, 17, 32, 49, 64})
         for (const cuda::Form& form : forms_of(type)) {
-          cuda::GpuProblem problem;
-          problem.problem = {operation, type, 1 << 22, p, operation == Operation::gram ? p : q};
+          cuda::GpuProblem problem{.problem = {operation, type, 1 << 22, p, operation == Operation::gram ? p : q}};
           problem.problem.accumulate = p % 2 == 0;
           problem.first = problem.second = problem.out = form;
           CAPTURE(name_of(operation), name_of(type), p, q, static_cast<int>(form.layout), form.alignment, form.gap);
@@ -83,8 +82,7 @@ TEST_CASE("chunks of tall times small products are worth a ticket, and leave in 
   for (const DType type : every_dtype)
     for (index_t width = 1; width <= 64; ++width) {
       CAPTURE(name_of(type), width);
-      cuda::GpuProblem problem;
-      problem.problem = {Operation::tsmm, type, 1 << 22, width, width};
+      cuda::GpuProblem problem{.problem = {Operation::tsmm, type, 1 << 22, width, width}};
       const auto kernel = cuda::tsmm_candidates(problem, device).front().kernel;
       const index_t row = width * static_cast<index_t>(size_of(type) + size_of(result_type_of(type)));
       const auto policy = cuda::policy_of<cuda::TsmmPolicy>(kernel);
@@ -106,8 +104,7 @@ TEST_CASE("at level gpu_to_gpu a plan depends on the shape alone") {
 
 TEST_CASE("the blocks of a short inner product meet in clusters that all find room, those of a long one do not") {
   const auto plan = [](const char* arch, index_t n) {
-    cuda::GpuProblem problem;
-    problem.problem = {Operation::tsmttsm, DType::float16, n, 32, 32};
+    cuda::GpuProblem problem{.problem = {Operation::tsmttsm, DType::float16, n, 32, 32}};
     return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
   };
   for (const index_t n : {200, 1 << 14, 1 << 17, 1 << 20}) {
@@ -127,8 +124,7 @@ TEST_CASE("the blocks of a short inner product meet in clusters that all find ro
 
 TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide basis is cut into panels") {
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
-  cuda::GpuProblem problem;
-  problem.problem = {Operation::tsmttsm, DType::float64, 1 << 24, 3, 5};
+  cuda::GpuProblem problem{.problem = {Operation::tsmttsm, DType::float64, 1 << 24, 3, 5}};
   const auto narrow = cuda::inner_candidates(problem, device).front().kernel;
   CHECK(define_of(narrow, "fold") == "3");  // 3 x 5 columns are the most within 16
   CHECK(define_of(narrow, "mode_a") == "0");
@@ -149,8 +145,7 @@ TEST_CASE("narrow operands fold, contiguous ones are copied in bulk, and a wide 
 }
 
 TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply where the device has them") {
-  cuda::GpuProblem problem;
-  problem.problem = {Operation::tsmttsm, DType::complex64, 1 << 22, 64, 64};
+  cuda::GpuProblem problem{.problem = {Operation::tsmttsm, DType::complex64, 1 << 22, 64, 64}};
   const auto best = [&](const char* arch) { return cuda::make_plan(problem, cuda::typical_device(arch)).kernel; };
   CHECK(best("sm_90a").family == "tsmttsm_wgmma");
   problem.problem.operation = Operation::gram;
@@ -170,8 +165,7 @@ TEST_CASE("float32 is split where arithmetic bounds, and warpgroups multiply whe
 
 TEST_CASE("complex128 takes three real products for a complex one where arithmetic bounds, and only there") {
   const auto kernel = [](Operation op, DType type, index_t n, index_t width, const char* arch) {
-    cuda::GpuProblem problem;
-    problem.problem = {op, type, n, width, width};
+    cuda::GpuProblem problem{.problem = {op, type, n, width, width}};
     return cuda::make_plan(problem, cuda::typical_device(arch)).kernel;
   };
   for (const Operation op : {Operation::tsmttsm, Operation::gram})
@@ -187,8 +181,7 @@ TEST_CASE("complex128 takes three real products for a complex one where arithmet
 
 TEST_CASE("the small tiles of a narrow Gram matrix of float32 are summed in float64 rather than split") {
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
-  cuda::GpuProblem problem;
-  problem.problem = {Operation::gram, DType::float32, 1 << 24, 40, 40};
+  cuda::GpuProblem problem{.problem = {Operation::gram, DType::float32, 1 << 24, 40, 40}};
   const auto tilings =
       cuda::inner_tilings(cuda::inner_problem_of(problem, 40), cuda::limits_of(device, Determinism::run_to_run));
   const auto single = std::find_if(tilings.begin(), tilings.end(), [](const auto& t) { return !t.warpgroups; });

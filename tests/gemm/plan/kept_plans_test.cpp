@@ -1,6 +1,4 @@
-#include <atomic>
 #include <latch>
-#include <thread>
 
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
@@ -12,9 +10,7 @@ using namespace ts;
 namespace {
 
 cuda::GpuProblem problem_of(index_t rows) {
-  cuda::GpuProblem problem;
-  problem.problem = {Operation::tsmm, DType::float64, rows, 8, 8};
-  return problem;
+  return cuda::GpuProblem{.problem = {Operation::tsmm, DType::float64, rows, 8, 8}};
 }
 
 /// Takes until another of them is being made.

@@ -1,32 +1,43 @@
 #include "tallskinny/gemm/plan/plan.hpp"
-
-#include <cmath>
-#include <sstream>
-
+#include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/plan/text.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/runtime/gpu/sources.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
+using test::message_of;
 
 namespace {
 
 /// A machine whose numbers make predictions easy to check by hand.
 ProcessorInfo machine() {
-  ProcessorInfo d;
-  d.name = "a machine with 4 cores";
-  d.threads = 4;
-  d.simd = Simd::avx2;
-  d.l2_bytes = 1 << 20;
-  d.l3_bytes = 16 << 20;
-  d.read_bytes_per_second = 40e9;
-  d.copy_bytes_per_second = 32e9;
-  d.cache_bytes_per_second = 400e9;
-  d.float64_flops = 100e9;
-  d.float32_flops = 200e9;
-  d.launch_seconds = 1e-5;
-  return d;
+  return ProcessorInfo{.name = "a machine with 4 cores",
+                       .threads = 4,
+                       .simd = Simd::avx2,
+                       .l2_bytes = 1 << 20,
+                       .l3_bytes = 16 << 20,
+                       .read_bytes_per_second = 40e9,
+                       .copy_bytes_per_second = 32e9,
+                       .cache_bytes_per_second = 400e9,
+                       .float64_flops = 100e9,
+                       .float32_flops = 200e9,
+                       .launch_seconds = 1e-5};
 }
 
 constexpr index_t million = 1000000;
+
+cuda::GpuProblem tall_times_small(index_t n, index_t width) {
+  return cuda::GpuProblem{.problem = {Operation::tsmm, DType::float64, n, width, width}};
+}
+
+/// The defines of `kernel` that `other` does not have.
+cuda::Defines difference(const cuda::KernelPlan& kernel, const cuda::KernelPlan& other) {
+  cuda::Defines some;
+  for (const auto& define : cuda::defines_of(kernel))
+    if (!cuda::has_defines(other, {define})) some.push_back(define);
+  return some;
+}
 
 }  // namespace
 
@@ -113,9 +124,7 @@ TEST_CASE("results larger than the caches are written past them") {
 
 TEST_CASE("an override is obeyed, and is an error where it cannot be met") {
   const Problem problem{Operation::tsmm, DType::float64, million, 2, 2};
-  PlanOverrides wish;
-  wish.simd = Simd::sse2;
-  wish.threads = 2;
+  PlanOverrides wish{.simd = Simd::sse2, .threads = 2};
   const auto plan = make_plan(problem, machine(), wish);
   CHECK(plan.simd == Simd::sse2);
   CHECK(plan.lanes == 2);
@@ -147,10 +156,10 @@ TEST_CASE("plans can be compared and printed") {
   std::ostringstream line;
   line << plan;
   for (const char* word : {"tsmttsm", "complex64", "1000000 x 3", "avx2", "chunks", "memory-bound"})
-    CHECK(line.str().find(word) != std::string::npos);
+    CHECK(test::mentions(line.str(), word));
   const std::string text = explain(plan, machine());
   for (const char* word : {"a machine with 4 cores", "moves", "because", "memory", "chunks", "% busy"})
-    CHECK(text.find(word) != std::string::npos);
+    CHECK(test::mentions(text, word));
 }
 
 TEST_CASE("sizes beyond 32 bits are counted in full, and n = 0 has a plan") {
@@ -176,4 +185,76 @@ TEST_CASE("this processor is described") {
   CHECK(cpu.simd != Simd::best);
   CHECK(cpu.l1_bytes >= 1024);
   CHECK(cpu.read_bytes_per_second > 0);
+}
+
+// Amounts and shapes as people read them.
+
+TEST_CASE("amounts have two decimals below ten of a unit, and times always") {
+  CHECK(bytes_text(0) == "0 B");
+  CHECK(bytes_text(1536) == "1.50 KiB");
+  CHECK(bytes_text(20480) == "20 KiB");
+  CHECK(flops_text(2.5e9) == "2.50 Gflop");
+  CHECK(flops_text(3e15) == "3000 Tflop");
+  CHECK(time_text(2) == "2.00 s");
+  CHECK(time_text(1.5e-3) == "1.50 ms");
+  CHECK(time_text(2e-6) == "2.00 us");
+}
+
+TEST_CASE("shapes say what is multiplied") {
+  CHECK(shape_text({Operation::gram, DType::float64, 1000, 8, 8}) == "1000 x 8");
+  CHECK(shape_text({Operation::tsmm, DType::float64, 1000, 8, 4}) == "1000 x 8 times 8 x 4");
+  CHECK(shape_text({Operation::tsmttsm, DType::float64, 1000, 8, 4}) == "1000 x 8 and 1000 x 4");
+}
+
+TEST_CASE("a tuned table chooses among the candidates, and says what it gains") {
+  cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  device.tuned = nullptr;
+  const cuda::GpuProblem problem = tall_times_small(10000000, 16);
+  const auto candidates = cuda::ranked_candidates(problem, device);
+  REQUIRE(candidates.size() > 1);
+  CHECK(cuda::make_plan(problem, device).kernel == candidates.front().kernel);
+  CHECK(cuda::make_plan(problem, device).gain == 0);
+
+  auto table = std::make_shared<cuda::TunedTable>();
+  const cuda::Defines mark = difference(candidates[1].kernel, candidates[0].kernel);
+  REQUIRE(!mark.empty());
+  table->set(cuda::tuned_key(problem), {mark, 1.25});
+  device.tuned = table;
+  const cuda::GpuPlan plan = cuda::make_plan(problem, device);
+  CHECK(cuda::has_defines(plan.kernel, mark));
+  CHECK(plan.gain == 1.25);
+  CHECK(test::mentions(cuda::explain(plan, device), "tuned table: 1.250 times"));
+
+  SECTION("other widths, short operands and the level gpu_to_gpu are left to the model") {
+    CHECK(cuda::make_plan(tall_times_small(10000000, 17), device).gain == 0);
+    CHECK(cuda::make_plan(tall_times_small(1000, 16), device).gain == 0);
+    cuda::GpuProblem everywhere = problem;
+    everywhere.determinism = Determinism::gpu_to_gpu;
+    CHECK(cuda::make_plan(everywhere, device).gain == 0);
+  }
+  SECTION("a choice that no candidate fits any more is ignored") {
+    auto old = std::make_shared<cuda::TunedTable>();
+    old->set(cuda::tuned_key(problem), {{{"no_such_member", "1"}}, 2});
+    device.tuned = old;
+    CHECK(cuda::make_plan(problem, device).kernel == candidates.front().kernel);
+  }
+}
+
+TEST_CASE("a tuned table is text that reads back") {
+  cuda::TunedTable table;
+  table.set("tsmm float64 16 16 ra256,ra256,ra256", {{{"tiles", "2"}, {"groups", "4"}}, 1.0625});
+  const cuda::TunedTable again("# a remark\n" + table.text());
+  CHECK(again.size() == 1);
+  CHECK(again.text() == table.text());
+  const auto complaint = [](const char* text) { return message_of([&] { (void)cuda::TunedTable(text); }); };
+  CHECK(test::mentions(complaint("tsmm float64 gain tiles=2\n"), "line 1"));
+  CHECK(test::mentions(complaint("\ntsmm float64 gain 1.1 tiles\n"), "line 2"));
+}
+
+TEST_CASE("every shipped table is well-formed and for a device that has a name") {
+  for (const cuda::Source& source : cuda::tuned_texts()) {
+    CHECK(source.text.substr(0, 2) == "# ");
+    CHECK_NOTHROW(cuda::TunedTable(source.text));
+  }
+  CHECK(cuda::shipped_table("a device that nobody has tuned for").size() == 0);
 }

@@ -1,9 +1,5 @@
 // The planner beside what was measured: tests/bench/results/candidates-*.txt has the times of the kernels that it ranks
 // first for square products of tall operands, of 1 to 64 columns in six types.
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
@@ -21,8 +17,7 @@ struct Cell {
 
 /// Row-major operands without gaps that move 1 GiB.
 cuda::GpuProblem problem_of(Operation operation, DType type, index_t p, index_t q) {
-  cuda::GpuProblem problem;
-  problem.problem = {operation, type, index_t{1} << 20, p, q};
+  cuda::GpuProblem problem{.problem = {operation, type, index_t{1} << 20, p, q}};
   const double bytes = cost_of(problem.problem).bytes();
   problem.problem.n = static_cast<index_t>(std::ldexp(std::ldexp(1.0, 30) / bytes, 20));
   if (operation != Operation::tsmm) problem.op = Op::adjoint;

@@ -1,9 +1,13 @@
 #include "tallskinny/gemm/random/fill_random.hpp"
-
-#include <complex>
-
 #include "tallskinny/gemm/core/near_normal.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/random/plan.hpp"
+#include "tallskinny/gemm/random/policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/tests/support/device.hpp"
+#include "tallskinny/tests/support/test.hpp"
+
+using namespace ts;
 
 // The device's own generator, compiled for the host.
 #define __device__
@@ -40,8 +44,7 @@ TEST_CASE("the device's generator has the host's bits") {
 
 TEST_CASE("a block holds the numbers of its rows and columns, for any number of threads") {
   for (const int threads : {1, 3}) {
-    Context ctx;
-    ctx.threads = threads;
+    Context ctx{.threads = threads};
     auto x = Matrix<double>::zeros(1000, 9);
     fill_random<double>(ctx, generator, x.view().cols(1, 5));
     auto z = Matrix<std::complex<double>>::zeros(1000, 3);
@@ -74,8 +77,7 @@ TEST_CASE("a block in float32 holds the numbers of float64, rounded") {
 TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][sanitize][gpu]", double, std::complex<double>,
                    float, std::complex<float>) {
   using T = TestType;
-  Context ctx;
-  ctx.stream = test::device_stream();
+  Context ctx{.stream = test::device_stream()};
   for (const index_t rows : {index_t{1}, index_t{257}, index_t{100003}})
     for (const index_t cols : {1, 2, 5, 8, 33})
       for (const index_t gap : {0, 1, 8}) {
@@ -89,4 +91,18 @@ TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][saniti
         fill_random<T>(ctx, generator, here.view().cols(gap / 2, cols));
         CHECK(std::equal(here.data(), here.data() + rows * (cols + gap), back.data()));
       }
+}
+
+// Launches that fill with random numbers, by hand.
+
+TEST_CASE("a thread fills the widest piece that lines and their alignment allow") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  const auto few = cuda::plan_random_fill(DType::float32, {}, 1000, 6, device);
+  const auto policy = cuda::policy_of<cuda::RandomFillPolicy>(few);
+  CHECK(policy.vector == 2);  // 4 would not divide lines of 6
+  CHECK(policy.alignment == 8);
+  CHECK(few.grid == 12);  // 3000 pieces of 256 threads
+  const auto odd = cuda::plan_random_fill(DType::float32, {Layout::row_major, false, 4, 1}, 1000, 8, device);
+  CHECK(cuda::policy_of<cuda::RandomFillPolicy>(odd).vector == 1);
+  CHECK(cuda::plan_random_fill(DType::float32, {}, 1'000'000'000, 6, device).grid == 8 * 132);
 }

@@ -34,8 +34,7 @@ void run_all(const Context& ctx) {
   };
   auto v = ones(n, p), w = ones(n, q), s = ones(p, q), g = ones(q, q), h = ones(p, p), d = ones(4, n);
   auto y = ones(4, q);
-  CsrMatrix<double> a;
-  a.rows = 2, a.cols = n, a.pointers = {0, 1, 3}, a.indices = {0, 1, 2}, a.values = {1, 1, 1};
+  CsrMatrix<double> a{.rows = 2, .cols = n, .pointers = {0, 1, 3}, .indices = {0, 1, 2}, .values = {1, 1, 1}};
   auto z = ones(2, q);
   tsmttsm(ctx, Op::adjoint, 1.0, v.cview(), w.cview(), 0.0, s.view());
   gram(ctx, Op::adjoint, 1.0, w.cview(), 0.0, g.view());
@@ -122,8 +121,7 @@ TEST_CASE("profiles in use are those of a thread, the last one first") {
 }
 
 TEST_CASE("a rehearsal is no work", "[device][cuda]") {
-  Context ctx;
-  ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
+  Context ctx{.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"))};
   Profile profile(slow);
   const Profile::Use use(profile);
   const DeviceMatrix<double> v(ctx.stream, 4000, 8), w(ctx.stream, 4000, 4);

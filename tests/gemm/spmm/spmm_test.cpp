@@ -43,6 +43,17 @@ Expected<result_t<T>> exact(Op op, const CsrMatrix<T, I>& a, const Operand<T>& x
   return product;
 }
 
+/// check(Y) for Y = alpha op(A) X + beta Y, in every way.
+template <class T, class I, class R, class Check>
+void multiply_in_every_way(Op op, R alpha, const CsrMatrix<T, I>& a, Operand<T>& x, R beta, const Operand<R>& y,
+                           Check&& check) {
+  const auto multiply = [&](const Context& ctx, Operand<R>& out) {
+    with_views(
+        ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, op, alpha, va, vx, beta, vy); }, a, x, out);
+  };
+  in_every_way(y, multiply, check);
+}
+
 template <class T, class I>
 void check_spmm(index_t rows, index_t cols, index_t q, std::size_t variant) {
   using R = result_t<T>;
@@ -56,13 +67,8 @@ void check_spmm(index_t rows, index_t cols, index_t q, std::size_t variant) {
   Operand<R> y(m, q, form_number(variant / 5));
   if (beta != R{}) y = Operand<R>::random(m, q, form_number(variant / 5), values);
   const auto product = exact(op, a, x);
-  in_every_way(
-      y,
-      [&](const Context& ctx, Operand<R>& out) {
-        with_views(
-            ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, op, alpha, va, vx, beta, vy); }, a, x, out);
-      },
-      [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
+  multiply_in_every_way(op, alpha, a, x, beta, y,
+                        [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
 }
 
 }  // namespace
@@ -78,17 +84,8 @@ TEMPLATE_TEST_CASE("spmm of small integers is exact", "[short]", TS_ALL_TYPES) {
       auto x = Operand<TestType>::integers(op == Op::none ? cols : rows, q, form_number(variant / 6), values);
       const auto y = Operand<R>::integers(op == Op::none ? rows : cols, q, form_number(variant / 2), values);
       const auto product = exact(op, a, x);
-      in_every_way(
-          y,
-          [&](const Context& ctx, Operand<R>& out) {
-            with_views(
-                ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, op, R{2}, va, vx, R{-1}, vy); }, a, x, out);
-          },
-          [&](const Operand<R>& out) {
-            REQUIRE(everywhere(y.rows(), q, [&](index_t i, index_t j) {
-              return out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] - y.wide_at(i, j);
-            }));
-          });
+      multiply_in_every_way(op, R{2}, a, x, R{-1}, y,
+                            [&](const Operand<R>& out) { check_exact(out, R{2}, product, R{-1}, y); });
     }
   });
 }
@@ -136,13 +133,8 @@ TEMPLATE_TEST_CASE("spmm with a row of very many entries", "[short]", TS_ALL_TYP
       auto x = Operand<TestType>::random(90, q, {}, values);
       const auto y = Operand<R>::random(a.rows, q, {}, values);
       const auto product = exact(Op::none, a, x);
-      in_every_way(
-          y,
-          [&](const Context& ctx, Operand<R>& out) {
-            with_views(
-                ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, Op::none, R{2}, va, vx, R{-1}, vy); }, a, x, out);
-          },
-          [&](const Operand<R>& out) { check_product(out, R{2}, product, R{-1}, y); });
+      multiply_in_every_way(Op::none, R{2}, a, x, R{-1}, y,
+                            [&](const Operand<R>& out) { check_product(out, R{2}, product, R{-1}, y); });
     }
   });
 }
@@ -153,18 +145,12 @@ TEST_CASE("a column of X that holds NaN does not reach the others", "[short]") {
   for (const index_t q : {2, 3, 8, 9}) {
     auto x = Operand<double>::random(40, q, {}, values);
     for (index_t i = 0; i < 40; ++i) x.at(i, 1) = std::nan("");
-    in_every_way(
-        Operand<double>(60, q),
-        [&](const Context& ctx, Operand<double>& out) {
-          with_views(
-              ctx, [&](auto va, auto vx, auto vy) { spmm(ctx, Op::none, 1.0, va, vx, 0.0, vy); }, a, x, out);
-        },
-        [&](const Operand<double>& out) {
-          REQUIRE(everywhere(60, q, [&](index_t i, index_t j) {
-            const auto row = static_cast<std::size_t>(i);
-            return std::isnan(out.at(i, j)) == (j == 1 && a.pointers[row] < a.pointers[row + 1]);
-          }));
-        });
+    multiply_in_every_way(Op::none, 1.0, a, x, 0.0, Operand<double>(60, q), [&](const Operand<double>& out) {
+      REQUIRE(everywhere(60, q, [&](index_t i, index_t j) {
+        const auto row = static_cast<std::size_t>(i);
+        return std::isnan(out.at(i, j)) == (j == 1 && a.pointers[row] < a.pointers[row + 1]);
+      }));
+    });
   }
 }
 
@@ -266,8 +252,7 @@ TEMPLATE_TEST_CASE("a recurrence of some rows leaves the others as they are", "[
     for (const int threads : {1, 2, 5})
       for (const bool row_major : {true, false}) {
         CAPTURE(implementation == Implementation::fast, threads, row_major);
-        Context ctx;
-        ctx.threads = threads, ctx.implementation = implementation;
+        Context ctx{.threads = threads, .implementation = implementation};
         Matrix<T> lines(rows, 2 * q);
         Matrix<T, Space::host, Layout::col_major> columns(rows, 2 * q);
         const auto check = [&](auto v) {

@@ -1,9 +1,6 @@
 // Several sparse products in one pass.
 #include "tallskinny/gemm/spmm/steps.hpp"
 
-#include <algorithm>
-#include <vector>
-
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

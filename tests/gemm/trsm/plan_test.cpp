@@ -10,9 +10,7 @@ using cuda::TrsmAccess;
 namespace {
 
 std::vector<cuda::TrsmPolicy> policies_of(index_t p, const cuda::Form& form) {
-  cuda::GpuProblem problem;
-  problem.problem = {Operation::trsm, DType::float64, 1 << 20, p, p};
-  problem.first = form;
+  cuda::GpuProblem problem{.problem = {Operation::trsm, DType::float64, 1 << 20, p, p}, .first = form};
   return cuda::trsm_policies(problem, cuda::typical_device("sm_90a"));
 }
 

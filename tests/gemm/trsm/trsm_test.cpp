@@ -19,6 +19,16 @@ Operand<T> random_upper(index_t p, Form form, Values& values) {
   return r;
 }
 
+/// check(X) for the X of X R = B, in every way.
+template <class T, class Check>
+void solve_in_every_way(const Operand<T>& b, Operand<T>& r, Check&& check) {
+  const auto solve = [&](const Context& ctx, Operand<T>& out) {
+    with_views(
+        ctx, [&](auto x, auto factor) { trsm(ctx, x, factor); }, out, r);
+  };
+  in_every_way(b, solve, check);
+}
+
 /// Substitution is backward stable: |x R - b| <= gamma_p |x| |R| row by row (Higham, theorem 8.5).
 template <class T>
 void check_trsm(index_t n, index_t p, std::size_t variant) {
@@ -26,23 +36,17 @@ void check_trsm(index_t n, index_t p, std::size_t variant) {
   Values values(variant);
   auto r = random_upper<T>(p, form_number(variant / 2), values);
   const auto b = Operand<T>::random(n, p, form_number(variant), values);
-  in_every_way(
-      b,
-      [&](const Context& ctx, Operand<T>& out) {
-        with_views(
-            ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
-      },
-      [&](const Operand<T>& x) {
-        const Expected<T> product(
-            n, p, p, [&](index_t i, index_t k) { return x.wide_at(i, k); },
-            [&](index_t k, index_t j) { return k <= j ? r.wide_at(k, j) : Wide<T>{}; });
-        REQUIRE(x.surroundings_untouched());
-        REQUIRE(everywhere(n, p, [&](index_t i, index_t j) {
-          const auto error = size(b.wide_at(i, j) - product.value[product.at(i, j)]);
-          return static_cast<double>(error) <=
-                 product_bound<T>(static_cast<double>(p), static_cast<double>(product.magnitude[product.at(i, j)]));
-        }));
-      });
+  solve_in_every_way(b, r, [&](const Operand<T>& x) {
+    const Expected<T> product(
+        n, p, p, [&](index_t i, index_t k) { return x.wide_at(i, k); },
+        [&](index_t k, index_t j) { return k <= j ? r.wide_at(k, j) : Wide<T>{}; });
+    REQUIRE(x.surroundings_untouched());
+    REQUIRE(everywhere(n, p, [&](index_t i, index_t j) {
+      const auto error = size(b.wide_at(i, j) - product.value[product.at(i, j)]);
+      return static_cast<double>(error) <=
+             product_bound<T>(static_cast<double>(p), static_cast<double>(product.magnitude[product.at(i, j)]));
+    }));
+  });
 }
 
 }  // namespace
@@ -63,27 +67,16 @@ TEMPLATE_TEST_CASE("trsm with powers of two is exact", "[short]", TS_RESULT_TYPE
         for (index_t k = 0; k <= j; ++k) sum += x.at(i, k) * r.at(k, j);
         return sum;
       });
-      in_every_way(
-          b,
-          [&](const Context& ctx, Operand<TestType>& out) {
-            with_views(
-                ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
-          },
-          [&](const Operand<TestType>& out) {
-            REQUIRE(everywhere(7, p, [&](index_t i, index_t j) { return out.at(i, j) == x.at(i, j); }));
-          });
+      solve_in_every_way(b, r, [&](const Operand<TestType>& out) {
+        REQUIRE(everywhere(7, p, [&](index_t i, index_t j) { return out.at(i, j) == x.at(i, j); }));
+      });
     }
   });
 }
 
 TEMPLATE_TEST_CASE("trsm at every width, layout and leading dimension", "[short]", TS_RESULT_TYPES) {
-  compiled_ahead([] {
-    std::size_t variant = 0;
-    for (const Widths w : widths_that_bite()) {
-      for (const index_t n : {0, 1, 2, 31, 33}) check_trsm<TestType>(n, w.p, variant);
-      ++variant;
-    }
-  });
+  at_all_widths({0, 1, 2, 31, 33},
+                [](index_t n, Widths w, std::size_t variant) { check_trsm<TestType>(n, w.p, variant); });
 }
 
 TEMPLATE_TEST_CASE("trsm of long operands", "[long]", TS_RESULT_TYPES) {
@@ -102,15 +95,9 @@ TEST_CASE("a zero on the diagonal gives Inf and NaN in its column and what depen
     Operand<double> r(p, p), b(9, p);
     r.fill([](index_t i, index_t j) { return i == j ? (i == 1 ? 0.0 : 1.0) : i < j ? 1.0 : std::nan(""); });
     b.fill([](index_t i, index_t j) { return static_cast<double>(i + 2 * j + 1); });
-    in_every_way(
-        b,
-        [&](const Context& ctx, Operand<double>& out) {
-          with_views(
-              ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
-        },
-        [&](const Operand<double>& out) {
-          REQUIRE(everywhere(9, p, [&](index_t i, index_t j) { return std::isfinite(out.at(i, j)) == (j == 0); }));
-        });
+    solve_in_every_way(b, r, [&](const Operand<double>& out) {
+      REQUIRE(everywhere(9, p, [&](index_t i, index_t j) { return std::isfinite(out.at(i, j)) == (j == 0); }));
+    });
   }
 }
 
@@ -118,15 +105,9 @@ TEST_CASE("trsm divides by tiny pivots without overflow", "[short]") {
   Operand<double> r(2, 2), b(20, 2);
   r.fill([](index_t i, index_t j) { return i == j ? 0x1p-1060 : 0.0; });
   b.fill([](index_t i, index_t) { return static_cast<double>(i + 1) * 0x1p-1060; });
-  in_every_way(
-      b,
-      [&](const Context& ctx, Operand<double>& out) {
-        with_views(
-            ctx, [&](auto vx, auto vr) { trsm(ctx, vx, vr); }, out, r);
-      },
-      [&](const Operand<double>& out) {
-        REQUIRE(everywhere(20, 2, [&](index_t i, index_t j) { return out.at(i, j) == static_cast<double>(i + 1); }));
-      });
+  solve_in_every_way(b, r, [&](const Operand<double>& out) {
+    REQUIRE(everywhere(20, 2, [&](index_t i, index_t j) { return out.at(i, j) == static_cast<double>(i + 1); }));
+  });
 }
 
 TEST_CASE("trsm refuses misuse by naming the argument", "[short]") {

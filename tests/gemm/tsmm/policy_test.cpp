@@ -82,8 +82,7 @@ TEST_CASE("warpgroups have 64 rows, and what may begin off a line has 144 bytes 
 }
 
 TEST_CASE("a stage of a wide product holds boxes of X and what they meet of S") {
-  cuda::WidePolicy k;
-  k.q = 16, k.tiles = 2, k.teams = 4, k.boxes = 2, k.stages = 3;
+  cuda::WidePolicy k{.q = 16, .tiles = 2, .teams = 4, .boxes = 2, .stages = 3};
   CHECK(k.rows() == 128);
   CHECK(k.stage_scalars() == 32);
   CHECK(k.stage_blocks() == 2);

@@ -1,10 +1,11 @@
 // How inner products are shaped and searched for, against numbers worked out by hand.
 #include "tallskinny/gemm/tsmttsm/search.hpp"
-
 #include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/tsmttsm/policy.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
+using cuda::InnerPolicy;
 using cuda::InnerProblem;
 
 namespace {
@@ -66,4 +67,28 @@ TEST_CASE("where memory wants few requests, a ring is as long as chunks are used
   CHECK(asked(DType::float16, 16).kib == 76);
   CHECK(asked(DType::float32, 64).kib == 0);  // takes long to multiply: as many chunks as fit
   CHECK(cuda::inner_tilings(product(DType::float64, 1 << 24, 8, 8), h100)[0].requests.kib == 0);
+}
+
+// Where things lie in the shared memory of the inner products, against numbers worked out by hand.
+
+TEST_CASE("an inner product of float64: barriers, a ring, and sums that take its place") {
+  InnerPolicy policy;
+  policy.p = policy.pitch_a = 8, policy.q = policy.pitch_b = 8;
+  policy.sub_rows = 32, policy.stages = 4;
+  CHECK(policy.threads() == 32 * (8 + 1));
+  CHECK(policy.stage_bytes() == 2 * 4 * (32 * 64 + 32));
+  CHECK(policy.ring_offset(false) == 128);
+  CHECK(policy.kept_bytes() == 8 * 32 * 4 * 8);
+  CHECK(policy.shared_bytes() == 128 + 4 * 16640 + 64);
+}
+
+TEST_CASE("clusters send fragments of float16, which begin in float32 and are flushed") {
+  InnerPolicy policy;
+  policy.type = DType::float16, policy.arithmetic = cuda::Arithmetic::half;
+  policy.p = policy.pitch_a = 16, policy.q = policy.pitch_b = 8;
+  policy.sub_rows = 32, policy.flush = 64, policy.cluster = 8;
+  CHECK(policy.numbers() == 128);
+  CHECK(policy.inbox_bytes() == 128 * 8 + 16);
+  CHECK(policy.sums_offset(true) == 1280);
+  CHECK(policy.ring_offset(true) == 1280 + 8 * 32 * 4 * 8);
 }

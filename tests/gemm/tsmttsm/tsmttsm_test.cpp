@@ -81,33 +81,17 @@ TEMPLATE_TEST_CASE("tsmttsm of small integers is exact", "[short]", TS_ALL_TYPES
       const auto product = exact_tsmttsm(op, a, b);
       in_every_way(
           c, [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, R{2}, a, b, R{3}, out); },
-          [&](const Operand<R>& out) {
-            for (index_t i = 0; i < p; ++i)
-              for (index_t j = 0; j < q; ++j)
-                REQUIRE(out.wide_at(i, j) == 2.0L * product.value[product.at(i, j)] + 3.0L * c.wide_at(i, j));
-          });
+          [&](const Operand<R>& out) { check_exact(out, R{2}, product, R{3}, c); });
     }
   });
 }
 
 TEMPLATE_TEST_CASE("tsmttsm at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
-  compiled_ahead([] {
-    std::size_t variant = 0;
-    for (const Widths w : widths_that_bite()) {
-      for (const index_t n : {0, 1, 2, 31, 33}) check_tsmttsm<TestType>(n, w, variant);
-      ++variant;
-    }
-  });
+  at_all_widths({0, 1, 2, 31, 33}, check_tsmttsm<TestType>);
 }
 
 TEMPLATE_TEST_CASE("gram at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
-  compiled_ahead([] {
-    std::size_t variant = 0;
-    for (const Widths w : widths_that_bite()) {
-      for (const index_t n : {0, 1, 33}) check_gram<TestType>(n, w.p, variant);
-      ++variant;
-    }
-  });
+  at_all_widths({0, 1, 33}, [](index_t n, Widths w, std::size_t variant) { check_gram<TestType>(n, w.p, variant); });
 }
 
 TEMPLATE_TEST_CASE("tsmttsm and gram of long operands", "[long]", TS_ALL_TYPES) {
@@ -128,6 +112,7 @@ TEMPLATE_TEST_CASE("tsmttsm and gram of long operands", "[long]", TS_ALL_TYPES) 
       check_tsmttsm<TestType>(20011, w, variant++);
       check_gram<TestType>(20011, w.p, 0);
     }
+    check_tsmttsm<TestType>(13, {400, 390}, 1);
   });
 }
 
@@ -147,16 +132,17 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
               Operand<R>(w, w),
               [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, Op::transpose, R{1}, a, b, R{}, out); },
               [&](const Operand<R>& out) {
-                for (index_t i = 0; i < w; ++i)
-                  for (index_t j = 0; j < w; ++j) REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column));
+                REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
+                  return std::isfinite(std::abs(out.wide_at(i, j))) == (i != column);
+                }));
               });
           in_every_way(
               Operand<R>(w, w),
               [&](const Context& ctx, Operand<R>& out) { run_gram(ctx, Op::transpose, R{1}, a, R{}, out); },
               [&](const Operand<R>& out) {
-                for (index_t i = 0; i < w; ++i)
-                  for (index_t j = 0; j < w; ++j)
-                    REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != column && j != column));
+                REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
+                  return std::isfinite(std::abs(out.wide_at(i, j))) == (i != column && j != column);
+                }));
               });
         }
   });

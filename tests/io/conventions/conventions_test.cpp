@@ -68,19 +68,16 @@ TEST_CASE("Binsparse: triangles are expanded") {
     INFO(name);
     const std::string place = std::string("binsparse_more.h5:/") + name;
     CHECK(table_in(place) == symmetric);
-    io::ReadOptions turned;
-    turned.transpose = true;
+    io::ReadOptions turned{.transpose = true};
     CHECK(table_in(place, turned) == symmetric);
     CHECK(described(place).declared == Structure::symmetric);
-    io::ReadOptions some;
-    some.row_begin = 1, some.row_end = 3;
+    io::ReadOptions some{.row_begin = 1, .row_end = 3};
     CHECK(table_in(place, some) == Table(2, 3, {-1, 3, 4, 0, 4, 5}));
   }
   CHECK(table_in("binsparse_more.h5:/skew") == t_matrix(-1, 4, Structure::skew_symmetric));
   const Table hermitian = t_matrix({-1, 0.5}, {4, -2}, Structure::hermitian);
   CHECK(table_in("binsparse_more.h5:/hermitian") == hermitian);
-  io::ReadOptions turned;
-  turned.transpose = true;
+  io::ReadOptions turned{.transpose = true};
   CHECK(table_in("binsparse_more.h5:/hermitian", turned) == hermitian.transposed());
 }
 
@@ -129,8 +126,7 @@ TEST_CASE("SuiteSparse: Problem.A is taken by itself") {
 TEST_CASE("PETSc: MATLAB's names for compressed rows") {
   CHECK(described("petsc.h5").convention == "PETSc");
   CHECK(table_in("petsc.h5") == matrix_a());
-  io::ReadOptions columns;
-  columns.layout = io::SparseLayout::csc;
+  io::ReadOptions columns{.layout = io::SparseLayout::csc};
   CHECK(table_in("petsc.h5", columns) == matrix_a().transposed());
 }
 
@@ -139,8 +135,7 @@ TEST_CASE("10x Genomics: rows are barcodes, which the note says") {
   CHECK(described("ten_x.h5").note.starts_with("rows are barcodes (cells)"));
   CHECK(described("ten_x.h5").rows == matrix_k().cols);
   CHECK(table_in("ten_x.h5") == matrix_k().transposed());
-  io::ReadOptions features;
-  features.transpose = true;
+  io::ReadOptions features{.transpose = true};
   CHECK(table_in("ten_x.h5", features) == matrix_k());
   CHECK(described("ten_x.h5", features).note.starts_with("rows are features"));
 }
@@ -150,11 +145,8 @@ TEST_CASE("SciPy: the shape decides between rows and columns, a square needs a w
   CHECK(table_in("scipy.h5:/csc") == matrix_a());
   CHECK(table_in("scipy.h5:/coo") == matrix_z());
   CHECK(table_in("scipy.h5:/square_csc") == matrix_s());
-  const auto refused = refusal_of("scipy.h5:/square");
-  CHECK(refused.code == Errc::bad_input);
-  CHECK(refused.says("--layout csr"));
-  io::ReadOptions options;
-  options.layout = io::SparseLayout::csr;
+  check_refusal(refusal_of("scipy.h5:/square"), Errc::bad_input, {"--layout csr"});
+  io::ReadOptions options{.layout = io::SparseLayout::csr};
   CHECK(table_in("scipy.h5:/square", options) == matrix_s());
   options.layout = io::SparseLayout::csc;
   CHECK(table_in("scipy.h5:/square", options) == matrix_s().transposed());
@@ -164,8 +156,7 @@ TEST_CASE("SciPy: the shape decides between rows and columns, a square needs a w
 
 TEST_CASE("unsorted rows are refused, or sorted when that is accepted") {
   CHECK(refusal_of("scipy.h5:/unsorted").says("unsorted entries near row 0"));
-  io::ReadOptions options;
-  options.accept_unsorted = true;
+  io::ReadOptions options{.accept_unsorted = true};
   const auto read = io::read_matrix(fixture("scipy.h5:/unsorted"), options);
   CHECK(table_of(read) == Table(2, 3, {2, 0, 4, 0, 4, 0}));
   const auto& a = std::get<CsrMatrix<double>>(std::get<io::SparseMatrix>(read.matrix));
@@ -225,8 +216,7 @@ TEST_CASE("every convention can be transposed and read in rows") {
                            "binsparse.h5:/DCSC", "binsparse.h5:/DMATR", "binsparse.h5:/DMATC", "matlab.mat:/A",
                            "octave.h5:/A", "scipy.h5:/csr", "scipy.h5:/csc", "anndata_dense.h5ad"}) {
     INFO(name);
-    io::ReadOptions options;
-    options.transpose = true;
+    io::ReadOptions options{.transpose = true};
     const Table turned = matrix_a().transposed();
     CHECK(table_in(name, options) == turned);
     options.row_begin = 1, options.row_end = 3;

@@ -1,12 +1,11 @@
 // The registered conversion of 16-bit floats: every value right, in place, and taken instead of HDF5's own.
-#include <cmath>
-#include <cstring>
-
 #include "tallskinny/io/hdf5/h5.hpp"
+#include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
 using namespace ts;
 using namespace ts::io::hdf5;
+using namespace ts::test;
 
 namespace {
 
@@ -99,4 +98,32 @@ TEST_CASE("the registered conversion is taken where HDF5 has one of its own") {
       H5Tset_ebias(foreign.id(), H5Tget_ebias(foreign.id()) - 1);
       CHECK((conversion(foreign, to) != ours));
     }
+}
+
+// Not for the sanitizers: clang 14's do not take the lock of their allocator at fork().
+
+TEST_CASE("files are opened while other threads are inside HDF5") {
+  const TemporaryFolder folder;
+  std::atomic<bool> stop = false;
+  std::atomic<int> written = 0;
+  std::thread writer([&] {
+    const Matrix<double> a = Matrix<double>::zeros(1000, 8);
+    while (!stop) {
+      io::OutputFile out(folder / "out.h5", {.gzip = 1});
+      for (int i = 0; i < 20; ++i) out.write("a" + std::to_string(i), a);
+      out.commit();
+      ++written;
+    }
+  });
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 3; ++t)
+    readers.emplace_back([&] {
+      for (int i = 0; i < 40; ++i)
+        if (table_in("dense.h5:/little_f4").rows == 0) std::abort();
+    });
+  for (std::thread& reader : readers) reader.join();
+  while (written == 0) std::this_thread::yield();
+  stop = true;
+  writer.join();
+  CHECK(io::read_dense_as<double>({folder / "out.h5", "/a19"}).rows() == 1000);
 }

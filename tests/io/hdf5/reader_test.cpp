@@ -12,9 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
-#include <span>
 
 #include "tallskinny/io/hdf5/message.hpp"
 #include "tallskinny/io/hdf5/sandbox.hpp"
@@ -29,8 +27,7 @@ namespace {
 
 /// What is found in a file: the sentence of its refusal, or of each matrix its description and elements.
 std::vector<std::string> findings(const std::filesystem::path& file, bool trusted) {
-  io::ReadOptions options;
-  options.trusted = trusted, options.memory_limit = 1 << 30;
+  io::ReadOptions options{.memory_limit = 1 << 30, .trusted = trusted};
   std::vector<std::string> found;
   const auto refused = refusal_of([&] {
     io::visit_objects(file, options, [&](const io::Description& d, const auto& read) {
@@ -133,8 +130,7 @@ TEST_CASE("where system calls cannot be filtered, files are read only if they ar
       ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
       std::string said = "no filter";
       if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0) {
-        io::ReadOptions options;
-        options.trusted = trusted;
+        io::ReadOptions options{.trusted = trusted};
         said = refusal_of(name, options).sentence;
       }
       said += '\n';
@@ -193,9 +189,8 @@ TEST_CASE("a file that becomes shorter while it is read is an error") {
   std::vector<double> rows(3 * 100000);
   reader.read(0, 100000, true, rows.data());
   std::filesystem::resize_file(file, 1000000);
-  const auto refused = refusal_of([&] { reader.read(0, 100000, true, rows.data()); });
-  CHECK(refused.code == Errc::bad_input);
-  CHECK(refused.says("damaged or truncated"));
+  check_refusal(refusal_of([&] { reader.read(0, 100000, true, rows.data()); }), Errc::bad_input,
+                {"damaged or truncated"});
 }
 
 TEST_CASE("a file that another program writes is refused, unless locks are switched off") {

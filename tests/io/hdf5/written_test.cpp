@@ -86,17 +86,16 @@ TEST_CASE("chunks that were never written are refused with their rows") {
   }
   for (const std::string tail : {"", "_gz"}) {
     INFO("filter" << tail);
-    const auto refused = refusal_of([&] { (void)io::read_matrix({where, "/end" + tail}); });
-    CHECK(refused.code == Errc::bad_input);
-    CHECK(refused.says("a.h5:/end" + tail + " has no data for rows 20 to 44"));
-    CHECK(refused.says("--missing-as-fill"));
+    check_refusal(refusal_of([&] {
+                    (void)io::read_matrix({where, "/end" + tail});
+                  }),
+                  Errc::bad_input, {"a.h5:/end" + tail + " has no data for rows 20 to 44", "--missing-as-fill"});
     CHECK(refusal_of([&] { (void)io::read_matrix({where, "/start" + tail}); }).says("rows 0 to 29"));
     CHECK(refusal_of([&] { (void)io::read_matrix({where, "/float" + tail}); }).says("rows 20 to 44"));
     CHECK_NOTHROW(io::read_matrix({where, "/all" + tail}));
 
     // Rows that are there can be read; with leave also those that are not.
-    io::ReadOptions options;
-    options.row_begin = 5, options.row_end = 20;
+    io::ReadOptions options{.row_begin = 5, .row_end = 20};
     CHECK(table_of(io::read_matrix({where, "/end" + tail}, options))(14, 2) == 60.0);
     options.row_end = 21;
     CHECK(refusal_of([&] {
@@ -127,8 +126,7 @@ TEST_CASE("storage in one piece that was never allocated is refused") {
     H5Pclose(external);
   }
   CHECK(refusal_of([&] { (void)io::read_matrix({where, "/late"}); }).says("ever written"));
-  io::ReadOptions options;
-  options.trusted = true;
+  io::ReadOptions options{.trusted = true};
   CHECK(refusal_of([&] { (void)io::read_matrix({where, "/external"}, options); }).says("rows 24 to 39"));
   for (const bool trusted : {false, true}) {
     options.missing_as_fill = true, options.trusted = trusted;
@@ -153,8 +151,7 @@ TEST_CASE("virtual datasets need every source, whole and covering") {
     virtual_dataset(file, "short", 24, {{"1.h5", 10}, {"2.h5", 14}});
     virtual_dataset(file, "partial", 20, {{"1.h5", 10}, {"p.h5", 10}});
   }
-  io::ReadOptions options;
-  options.trusted = true;
+  io::ReadOptions options{.trusted = true};
   const auto says = [&](const std::string& object, const std::string& words) {
     const auto refused = refusal_of([&] { (void)io::read_matrix({where, object}, options); });
     INFO(object << ": " << refused.sentence);

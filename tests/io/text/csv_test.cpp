@@ -4,6 +4,7 @@ using namespace ts;
 using namespace ts::test;
 
 namespace {
+
 Table read_csv(const std::string& content, const io::ReadOptions& options = {}) {
   TemporaryFolder folder;
   return table_of(io::read_matrix(file_in(folder, "t.csv", content), options));
@@ -11,6 +12,17 @@ Table read_csv(const std::string& content, const io::ReadOptions& options = {}) 
 Refusal refused_csv(const std::string& content) {
   return refusal_of([&] { (void)read_csv(content); });
 }
+
+const std::string head =
+    "% a comment\n@RELATION flowers\n@attribute 'petal length' REAL\n@Attribute width\tnumeric\n"
+    "@ATTRIBUTE kind {setosa, 'iris virginica'}\n@ATTRIBUTE n integer\n@DATA\n";
+const std::string body = "4.8,3.4,setosa,1\n% between\n\n 5,3,'iris virginica',2\n";
+
+Refusal refused_arff(const std::string& content) {
+  TemporaryFolder folder;
+  return refusal_of([&] { (void)io::read_matrix(file_in(folder, "f.arff", content)); });
+}
+
 }  // namespace
 
 TEST_CASE("csv: separators, names, comments, quotes, line ends") {
@@ -85,9 +97,7 @@ TEST_CASE("csv: text that is not UTF-8 is named") {
 }
 
 TEST_CASE("csv: the transpose and some rows") {
-  io::ReadOptions options;
-  options.transpose = true;
-  options.row_begin = 1, options.row_end = 2;
+  io::ReadOptions options{.transpose = true, .row_begin = 1, .row_end = 2};
   CHECK(read_csv("1,2\n3,4\n5,6\n", options) == Table(1, 3, {2, 4, 6}));
 }
 
@@ -121,7 +131,7 @@ TEST_CASE("csv: a column that counts the rows is read only where that is said") 
 TEST_CASE("csv: an index without a name is told of") {
   TemporaryFolder folder;
   const auto note = [&](const std::string& text) { return io::describe(file_in(folder, "x.csv", text)).note; };
-  CHECK(note(",a\n0,1.5\n1,2.5\n").find("none for the first column") != std::string::npos);
+  CHECK(mentions(note(",a\n0,1.5\n1,2.5\n"), "none for the first column"));
   CHECK(note("a,b\n0,1.5\n") == "the first line holds names");
   CHECK(note("0,1.5\n").empty());
 }
@@ -139,11 +149,7 @@ TEST_CASE("csv: errors name line and field") {
 }
 
 namespace {
-io::ReadOptions with_table(const io::TableOptions& table) {
-  io::ReadOptions options;
-  options.table = table;
-  return options;
-}
+io::ReadOptions with_table(const io::TableOptions& table) { return io::ReadOptions{.table = table}; }
 Refusal refused_table(const std::string& content, const io::TableOptions& table) {
   return refusal_of([&] { (void)read_csv(content, with_table(table)); });
 }
@@ -218,4 +224,33 @@ TEST_CASE("columns of dense matrices that are no text have numbers") {
   CHECK(refusal_of("c_order.npy", with_table({.columns = {"x"}})).says("has no column 'x'; it has columns 0 to 2"));
   CHECK(refusal_of("sparse_csr.npz", with_table({.columns = {"0"}})).says("is sparse"));
   CHECK(refusal_of("c_order.npy", with_table({.decimal_comma = true})).says("--decimal is for csv files"));
+}
+
+TEST_CASE("arff: numeric attributes make the matrix, a nominal one gives labels") {
+  TemporaryFolder folder;
+  auto where = file_in(folder, "f.arff", head + body);
+  const auto read = io::read_matrix(where);
+  CHECK(table_of(read) == Table(2, 3, {4.8, 3.4, 1, 5, 3, 2}));
+  CHECK(read.description.note == "left out: attribute kind");
+  where.object = "KIND";
+  CHECK(io::read_vector(where) == std::vector<double>{0, 1});
+  where.object = "petal length";
+  CHECK(io::read_vector(where) == std::vector<double>{4.8, 5});
+  where.object = "none";
+  CHECK(refusal_of([&] { (void)io::read_vector(where); }).says("petal length, width, kind, n"));
+}
+
+TEST_CASE("arff: errors name line and attribute") {
+  CHECK(refused_arff(head + "1,2,setosa\n").says("line 8: has 3 values for 4 attributes"));
+  CHECK(refused_arff(head + "?,2,setosa,1\n").says("attribute 'petal length' is missing"));
+  CHECK(refused_arff(head + "1,x,setosa,1\n").says("attribute 'width' is 'x'"));
+  CHECK(refused_arff(head + "{0 1}\n").says("sparse rows"));
+  CHECK(refused_arff("@relation r\n@attribute a {x}\n@data\nx\n").says("no numeric attribute"));
+  CHECK(refused_arff("@relation r\n@attribute a real\n").says("ends before @data"));
+  CHECK(refused_arff("@relation r\nfoo\n").says("line 2: 'foo'"));
+  CHECK(refused_arff("@relation r\n@attribute 'a real\n").says("not closed"));
+  TemporaryFolder folder;
+  auto where = file_in(folder, "f.arff", head + "1,2,other,1\n");
+  where.object = "kind";
+  CHECK(refusal_of([&] { (void)io::read_vector(where); }).says("'other' is not a value of attribute 'kind'"));
 }

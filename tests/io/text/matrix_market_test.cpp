@@ -40,8 +40,7 @@ TEST_CASE("symmetries are expanded, whichever triangle is stored") {
   CHECK(read_market(head + "real skew-symmetric\n2 2 1\n2 1 3\n") == Table(2, 2, {0, -3, 3, 0}));
   const std::string hermitian = head + "complex hermitian\n2 2 2\n1 1 1 0\n2 1 3 4\n";
   CHECK(read_market(hermitian) == Table(2, 2, {1, {3, -4}, {3, 4}, 0}));
-  io::ReadOptions turned;
-  turned.transpose = true;
+  io::ReadOptions turned{.transpose = true};
   CHECK(read_market(hermitian, turned) == Table(2, 2, {1, {3, 4}, {3, -4}, 0}));
   CHECK(refused_market(head + "real symmetric\n2 2 2\n2 1 3\n1 2 3\n").says("two entries"));
   CHECK(refused_market(head + "real symmetric\n2 3 0\n").says("2 rows and 3 columns"));
@@ -62,8 +61,7 @@ TEST_CASE("array files are dense, column by column") {
 
 TEST_CASE("rows can be chosen and the matrix turned") {
   const std::string content = general + "3 2 3\n1 1 1\n2 2 2\n3 1 3\n";
-  io::ReadOptions options;
-  options.row_begin = 1, options.row_end = 3;
+  io::ReadOptions options{.row_begin = 1, .row_end = 3};
   CHECK(read_market(content, options) == Table(2, 2, {0, 2, 3, 0}));
   options = {};
   options.transpose = true;
@@ -95,8 +93,7 @@ TEST_CASE("Matrix Market: errors name the line") {
 }
 
 TEST_CASE("Matrix Market: duplicates add up when that is accepted") {
-  io::ReadOptions options;
-  options.accept_unsorted = true;
+  io::ReadOptions options{.accept_unsorted = true};
   CHECK(read_market(general + "2 2 3\n1 2 1\n1 1 5\n1 2 2\n", options) == Table(2, 2, {5, 3, 0, 0}));
 }
 
@@ -132,8 +129,7 @@ TEST_CASE("a line that does not fit into the memory allowed is refused before it
       file_in(folder, "a.mtx",
               "%%MatrixMarket matrix coordinate real general\n%" + std::string(20 << 20, 'x') + "\n1 1 1\n1 1 1\n");
   CHECK(test::table_of(io::read_matrix(where))(0, 0) == 1.0);
-  io::ReadOptions options;
-  options.memory_limit = 8 << 20;
+  io::ReadOptions options{.memory_limit = 8 << 20};
   const auto refused = test::refusal_of([&] { (void)io::read_matrix(where, options); });
   CHECK(refused.code == Errc::out_of_memory);
   CHECK(refused.says("a.mtx needs"));

@@ -1,9 +1,6 @@
-#include <cstdlib>
-
 #include "tallskinny/io/hermitian.hpp"
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
-#include "tallskinny/tests/support/write_file.hpp"
 
 using namespace ts;
 using namespace ts::test;

@@ -5,10 +5,11 @@
 #include "tallskinny/solvers/driver/eigs.hpp"
 #include "tallskinny/solvers/driver/eigsh.hpp"
 #include "tallskinny/solvers/driver/svds.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
+#include "tallskinny/tests/support/counting_memory.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
+using solvers::eigs, solvers::eigsh, solvers::svds, solvers::EigshOptions;
 
 namespace {
 
@@ -35,6 +36,21 @@ void expect_equal(const Matrix<T>& a, const Matrix<T>& b) {
   CHECK(differing == 0);
 }
 
+/// run(ctx) with memory of ours; what it returns holds so many matrices with elements.
+template <class Run>
+void expect_ours(int matrices_of_result, const Run& run) {
+  test::CountingMemory mine, others;
+  const UseHostMemory caught(&others);
+  Context ctx{.threads = 2, .host_memory = &mine};
+  {
+    const auto result = run(ctx);
+    CHECK(mine.taken > matrices_of_result);
+    CHECK(mine.out == matrices_of_result);
+  }
+  CHECK((mine.out == 0 && mine.bytes == 0));
+  CHECK(others.taken == 0);
+}
+
 }  // namespace
 
 TEST_CASE("results on a device need one, which is said before anything is computed") {
@@ -52,8 +68,7 @@ TEST_CASE("results on a device need one, which is said before anything is comput
 TEST_CASE("vectors that the host found go to the device where that was asked for", "[cuda]") {
   const auto a = generators::laplacian({1200});
   const solvers::Operator<double> op(solvers::CsrOperator<double>(a.view()));
-  Context ctx;
-  ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
+  Context ctx{.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"))};
   for (const auto method : {solvers::Method::lanczos, solvers::Method::dense}) {
     auto options = lowest_left(solvers::Results::on_device);
     options.method = method;
@@ -82,8 +97,7 @@ TEST_CASE("labels and centres go to a device, n x 1 and k x d", "[cuda]") {
 
 TEST_CASE("vectors on a device are those that the host gets", "[gpu]") {
   const auto a = generators::laplacian({40, 50});
-  Context ctx;
-  ctx.stream = cuda::Stream(0);
+  Context ctx{.stream = cuda::Stream(0)};
   solvers::EigsOptions<double> general;
   solvers::SvdsOptions singular;
   const auto of = [&](solvers::Results where) {
@@ -100,4 +114,95 @@ TEST_CASE("vectors on a device are those that the host gets", "[gpu]") {
   auto with_mass = lowest_left(solvers::Results::on_device);
   with_mass.mass = a.view();
   CHECK(solvers::eigsh(ctx, a, 2, with_mass).device_vectors.cols() == 2);
+}
+
+// Matrices that are not quite Hermitian, and numbers that are none, in the calls of the library.
+
+namespace allowed = test::allowed;
+
+namespace {
+
+EigshOptions<double> lowest() {
+  EigshOptions<double> options;
+  options.which = solvers::Which::SA;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a matrix that is Hermitian to rounding is solved as its Hermitian part, and errors count the rest") {
+  auto a = generators::laplacian({400});
+  for (const std::size_t e : {11u, 37u}) a.values[e] *= 1 + 1e-10;
+  const auto found = eigsh(Context{}, a, 3, lowest());
+  const double smallest_value = 4 * std::pow(std::sin(std::numbers::pi / 802), 2);
+  CHECK(found.verified);
+  CHECK(std::abs(found.values[0] - smallest_value) < allowed::fine_run);
+  CHECK(found.asymmetry > 1e-11);
+  CHECK(found.error_bounds[0] > 1e-11);
+  CHECK(test::mentions(found.note, "(A + A^H) / 2 is solved"));
+  a.values[11] = 4;
+  CHECK(test::mentions(test::message_of([&] { (void)eigsh(Context{}, a, 3, lowest()); }), "is not symmetric"));
+  auto options = lowest();
+  options.symmetrise = true;
+  const auto by_name = eigsh(Context{}, a, 3, options);
+  CHECK(by_name.verified);
+  CHECK(by_name.error_bounds[0] < allowed::default_run);
+  // Entries computed in float32 have fewer digits, so that half of them are fewer, also in a mass matrix.
+  auto mass = generators::laplacian({400});
+  for (double& x : mass.values) x = x > 0 ? 3 : 1;
+  mass.values[1] *= 1 + 1e-6;
+  options = lowest();
+  options.mass = mass.view();
+  const auto b = generators::laplacian({400});
+  CHECK(test::message_of([&] { (void)eigsh(Context{}, b, 3, options); }).find("`mass` of eigsh() is not symmetric") ==
+        0);
+  options.from_float32 = true;
+  CHECK(eigsh(Context{}, b, 3, options).error_bounds[0] > 0);
+}
+
+TEST_CASE("NaN is named before anything is made of a matrix") {
+  auto a = Matrix<double>::zeros(5, 5);
+  a(1, 2) = a(2, 1) = std::nan("");
+  const std::string where = " has NaN at row 1, column 2 (counted from 0)";
+  CHECK(test::message_of([&] { (void)eigsh(Context{}, a, 1); }) == "the matrix given to eigsh()" + where);
+  CHECK(test::message_of([&] { (void)eigs(Context{}, a, 1); }) == "the matrix given to eigs()" + where);
+  CHECK(test::message_of([&] { (void)svds(Context{}, a, 1); }) == "the matrix given to svds()" + where);
+}
+
+// Solvers with memory of the caller's: all matrices come from it, and all but the results go back.
+
+TEST_CASE("eigsh, eigs and svds take all their matrices from the memory of the context") {
+  const auto a = generators::laplacian({700});
+  solvers::EigshOptions<double> smallest;
+  smallest.which = solvers::Which::SA;
+  expect_ours(1, [&](const Context& ctx) { return solvers::eigsh(ctx, a, 3, smallest); });
+  smallest.mass = a.view();
+  expect_ours(1, [&](const Context& ctx) { return solvers::eigsh(ctx, a, 2, smallest); });
+  expect_ours(1, [&](const Context& ctx) { return solvers::eigs(ctx, a, 2); });
+  expect_ours(2, [&](const Context& ctx) { return solvers::svds(ctx, a, 2); });
+  auto by_columns = Matrix<float, Space::host, Layout::col_major>::zeros(60, 20);
+  for (index_t i = 0; i < 60; ++i) by_columns(i, i % 20) = static_cast<float>(i + 1);
+  expect_ours(2, [&](const Context& ctx) { return solvers::svds(ctx, by_columns, 2); });
+}
+
+TEST_CASE("principal components of a tall float32 matrix take a quarter of its size at most") {
+  auto a = Matrix<float>::zeros(200000, 64);
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) a(i, j) = static_cast<float>((i * (j + 5) + j * j) % 101);
+  test::CountingMemory mine;
+  Context ctx{.host_memory = &mine};
+  solvers::SvdsOptions options;
+  options.centre = true;
+  CHECK(solvers::svds(ctx, a, 2, options).triplets.verified);
+  CHECK(mine.most * 4 < 200000 * 64 * sizeof(float));
+}
+
+TEST_CASE("k-means takes all its matrices from the memory of the context") {
+  auto points = Matrix<float>::zeros(3000, 5);
+  for (index_t i = 0; i < points.rows(); ++i) points(i, i % 5) = static_cast<float>(1 + i % 7);
+  expect_ours(1, [&](const Context& ctx) { return solvers::kmeans(ctx, Rows(points.cview()), 5); });
+  const auto centers = Matrix<double>::zeros(2, 5);
+  expect_ours(0, [&](const Context& ctx) {
+    return solvers::predict(ctx, Rows(points.cview()), centers.cview(), solvers::KMeansMetric::euclidean);
+  });
 }

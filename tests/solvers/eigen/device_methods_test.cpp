@@ -1,6 +1,4 @@
 // Every method on a GPU against the processor's answer: what is asked, of a matrix that is in both places.
-#include <functional>
-
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/interval/interval.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
@@ -46,9 +44,7 @@ void compare_runs(const AnyMatrix<T>& a, const std::optional<CsrMatrix<T>>& mass
 }
 
 solvers::EigenOptions options_for(index_t nev, Which which, Method method = Method::automatic) {
-  solvers::EigenOptions o;
-  o.nev = nev, o.which = which, o.tol = 1e-9, o.method = method;
-  return o;
+  return solvers::EigenOptions{.nev = nev, .which = which, .tol = 1e-9, .method = method};
 }
 
 template <class T>

@@ -1,7 +1,6 @@
 // Runs on a device for tests.
 #pragma once
 
-#include <span>
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
@@ -9,7 +8,6 @@
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 namespace ts::test {
 
@@ -27,8 +25,7 @@ struct Twice {
 template <class T>
 solvers::EigenResult<T> solve(const Context& ctx, const solvers::Operator<T>& a, Which which, index_t nev,
                               solvers::Method method = solvers::Method::lanczos) {
-  solvers::EigenOptions o;
-  o.nev = nev, o.which = which, o.tol = 1e-9, o.method = method;
+  solvers::EigenOptions o{.nev = nev, .which = which, .tol = 1e-9, .method = method};
   return solvers::solve_eigen<T>(ctx, {a}, o);
 }
 

@@ -1,7 +1,6 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/tests/solvers/eigen/device_runs.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -41,8 +40,7 @@ TEST_CASE("what a run of Lanczos ends with is among what is prepared", "[device]
   for (const auto precision : {solvers::Precision::float64, solvers::Precision::float32, solvers::Precision::mixed}) {
     auto& kernels = ctx.stream.rehearsal()->kernels;
     kernels.clear();
-    solvers::EigenOptions options;
-    options.nev = 11, options.precision = precision;
+    solvers::EigenOptions options{.nev = 11, .precision = precision};
     solvers::prepare_lanczos<double>(ctx, 8000, 54400, solvers::plan_eigen(8000, sizeof(double), options, 0),
                                      precision);
     const auto has = [&](const std::string& family, const cuda::Defines& defines) {
@@ -61,8 +59,7 @@ TEST_CASE("on a GPU vectors that nobody asked for change nothing else", "[device
   const Context ctx = device_context();
   const DeviceCsrMatrix<double> there(ctx.stream, a.view());
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
-  solvers::EigenOptions o;
-  o.nev = 6, o.which = Which::SA;
+  solvers::EigenOptions o{.nev = 6, .which = Which::SA};
   const auto with = solvers::solve_eigen<double>(ctx, problem, o);
   o.vectors = false;
   const auto without = solvers::solve_eigen<double>(ctx, problem, o);
@@ -79,8 +76,7 @@ TEST_CASE("on a GPU a basis that spills gives the processor's answers", "[device
   const auto a = generators::laplacian({30, 30, 30});
   const Context ctx = device_context();
   const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  solvers::EigenOptions o;
-  o.nev = 20, o.which = Which::SA, o.tol = 1e-9, o.spills = true;
+  solvers::EigenOptions o{.nev = 20, .which = Which::SA, .tol = 1e-9, .spills = true};
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
   const auto r = solvers::solve_eigen<double>(ctx, problem, o);
   const auto again = solvers::solve_eigen<double>(ctx, problem, o);
@@ -108,9 +104,10 @@ TEST_CASE("on a GPU less precision finds the processor's set", "[device][gpu]") 
   problem.narrow = solvers::CsrOperator<float>(narrow.view(), narrow_there.view());
   const auto exact = generators::laplacian_spectrum({30, 30, 30}).smallest(20);
   for (const auto precision : {solvers::Precision::float32, solvers::Precision::mixed}) {
-    solvers::EigenOptions o;
-    o.nev = 20, o.which = Which::SA, o.precision = precision;
-    o.tol = precision == solvers::Precision::mixed ? 1e-9 : 1e-5;
+    solvers::EigenOptions o{.nev = 20,
+                            .which = Which::SA,
+                            .tol = precision == solvers::Precision::mixed ? 1e-9 : 1e-5,
+                            .precision = precision};
     const auto r = solvers::solve_eigen<double>(ctx, problem, o), again = solvers::solve_eigen<double>(ctx, problem, o);
     CAPTURE(r.reason, r.narrow_applications, r.operator_applications);
     CHECK(r.verified);

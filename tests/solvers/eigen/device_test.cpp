@@ -139,16 +139,10 @@ TEMPLATE_TEST_CASE("on a GPU one step of a polynomial is the processor's", "[dev
   using T = TestType;
   const Context ctx = device_context();
   // Short rows, rows that are summed in parts, and empty ones, which have no diagonal.
-  CsrMatrix<T> a;
-  a.rows = a.cols = 9000;
-  for (index_t i = 0; i < a.rows; ++i) {
+  auto a = csr_by_rows<T>(9000, 9000, [&](index_t i, auto add) {
     const index_t length = i % 1000 == 7 ? 513 + i : i % 9;
-    for (index_t k = 0; k < length; ++k) {
-      a.indices.push_back(static_cast<std::int32_t>((i + 2 * k) % a.rows));
-      a.values.push_back(static_cast<T>(0.5 + static_cast<double>(k % 7)));
-    }
-    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
-  }
+    for (index_t k = 0; k < length; ++k) add((i + 2 * k) % 9000, static_cast<T>(0.5 + static_cast<double>(k % 7)));
+  });
   const DeviceCsrMatrix<T> there(ctx.stream, a.view());
   for (const index_t q : {1, 3, 8, 40})
     for (const double beta : {0.0, -1.0}) {

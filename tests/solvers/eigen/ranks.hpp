@@ -1,12 +1,6 @@
 // Hermitian problems on one rank and on several, and the comparison of what they give.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <complex>
-#include <string>
-#include <vector>
-
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
@@ -17,11 +11,7 @@ namespace ts::test {
 
 using Shared = std::shared_ptr<Communicator>;
 
-inline Context one_rank() {
-  Context ctx;
-  ctx.threads = 1, ctx.determinism = Determinism::gpu_to_gpu;
-  return ctx;
-}
+inline Context one_rank() { return Context{.threads = 1, .determinism = Determinism::gpu_to_gpu}; }
 
 inline Context of_rank(const Shared& communicator, index_t n) {
   Context ctx = one_rank();
@@ -130,9 +120,7 @@ solvers::EigenResult<T> check_ranks(const Case<T>& c, const solvers::EigenOption
 }
 
 inline solvers::EigenOptions options_for(index_t nev, solvers::Which which, solvers::Method method) {
-  solvers::EigenOptions o;
-  o.nev = nev, o.which = which, o.method = method, o.seed = 0xfedcba9876543210u;
-  return o;
+  return solvers::EigenOptions{.nev = nev, .which = which, .method = method, .seed = 0xfedcba9876543210u};
 }
 
 /// More copies of the highest values than a block has columns: fresh random blocks must find the others.

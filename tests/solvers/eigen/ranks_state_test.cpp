@@ -1,7 +1,6 @@
 // States of runs on several ranks: who ends a run, and who goes on with it.
-#include <optional>
-
 #include "tallskinny/tests/solvers/eigen/ranks.hpp"
+#include "tallskinny/tests/solvers/eigen/stored.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -9,19 +8,6 @@ using solvers::Method;
 using solvers::Which;
 
 namespace {
-
-/// A state as it is stored, of all rows or of those of a rank.
-template <class T>
-struct Stored {
-  solvers::SavedState<T> state;
-  Matrix<T> basis;
-
-  explicit Stored(const solvers::SavedState<T>& s) : basis(Matrix<T>::copy_of(s.basis)) {
-    state.numbers = s.numbers, state.tall = s.tall;
-    for (const auto& m : s.matrices) state.matrices.push_back(Matrix<T>::copy_of(m.cview()));
-    state.basis = basis.cview();
-  }
-};
 
 template <class T>
 Matrix<T> below_each_other(const std::vector<HostView<const T>>& parts) {
@@ -94,8 +80,7 @@ void check_resumed(const Case<T>& c, const solvers::EigenOptions& options, std::
   const Stored<T> stored = stored_by<T>(3, c, options, phase, most);
   const auto resume = [&](const Context& ctx, int) {
     const Stored<T> here = part_of(stored, ctx);
-    solvers::Checkpointing<T> checkpointing;
-    checkpointing.resume = &here.state;
+    solvers::Checkpointing<T> checkpointing{.resume = &here.state};
     return solvers::solve_eigen<T>(ctx, c.problem(ctx), options, {}, checkpointing);
   };
   check_all<T>(whole, on_ranks<T>(2, c.n(), resume), c.n());

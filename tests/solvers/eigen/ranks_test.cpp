@@ -1,14 +1,10 @@
 // Hermitian eigen-solvers on several ranks: the bits of one rank.
-#include <cmath>
-
+#include "tallskinny/tests/solvers/eigen/ranks.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/setup/preconditioners.hpp"
-#include "tallskinny/tests/solvers/eigen/ranks.hpp"
 #include "tallskinny/tests/solvers/ranks/own_rows.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;

@@ -16,8 +16,6 @@ std::string refusal(const Rows& rows, const KMeansOptions& o) {
   return "";
 }
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("fewer distinct points than clusters", "[kmeans]") {

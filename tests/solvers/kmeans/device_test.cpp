@@ -1,6 +1,5 @@
 // k-means of rows on a GPU: whatever the host does with the same rows and first centres, bit for bit.
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
-#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
@@ -157,8 +156,8 @@ TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmea
   for (index_t m = 0; m < c.k; ++m)
     for (index_t j = 0; j < c.d; ++j) first(m, j) = static_cast<double>(rows.x(m * 100, j));
   if (empty) first(2, 1) = first(4, 0) = 50;
-  KMeansOptions o;
-  o.clusters = c.k, o.weights = weights, o.max_iter = 20, o.init = KMeansInit::given, o.centers = first.cview();
+  KMeansOptions o{
+      .clusters = c.k, .init = KMeansInit::given, .centers = first.cview(), .max_iter = 20, .weights = weights};
   std::vector<double> told;
   o.on_progress = [&told](const solvers::KMeansProgress& p) {
     for (const double each :
@@ -196,8 +195,9 @@ TEST_CASE("on a device, a run goes on from a state", "[kmeans][gpu]") {
 TEST_CASE("k-means of rows on a GPU by several ranks has the bits of one", "[kmeans][gpu]") {
   const Case c{30000, 6, 11, 0, 0.5, GENERATE(false, true)};
   const Both<float> both(c);
-  KMeansOptions o;
-  o.clusters = c.k, o.max_iter = 10, o.init = GENERATE(KMeansInit::random, KMeansInit::plus_plus, KMeansInit::parallel);
+  KMeansOptions o{.clusters = c.k,
+                  .init = GENERATE(KMeansInit::random, KMeansInit::plus_plus, KMeansInit::parallel),
+                  .max_iter = 10};
   std::vector<double> weights;
   for (index_t i = 0; c.weighted && i < c.n; ++i) weights.push_back(static_cast<double>(i % 5));
   o.weights = weights;
@@ -254,8 +254,8 @@ TEST_CASE("on a device, heads serve several ranks, and rows of fewer dimensions 
   });
   Context ctx = test::device_context();
   const auto there = test::copy_there(ctx, x);
-  KMeansOptions o;
-  o.clusters = k, o.max_iter = 60, o.init = KMeansInit::random, o.tolerance = solvers::KMeansTolerance::labels;
+  KMeansOptions o{
+      .clusters = k, .init = KMeansInit::random, .max_iter = 60, .tolerance = solvers::KMeansTolerance::labels};
   const auto run = [&](const Context& of, const Rows& rows, index_t& met) {
     KMeansOptions here = o;
     int iterations = 0;

@@ -2,8 +2,6 @@
 // compared with that in host memory.
 #pragma once
 
-#include <algorithm>
-
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/tests/support/device.hpp"
 

@@ -1,5 +1,4 @@
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;

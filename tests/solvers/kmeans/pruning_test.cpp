@@ -31,8 +31,7 @@ index_t check(const Rows& rows, KMeansOptions o, Simd simd = Simd::best) {
     CHECK((now.headed == 0 || now.met <= now.headed));  // all rows may meet in 8 bits
     return true;
   };
-  Context ctx;
-  ctx.simd = simd;
+  Context ctx{.simd = simd};
   const KMeansResult with = solvers::kmeans(ctx, rows, o);
   const index_t found = headed;
   o.bounds = false;

@@ -1,9 +1,6 @@
 // Runs of k-means on ranks that are threads, of rows that all these tests share.
 #pragma once
 
-#include <array>
-#include <mutex>
-
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/solvers/random.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
@@ -18,8 +15,7 @@ inline constexpr index_t n = 26000;  // seven chunks: some of eight ranks have n
 /// body(ctx) on each rank, whose Context says which of the rows it has.
 inline void on_ranks(int ranks, index_t rows, const std::function<void(const Context&)>& body) {
   run_on_threads(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
-    Context ctx;
-    ctx.threads = 1;
+    Context ctx{.threads = 1};
     ctx.communicator = communicator;
     ctx.slabs = RowSlabs::of_pieces(rows, ranks, chunk_rows);
     body(ctx);

@@ -1,7 +1,6 @@
 // Calls of all ranks beside whole runs: going on, predicting, checking, refusing.
 #include "tallskinny/solvers/kmeans/measures.hpp"
 #include "tallskinny/tests/solvers/kmeans/ranks.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -34,12 +33,16 @@ TEST_CASE("k-means on ranks: a run that stops on one goes on with another number
   });
   CHECK(kept.run == 1);
   on_ranks(4, n, [&](const Context& ctx) {
-    KMeansState state;
-    state.run = kept.run, state.iteration = kept.iteration, state.relocated = kept.relocated;
-    state.best_inertia = kept.best_inertia, state.best_run = kept.best_run, state.best_n_iter = kept.best_n_iter;
-    state.best_relocated = kept.best_relocated, state.best_stop = kept.best_stop;
-    state.centers = Matrix<double>::copy_of(kept.centers.cview());
-    state.best_centers = Matrix<double>::copy_of(kept.best_centers.cview());
+    KMeansState state{.run = kept.run,
+                      .iteration = kept.iteration,
+                      .relocated = kept.relocated,
+                      .centers = Matrix<double>::copy_of(kept.centers.cview()),
+                      .best_centers = Matrix<double>::copy_of(kept.best_centers.cview()),
+                      .best_inertia = kept.best_inertia,
+                      .best_run = kept.best_run,
+                      .best_n_iter = kept.best_n_iter,
+                      .best_relocated = kept.best_relocated,
+                      .best_stop = kept.best_stop};
     const auto labels = here_of(ctx, kept.labels);
     state.labels.assign(labels.begin(), labels.end());
     KMeansOptions here = o;
@@ -115,20 +118,18 @@ TEST_CASE("k-means on ranks: what is wrong on one is told by all in the same wor
   o.metric = GENERATE(KMeansMetric::euclidean, KMeansMetric::cosine);
   auto broken = Matrix<double>::copy_of(x.cview());
   broken(20000, 2) = broken(25000, 1) = std::numeric_limits<double>::quiet_NaN();
-  CHECK(told(Rows(broken.view()), o, {}).find("row 20000, column 2") != std::string::npos);
+  CHECK(mentions(told(Rows(broken.view()), o, {}), "row 20000, column 2"));
   auto sparse = sparse_points();
   sparse.values.back() = std::numeric_limits<double>::infinity();
-  CHECK(told(Rows(sparse.view()), o, {}).find("row 25999") != std::string::npos);
+  CHECK(mentions(told(Rows(sparse.view()), o, {}), "row 25999"));
   std::vector<double> weights = some_weights();
   weights[23000] = -1;
-  CHECK(told(Rows(x.view()), o, weights).find("point 23000") != std::string::npos);
+  CHECK(mentions(told(Rows(x.view()), o, weights), "point 23000"));
   CHECK(told(Rows(x.view()), o, std::vector<double>(n, 0.0)).find("all weights are zero") == 0);
   auto close = Matrix<double>::zeros(n, 2);
   close(n - 1, 0) = 0x1p-490;  // of ranks before the last all rows are equal
-  if (o.metric == KMeansMetric::euclidean)
-    CHECK(told(Rows(close.view()), o, {}).find("less than 2^-480") != std::string::npos);
-  CHECK(told(Rows(Matrix<double>::zeros(n, 2).view()), options(KMeansInit::random, n + 1), {}).find("26001") !=
-        std::string::npos);
+  if (o.metric == KMeansMetric::euclidean) CHECK(mentions(told(Rows(close.view()), o, {}), "less than 2^-480"));
+  CHECK(mentions(told(Rows(Matrix<double>::zeros(n, 2).view()), options(KMeansInit::random, n + 1), {}), "26001"));
 }
 
 TEST_CASE("k-means on ranks: an error in a call that is told of progress ends all", "[kmeans][ranks]") {
@@ -155,7 +156,7 @@ TEST_CASE("k-means on ranks: slabs that begin within a chunk, and what needs all
       const std::string said = message_of([&] { (void)solvers::kmeans(ctx, here_of(given, Rows(x.view())), o); });
       const std::lock_guard one_thread(catch_is_for_one_thread);
       CAPTURE(said);
-      CHECK(said.find(why) != std::string::npos);
+      CHECK(mentions(said, why));
     });
   };
   KMeansOptions o = options(KMeansInit::random);

@@ -1,15 +1,8 @@
 // Runs of k-means for tests.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <set>
 #include "tallskinny/app/generators/features.hpp"
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
 #include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 namespace ts::test {
 
@@ -23,22 +16,14 @@ Matrix<T> matrix(index_t rows, index_t cols, std::initializer_list<double> value
 
 template <class T>
 CsrMatrix<T> to_sparse(const Matrix<T>& x) {
-  CsrMatrix<T> s;
-  s.rows = x.rows(), s.cols = x.cols();
-  for (index_t i = 0; i < x.rows(); ++i) {
+  return csr_by_rows<T>(x.rows(), x.cols(), [&](index_t i, auto add) {
     for (index_t j = 0; j < x.cols(); ++j)
-      if (x(i, j) != T{0}) s.indices.push_back(static_cast<std::int32_t>(j)), s.values.push_back(x(i, j));
-    s.pointers.push_back(static_cast<index_t>(s.values.size()));
-  }
-  return s;
+      if (x(i, j) != T{0}) add(j, x(i, j));
+  });
 }
 
 /// A context of so many threads.
-inline Context on_threads(int threads) {
-  Context ctx;
-  ctx.threads = threads;
-  return ctx;
-}
+inline Context on_threads(int threads) { return Context{.threads = threads}; }
 
 inline KMeansOptions from_centers(const Matrix<double>& centers) {
   KMeansOptions o{.clusters = centers.rows(), .init = KMeansInit::given, .centers = centers.view()};

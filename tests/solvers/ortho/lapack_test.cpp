@@ -1,13 +1,7 @@
 #include "tallskinny/solvers/ortho/lapack.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using Complex = std::complex<double>;

@@ -5,7 +5,6 @@
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/tests/support/kahan.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 
@@ -106,8 +105,7 @@ TEMPLATE_TEST_CASE("on ranks muscles give the bits of one rank, also where some 
                    std::complex<double>) {
   using T = TestType;
   const index_t n = 1100;  // 5 units
-  Context one;
-  one.determinism = Determinism::gpu_to_gpu;
+  Context one{.determinism = Determinism::gpu_to_gpu};
   auto graded = Matrix<T>(n, 6);
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < 6; ++j)

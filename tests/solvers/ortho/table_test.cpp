@@ -1,12 +1,6 @@
 // Block Gram-Schmidt on matrices that tell its variants apart.
-#include <cmath>
-#include <complex>
-#include <string>
-#include <vector>
-
 #include "blocks.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 
@@ -128,8 +122,7 @@ struct Result {
 
 template <class T>
 Result<T> run(const Matrix<T>& input, index_t width) {
-  Context ctx;
-  ctx.threads = 1;
+  Context ctx{.threads = 1};
   auto x = Matrix<T>::copy_of(input.cview());
   Matrix<T> r(x.cols(), x.cols());
   Result<T> result;
@@ -203,16 +196,9 @@ TEMPLATE_TEST_CASE("every shape that exists", "[short]", double, float, std::com
   struct Shape {
     index_t n, p, width;
   };
-  for (const Shape s : {Shape{300, 12, 4},
-                        {300, 13, 5},
-                        {300, 7, 1},
-                        {300, 6, 20},
-                        {40, 1, 1},
-                        {12, 12, 3},
-                        {5, 5, 5},
-                        {1, 1, 1},
-                        {7, 0, 2},
-                        {2100, 24, 8}}) {
+  static constexpr Shape shapes[] = {{300, 12, 4}, {300, 13, 5}, {300, 7, 1}, {300, 6, 20}, {40, 1, 1},
+                                     {12, 12, 3},  {5, 5, 5},    {1, 1, 1},   {7, 0, 2},    {2100, 24, 8}};
+  for (const Shape& s : shapes) {
     const auto x = test::graded_block<TestType>(s.n, s.p, 0, -1, 3);
     const auto result = run(x, s.width);
     CAPTURE(s.n, s.p, s.width, result.loss, result.residual);
@@ -226,8 +212,7 @@ TEMPLATE_TEST_CASE("every shape that exists", "[short]", double, float, std::com
 TEST_CASE("the bits do not depend on the number of threads", "[short]") {
   const auto input = test::graded_block<double>(5000, 16, 0, -5, 8);
   const auto bits = [&](int threads) {
-    Context ctx;
-    ctx.threads = threads;
+    Context ctx{.threads = threads};
     auto x = Matrix<double>::copy_of(input.cview());
     Matrix<double> r(16, 16);
     CHECK(test::orthonormalise<double>(ctx, x.view(), r.view(), 4).complete);

@@ -31,20 +31,14 @@ T number(double real, double imaginary) {
 /// n x n, the columns of row i those of columns(i), ascending.
 template <class T, class Columns>
 CsrMatrix<T> with_columns(index_t n, const Columns& columns) {
-  CsrMatrix<T> a;
-  a.rows = a.cols = n;
-  for (index_t i = 0; i < n; ++i) {
+  return csr_by_rows<T>(n, n, [&](index_t i, auto add) {
     std::vector<index_t> row = columns(i);
     std::sort(row.begin(), row.end());
     row.erase(std::unique(row.begin(), row.end()), row.end());
-    for (const index_t j : row) {
-      a.indices.push_back(static_cast<std::int32_t>(j));
-      a.values.push_back(number<T>(1.0 / static_cast<double>(3 + (7 * i + 11 * j) % 101),
-                                   0.1 * static_cast<double>((i + j) % 7) - 0.3));
-    }
-    a.pointers.push_back(std::ssize(a.indices));
-  }
-  return a;
+    for (const index_t j : row)
+      add(j, number<T>(1.0 / static_cast<double>(3 + (7 * i + 11 * j) % 101),
+                       0.1 * static_cast<double>((i + j) % 7) - 0.3));
+  });
 }
 
 inline std::vector<index_t> no_columns(index_t) { return {}; }

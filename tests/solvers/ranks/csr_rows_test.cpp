@@ -1,15 +1,10 @@
 // Matrices by rows against the whole matrix on one rank, bit for bit.
 #include "tallskinny/solvers/ranks/csr_rows.hpp"
 
-#include <numeric>
-
-#include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/solvers/ranks/balance.hpp"
 #include "tallskinny/solvers/ranks/dense_rows.hpp"
 #include "tallskinny/tests/solvers/ranks/by_rows.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
@@ -105,8 +100,9 @@ TEST_CASE("what ranks send for a product can be told beforehand") {
   CHECK(shares.entries() == a.nonzeros());
   CHECK(shares.longest() == 7);
   CHECK(shares.sent_bytes() == 4 * 256 * 8);
-  CHECK(to_text(shares).find("rank 1: 1024 rows (512 outer), 6912 entries, 512 halo columns, sends 4096 bytes per "
-                             "column\n") != std::string::npos);
+  CHECK(mentions(to_text(shares),
+                 "rank 1: 1024 rows (512 outer), 6912 entries, 512 halo columns, sends 4096 bytes per "
+                 "column\n"));
   CHECK(row_shares(a.view(), RowSlabs::of_units(a.rows, 1)).sent_bytes() == 0);
 }
 
@@ -119,12 +115,11 @@ TEST_CASE("rows that are not a rank's are refused") {
       });
     });
   };
-  CHECK(refused({0, 300, 600}, 299).find("must be this rank's") != std::string::npos);
-  CHECK(refused({0, 300, 500}, 300).find("as many columns as Context::slabs have rows") != std::string::npos);
+  CHECK(mentions(refused({0, 300, 600}, 299), "must be this rank's"));
+  CHECK(mentions(refused({0, 300, 500}, 300), "as many columns as Context::slabs have rows"));
   auto beyond = rows_of<std::int32_t>(a, 0, 600);
   beyond.indices[7] = 600;
-  CHECK(message_of([&] { CsrRows<double>(Context{}, std::move(beyond)); }).find("beyond its columns") !=
-        std::string::npos);
+  CHECK(mentions(message_of([&] { CsrRows<double>(Context{}, std::move(beyond)); }), "beyond its columns"));
 }
 
 TEMPLATE_TEST_CASE("a dense matrix by rows has the bits of the whole", "", double, float, std::complex<double>,

@@ -1,17 +1,12 @@
 // Another order of rows on ranks, against the same on one, bit for bit.
 #include "tallskinny/solvers/ranks/moved_rows.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <random>
-
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/solvers/ranks/row_shares.hpp"
 #include "tallskinny/solvers/setup/reorder.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

@@ -1,11 +1,5 @@
 #include "tallskinny/solvers/setup/block_pass.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <stdexcept>
-#include <thread>
-#include <vector>
-
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

@@ -11,8 +11,7 @@ using solvers::MemoryPlan;
 namespace {
 
 solvers::EigenPlan plan_of(index_t n) {
-  solvers::EigenOptions options;
-  options.nev = 20;
+  solvers::EigenOptions options{.nev = 20};
   return solvers::plan_eigen(n, 8, options);
 }
 
@@ -83,8 +82,7 @@ TEST_CASE("leading dimensions are whole cache lines, on the host an odd number o
 }
 
 TEST_CASE("a matrix that is decomposed as a whole takes what its solver says, in both places") {
-  solvers::EigenOptions options;
-  options.nev = 20, options.method = solvers::Method::dense;
+  solvers::EigenOptions options{.nev = 20, .method = solvers::Method::dense};
   const auto eigen = solvers::plan_eigen(1000, 8, options);
   solvers::MemoryNeeds needs = needs_of(1000, Space::device);
   needs.whole = {5000, 700'000};

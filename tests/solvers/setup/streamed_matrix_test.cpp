@@ -1,12 +1,8 @@
 #include "tallskinny/solvers/setup/streamed_matrix.hpp"
 
-#include <cmath>
-
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::StreamedMatrix;
@@ -50,8 +46,7 @@ void check(const Context& ctx, bool centres) {
     for (index_t i = 0; i < tall; ++i) sum += whole(i, 3);
     CHECK(std::abs(sum) < tall * test::allowed::long_sum);
   }
-  solvers::EigenOptions o;
-  o.nev = 4;
+  solvers::EigenOptions o{.nev = 4};
   const auto r = solvers::solve_svd<double>(ctx, {streamed.products()}, o);
   const auto expected =
       solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(whole.cview()), whole.cview()}, o);
@@ -86,8 +81,7 @@ TEST_CASE("the triangular factor of blocks tells what the squares of a matrix do
   for (index_t i = 0; i < tall; ++i)
     for (index_t j = 0; j < narrow; ++j) a(i, j) *= j == narrow - 1 ? 0 : std::pow(0.1, static_cast<double>(j));
   const StreamedMatrix streamed(std::make_shared<const StreamedRows>(solvers::RowOrigin::memory(Rows(a.cview())), 1));
-  solvers::EigenOptions o;
-  o.nev = narrow;
+  solvers::EigenOptions o{.nev = narrow};
   const auto r = solvers::solve_svd<double>(Context{}, {streamed.products()}, o);
   const auto expected = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()}, o);
   INFO(r.triplets.reason);

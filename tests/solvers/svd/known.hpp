@@ -1,14 +1,10 @@
 // Matrices of known singular values, and what is asked of a result.
 #pragma once
 
-#include <cmath>
-#include <vector>
-
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 namespace ts::test {
 

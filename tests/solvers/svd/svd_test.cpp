@@ -1,36 +1,35 @@
-#include "tallskinny/solvers/svd/svd.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
-#include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"
-#include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/solvers/svd/known.hpp"
 #include "tallskinny/tests/support/kahan.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::SvdStage;
+using solvers::Which;
 using test::check;
 using test::with_singular_values;
 
 namespace {
 
-solvers::EigenOptions options_for(index_t k, solvers::Which which = solvers::Which::LA) {
-  solvers::EigenOptions o;
-  o.nev = k, o.which = which;
+solvers::EigenOptions options_for(index_t k, Which which = Which::LA) {
+  solvers::EigenOptions o{.nev = k, .which = which};
   o.max_iterations = 20000;  // given, so that searches go on where all values would be computed otherwise
   return o;
 }
 
+template <class T>
+solvers::SvdResult<T> solve(const solvers::SvdProblem<T>& problem, const solvers::EigenOptions& options) {
+  return solvers::solve_svd<T>(Context{}, problem, options);
+}
+
 /// Given by products and by its elements.
+template <class T>
+solvers::SvdProblem<T> dense(const Matrix<T>& a) {
+  return {solvers::rectangular<T>(a.cview()), a.cview()};
+}
 template <class T>
 solvers::SvdProblem<T> sparse(const CsrMatrix<T>& a) {
   return {solvers::rectangular<T>(a.view()), {}, a.view()};
@@ -39,17 +38,10 @@ solvers::SvdProblem<T> sparse(const CsrMatrix<T>& a) {
 /// Differences of neighbours, with zeros beyond both ends: (n + 1) x n, sigma_k = 2 sin(k pi / (2 n + 2)). On
 /// a ring: n x n, sigma_k = 2 sin(k pi / n), of which one is zero.
 CsrMatrix<double> differences(index_t n, bool ring = false) {
-  CsrMatrix<double> d;
-  d.rows = ring ? n : n + 1, d.cols = n;
-  for (index_t i = 0; i < d.rows; ++i) {
-    const auto add = [&](index_t j, double value) {
-      d.indices.push_back(static_cast<std::int32_t>(j)), d.values.push_back(value);
-    };
+  return test::csr_by_rows<double>(ring ? n : n + 1, n, [&](index_t i, auto add) {
     if (i < n) add(i, 1);
     if (i > 0 || ring) add((i + n - 1) % n, -1);
-    d.pointers.push_back(static_cast<index_t>(d.indices.size()));
-  }
-  return d;
+  });
 }
 
 std::vector<double> difference_values(index_t n, bool ring, std::size_t count) {
@@ -69,14 +61,14 @@ std::vector<double> difference_values(index_t n, bool ring, std::size_t count) {
 TEST_CASE("tall dense matrices through their Gram matrix") {
   const std::vector<double> sigma = {5, 4, 4, 3, 2, 1};
   const auto a = with_singular_values<double>(400, 6, sigma);
-  const solvers::SvdProblem<double> problem{solvers::rectangular<double>(a.cview()), a.cview()};
-  auto r = solvers::solve_svd<double>(Context{}, problem, options_for(4));
+  const auto problem = dense(a);
+  auto r = solve<double>(problem, options_for(4));
   check(r, {5, 4, 4, 3}, test::allowed::many_steps);
   CHECK(r.stage == SvdStage::gram);
   CHECK(r.triplets.multiplicities[1] == 2);
   CHECK(r.left.rows() == 400);
   CHECK(r.triplets.vectors.rows() == 6);
-  check(solvers::solve_svd<double>(Context{}, problem, options_for(99)), sigma, test::allowed::many_steps);
+  check(solve<double>(problem, options_for(99)), sigma, test::allowed::many_steps);
 }
 
 TEST_CASE("errors of singular vectors hold for the left and for the right ones") {
@@ -95,18 +87,18 @@ TEST_CASE("errors of singular vectors hold for the left and for the right ones")
     }
     return std::sqrt(squares);
   };
-  for (const auto which : {solvers::Which::LA, solvers::Which::SM})
+  for (const auto which : {Which::LA, Which::SM})
     for (const double tol : {1e-4, 1e-8}) {
       auto options = options_for(5, which);
       options.tol = tol;
-      const auto r = solvers::solve_svd<double>(Context{}, sparse(a), options);
+      const auto r = solve<double>(sparse(a), options);
       CAPTURE(static_cast<int>(which), tol, r.triplets.reason);
       CHECK(r.triplets.verified);
       index_t estimates = 0;
       for (index_t j = 0; j < 5; ++j) {
         const double told = r.triplets.vector_errors[static_cast<std::size_t>(j)];
         if (std::isnan(told)) continue;
-        const index_t k = which == solvers::Which::SM ? j + 1 : n - j;
+        const index_t k = which == Which::SM ? j + 1 : n - j;
         CHECK(off(r.triplets.vectors, j, k, false) <= told + test::allowed::many_steps);
         CHECK(off(r.left, j, k, true) <= told + test::allowed::many_steps);
         ++estimates;
@@ -118,27 +110,22 @@ TEST_CASE("errors of singular vectors hold for the left and for the right ones")
 TEST_CASE("what the squares cannot resolve takes the triangular factor") {
   const std::vector<double> sigma = {1, 1e-3, 1e-6, 3e-9, 1e-9, 3e-13};
   const auto a = with_singular_values<double>(300, 6, sigma);
-  const auto r =
-      solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()}, options_for(6));
+  const auto r = solve<double>(dense(a), options_for(6));
   check(r, sigma, test::allowed::last_place);
   CHECK(r.stage == SvdStage::triangular);
   CHECK(r.triplets.values[4] == Approx(1e-9).epsilon(test::allowed::five_digits));
 
   // Rank 2 of 5: the vectors of the zero singular values are orthonormal all the same.
   const auto low = with_singular_values<double>(80, 5, {2, 1});
-  check(solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(low.cview()), low.cview()}, options_for(5)),
-        {2, 1, 0, 0, 0}, test::allowed::short_sum);
+  check(solve<double>(dense(low), options_for(5)), {2, 1, 0, 0, 0}, test::allowed::short_sum);
   const auto zero = Matrix<double>::zeros(50, 3);
-  check(
-      solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(zero.cview()), zero.cview()}, options_for(2)),
-      {0, 0}, 0);
+  check(solve<double>(dense(zero), options_for(2)), {0, 0}, 0);
 }
 
 TEST_CASE("wide and complex matrices") {
   const std::vector<double> sigma = {7, 3, 1, 0.5};
   const auto a = with_singular_values<std::complex<double>>(20, 500, sigma);
-  const auto r = solvers::solve_svd<std::complex<double>>(
-      Context{}, {solvers::rectangular<std::complex<double>>(a.cview()), a.cview()}, options_for(3));
+  const auto r = solve<std::complex<double>>(dense(a), options_for(3));
   check(r, {7, 3, 1}, test::allowed::many_steps);
   CHECK(r.left.rows() == 20);
   CHECK(r.triplets.vectors.rows() == 500);
@@ -146,7 +133,7 @@ TEST_CASE("wide and complex matrices") {
 
 TEST_CASE("sparse matrices, with many copies and with tiny singular values") {
   const auto ring = generators::laplacian({900}, generators::Boundary::ring);  // sigma = lambda: pairs
-  auto r = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(ring.view())}, options_for(6));
+  auto r = solve<double>({solvers::rectangular<double>(ring.view())}, options_for(6));
   auto exact = generators::laplacian_spectrum({900}, generators::Boundary::ring).largest(6);
   std::reverse(exact.begin(), exact.end());
   check(r, exact, test::allowed::run_of_norm_10);
@@ -154,7 +141,7 @@ TEST_CASE("sparse matrices, with many copies and with tiny singular values") {
 
   // One large singular value above many copies of mu, which the squares know to 1e-16 / mu^2.
   const auto lauchli = generators::lauchli(400, 1e-9);
-  r = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(lauchli.view())}, options_for(3));
+  r = solve<double>({solvers::rectangular<double>(lauchli.view())}, options_for(3));
   check(r, {20, 1e-9, 1e-9}, test::allowed::many_steps);
   CHECK(r.stage == SvdStage::deflated);
 }
@@ -165,27 +152,20 @@ TEST_CASE("centring without forming the centred matrix") {
     for (index_t j = 0; j < 5; ++j) a(i, j) += 10.0 * static_cast<double>(j);
   const auto plain = solvers::rectangular<double>(a.cview());
   const auto mu = solvers::column_means<double>(Context{}, plain);
-  const auto implicit =
-      solvers::solve_svd<double>(Context{}, {solvers::centred<double>(Context{}, plain, mu)}, options_for(2));
+  const auto implicit = solve<double>({solvers::centred<double>(Context{}, plain, mu)}, options_for(2));
   for (index_t i = 0; i < 200; ++i)
     for (index_t j = 0; j < 5; ++j) a(i, j) -= mu[static_cast<std::size_t>(j)];
-  const auto formed = solvers::solve_svd<double>(Context{}, {plain, a.cview()}, options_for(2));
+  const auto formed = solve<double>({plain, a.cview()}, options_for(2));
   check(implicit, formed.triplets.values, test::allowed::many_steps);
 }
 
 TEST_CASE("columns that centring makes zero") {
   // 300 columns, of which 12 are not constant: 288 singular values of zero.
-  CsrMatrix<double> a;
-  a.rows = 500, a.cols = 300;
   Matrix<double> noise(500, 12);
   solvers::fill_random<double>(Context{}, 7, 0, noise.view());
-  for (index_t i = 0; i < 500; ++i) {
-    for (index_t j = 0; j < 300; ++j) {
-      a.indices.push_back(static_cast<std::int32_t>(j));
-      a.values.push_back(j < 12 ? noise(i, j) : 1 + 0.1 * static_cast<double>(j));
-    }
-    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
-  }
+  auto a = test::csr_by_rows<double>(500, 300, [&](index_t i, auto add) {
+    for (index_t j = 0; j < 300; ++j) add(j, j < 12 ? noise(i, j) : 1 + 0.1 * static_cast<double>(j));
+  });
   const auto plain = solvers::rectangular<double>(a.view());
   const auto mu = solvers::column_means<double>(Context{}, plain);
   Matrix<double> formed(500, 12);
@@ -193,32 +173,31 @@ TEST_CASE("columns that centring makes zero") {
     for (index_t j = 0; j < 12; ++j) formed(i, j) = noise(i, j) - mu[static_cast<std::size_t>(j)];
   auto exact = ortho::svd<double>(formed.cview()).values;
   exact.resize(20, 0.0);
-  const auto r =
-      solvers::solve_svd<double>(Context{}, {solvers::centred<double>(Context{}, plain, mu)}, options_for(20));
+  const auto r = solve<double>({solvers::centred<double>(Context{}, plain, mu)}, options_for(20));
   check(r, exact, test::allowed::tight_run);
   CHECK(r.stage == SvdStage::deflated);
-  check(solvers::solve_svd<double>(Context{}, {solvers::centred<double>(Context{}, plain, mu)}, options_for(12)),
+  check(solve<double>({solvers::centred<double>(Context{}, plain, mu)}, options_for(12)),
         {exact.begin(), exact.begin() + 12}, test::allowed::tight_run);
 }
 
 TEST_CASE("smallest singular values of sparse matrices: closed forms, both shapes, rank deficient") {
   const auto tall = differences(400);
-  auto r = solvers::solve_svd<double>(Context{}, sparse(tall), options_for(5, solvers::Which::SM));
+  auto r = solve<double>(sparse(tall), options_for(5, Which::SM));
   check(r, difference_values(400, false, 5), test::allowed::tight_run);
   CHECK(r.stage == SvdStage::inverse);
   CHECK(r.triplets.verification == solvers::Verification::inertia);
 
   const auto wide = transposed(tall.view());
-  r = solvers::solve_svd<double>(Context{}, sparse(wide), options_for(5, solvers::Which::SM));
+  r = solve<double>(sparse(wide), options_for(5, Which::SM));
   check(r, difference_values(400, false, 5), test::allowed::tight_run);
   CHECK(r.left.rows() == 400);
   CHECK(r.triplets.vectors.rows() == 401);
 
   const auto ring = differences(350, true);
-  check(solvers::solve_svd<double>(Context{}, sparse(ring), options_for(6, solvers::Which::SM)),
-        difference_values(350, true, 6), test::allowed::tight_run);
-  check(solvers::solve_svd<double>(Context{}, sparse(differences(30)), options_for(40, solvers::Which::SM)),
-        difference_values(30, false, 30), test::allowed::many_steps);
+  check(solve<double>(sparse(ring), options_for(6, Which::SM)), difference_values(350, true, 6),
+        test::allowed::tight_run);
+  check(solve<double>(sparse(differences(30)), options_for(40, Which::SM)), difference_values(30, false, 30),
+        test::allowed::many_steps);
 
   // Three empty rows and five empty columns, beside the ring: rank 349 of 353.
   auto holes = ring;
@@ -226,41 +205,37 @@ TEST_CASE("smallest singular values of sparse matrices: closed forms, both shape
   holes.rows += 3, holes.cols += 5;
   auto exact = difference_values(350, true, 6);
   exact.insert(exact.begin(), 3, 0.0);
-  r = solvers::solve_svd<double>(Context{}, sparse(holes), options_for(9, solvers::Which::SM));
+  r = solve<double>(sparse(holes), options_for(9, Which::SM));
   check(r, exact, test::allowed::tight_run);
   CsrMatrix<double> nothing;
   nothing.rows = 400, nothing.cols = 300, nothing.pointers.assign(401, 0);
-  check(solvers::solve_svd<double>(Context{}, sparse(nothing), options_for(3, solvers::Which::SM)), {0, 0, 0}, 0);
+  check(solve<double>(sparse(nothing), options_for(3, Which::SM)), {0, 0, 0}, 0);
 }
 
 TEST_CASE("smallest singular values down to 1e-12 of the largest") {
   // Bidiagonal, with a diagonal that falls to 1e-12; a dense solver knows its singular values to 1e-16.
   const index_t n = 320;
-  CsrMatrix<std::complex<double>> a;
-  a.rows = a.cols = n;
-  for (index_t i = 0; i < n; ++i) {
+  auto a = test::csr_by_rows<std::complex<double>>(n, n, [&](index_t i, auto add) {
     const double d = std::pow(10, -12 * static_cast<double>(i) / (n - 1));
-    a.indices.push_back(static_cast<std::int32_t>(i)), a.values.emplace_back(d, 0.3 * d);
-    if (i + 1 < n) a.indices.push_back(static_cast<std::int32_t>(i + 1)), a.values.emplace_back(0, 0.2 * d);
-    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
-  }
+    add(i, {d, 0.3 * d});
+    if (i + 1 < n) add(i + 1, {0, 0.2 * d});
+  });
   const auto dense = solvers::as_dense(Context{}, solvers::rectangular<std::complex<double>>(a.view()));
   auto exact = ortho::svd<std::complex<double>>(dense.cview().host()).values;
   std::reverse(exact.begin(), exact.end());
   exact.resize(8);
-  const auto r = solvers::solve_svd<std::complex<double>>(Context{}, sparse(a), options_for(8, solvers::Which::SM));
+  const auto r = solve<std::complex<double>>(sparse(a), options_for(8, Which::SM));
   check(r, exact, test::allowed::tight_run);
   CHECK(r.stage == SvdStage::inverse);
   for (const double residual : r.triplets.residual_norms) CHECK(residual < test::allowed::default_run);
 }
 
 TEST_CASE("no rows or no columns: no singular values, complete") {
-  const auto which = GENERATE(solvers::Which::LA, solvers::Which::SM);
+  const auto which = GENERATE(Which::LA, Which::SM);
   for (const auto& [rows, cols] : std::vector<std::pair<index_t, index_t>>{{0, 3}, {3, 0}, {0, 0}}) {
     CAPTURE(rows, cols);
     const Matrix<double> a(rows, cols);
-    const auto r = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()},
-                                              options_for(2, which));
+    const auto r = solve<double>(dense(a), options_for(2, which));
     CHECK(r.triplets.values.empty());
     CHECK(r.triplets.verified);
   }
@@ -269,29 +244,22 @@ TEST_CASE("no rows or no columns: no singular values, complete") {
 TEST_CASE("smallest singular values of dense matrices") {
   const std::vector<double> sigma = {1, 1e-3, 1e-6, 3e-9, 1e-9, 3e-13};
   const auto a = with_singular_values<double>(300, 6, sigma);
-  const auto r = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()},
-                                            options_for(3, solvers::Which::SM));
+  const auto r = solve<double>(dense(a), options_for(3, Which::SM));
   check(r, {3e-13, 1e-9, 3e-9}, test::allowed::last_place);
   CHECK(r.stage == SvdStage::triangular);
   const auto wide = with_singular_values<std::complex<double>>(7, 60, {4, 2, 1});
-  check(solvers::solve_svd<std::complex<double>>(
-            Context{}, {solvers::rectangular<std::complex<double>>(wide.cview()), wide.cview()},
-            options_for(5, solvers::Which::SM)),
-        {0, 0, 0, 0, 1}, test::allowed::short_sum);
+  check(solve<std::complex<double>>(dense(wide), options_for(5, Which::SM)), {0, 0, 0, 0, 1}, test::allowed::short_sum);
   std::vector<double> many;
   for (int i = 0; i < 140; ++i) many.push_back(std::pow(0.8, i));  // to 3e-14
   const auto large = with_singular_values<double>(150, 140, many);
   std::reverse(many.begin(), many.end());
   many.resize(5);
-  const auto f = solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(large.cview()), large.cview()},
-                                            options_for(5, solvers::Which::SM));
+  const auto f = solve<double>(dense(large), options_for(5, Which::SM));
   check(f, many, test::allowed::many_steps);  // far below what squares resolve
   CHECK(f.stage == SvdStage::inverse);
   // What is neither dense nor sparse nor small has nothing to factorise.
   const auto d = differences(300);
-  CHECK_THROWS_AS(solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(d.view())},
-                                             options_for(3, solvers::Which::SM)),
-                  Error);
+  CHECK_THROWS_AS(solve<double>({solvers::rectangular<double>(d.view())}, options_for(3, Which::SM)), Error);
 }
 
 TEMPLATE_TEST_CASE("smallest singular vectors of a nearly singular matrix are unit vectors", "", double,
@@ -302,12 +270,8 @@ TEMPLATE_TEST_CASE("smallest singular vectors of a nearly singular matrix are un
   const auto a = test::kahan<TestType>(n);
   const auto all = ortho::svd<TestType>(a.cview()).values;
   const auto s = sparse_of<TestType>(a.cview());
-  solvers::EigenOptions options;
-  options.nev = 3, options.which = solvers::Which::SM;
-  const auto r = solvers::solve_svd<TestType>(
-      Context{},
-      is_sparse ? sparse(s) : solvers::SvdProblem<TestType>{solvers::rectangular<TestType>(a.cview()), a.cview()},
-      options);
+  solvers::EigenOptions options{.nev = 3, .which = Which::SM};
+  const auto r = solve<TestType>(is_sparse ? sparse(s) : dense(a), options);
   check(r, {all[at(n - 1)], all[at(n - 2)], all[at(n - 3)]}, test::allowed::short_sum);
   for (const double residual : r.triplets.residual_norms) CHECK(residual < test::allowed::long_sum);
   // The other half of the residual, and unit vectors.
@@ -334,10 +298,9 @@ TEST_CASE("the smallest singular values of matrices with random elements, to the
     for (const bool search : {false, true})
       for (const index_t k : {3, 20}) {
         CAPTURE(search, k);
-        auto options = options_for(k, solvers::Which::SM);
+        auto options = options_for(k, Which::SM);
         options.tol = 1e-12, options.max_iterations = search ? 150 : 0;
-        const auto r =
-            solvers::solve_svd<double>(Context{}, {solvers::rectangular<double>(a.cview()), a.cview()}, options);
+        const auto r = solve<double>(dense(a), options);
         INFO(r.triplets.reason);
         CHECK((search || r.stage == SvdStage::triangular));
         CHECK((search || r.triplets.verified));

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/solvers/svd/known.hpp"
 
@@ -20,8 +17,7 @@ TEMPLATE_TEST_CASE("many singular values of a dense matrix that is not tall", ""
   }
   const auto a =
       wide ? test::with_singular_values<T>(least, 170, sigma) : test::with_singular_values<T>(170, least, sigma);
-  solvers::EigenOptions o;
-  o.nev = k;
+  solvers::EigenOptions o{.nev = k};
   Context one, three;
   one.threads = 1, three.threads = 3;
   const solvers::SvdProblem<T> problem{solvers::rectangular<T>(a.cview()), a.cview()};

@@ -1,15 +1,9 @@
 // Clusters that stay on a GPU: the same bits as in host memory.
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
-#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 

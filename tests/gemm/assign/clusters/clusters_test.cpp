@@ -1,8 +1,6 @@
 // Clusters that take many passes.
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 
-#include <string>
-
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
@@ -50,8 +48,7 @@ TEST_CASE("no centroid moves while a cluster is weightless", "[assign]") {
 }
 
 TEST_CASE("an iteration on a device starts one kernel more than its pass", "[assign][cuda]") {
-  Context ctx;
-  ctx.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"));
+  Context ctx{.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"))};
   const Clustered of({100, 3, 4});  // moments of rows that a rehearsal need not have
   const DeviceMatrix<double> x(ctx.stream, 100000, 3);
   const Rows rows(ctx.stream, x.cview());

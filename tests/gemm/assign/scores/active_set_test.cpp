@@ -1,18 +1,10 @@
 // Bounds on a GPU: a pass with margin keeps only rows that are nearer to their centroid by more than that.
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <vector>
-
 #include "tallskinny/gemm/assign/exact/squared_distance.hpp"
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/assign/scores/launch.hpp"
-#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using assign_device::ActiveSet;

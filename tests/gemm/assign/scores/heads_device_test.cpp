@@ -1,14 +1,9 @@
 // Centroids chosen by heads of rows: the bits of passes over all centroids.
-#include <cmath>
-#include <vector>
-
 #include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
-#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 

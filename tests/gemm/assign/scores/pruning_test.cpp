@@ -1,5 +1,3 @@
-#include "tallskinny/gemm/assign/scores/pruning.hpp"
-
 #include "tallskinny/tests/gemm/assign/passes.hpp"
 
 using namespace ts;
@@ -25,8 +23,7 @@ Matrix<double> reflected(index_t d, index_t m, double turn) {
 std::vector<Simd> with_products_of_bytes() {
   std::vector<Simd> all;
   for (const Simd simd : instructions()) {
-    Context ctx;
-    ctx.simd = simd;
+    Context ctx{.simd = simd};
     if (Pruning::possible(ctx)) all.push_back(simd);
   }
   return all;
@@ -42,8 +39,7 @@ double check_passes(const Rows& rows, const Moves& of, const Heads& heads) {
   const auto moments = column_moments({}, rows);
   double share = 1;
   for (const Simd simd : with_products_of_bytes()) {
-    Context ctx;
-    ctx.simd = simd, ctx.threads = 2;
+    Context ctx{.threads = 2, .simd = simd};
     Pruning pruning(ctx, rows.rows(), reflected(rows.cols(), heads.columns, heads.turn).cview(), of.k, moments);
     const AssignStats stats = compare_passes(ctx, pruning, rows, of, [](int step, index_t m, index_t) {
       return step < 5 ? 0.02 * (step + 1) * number(m, step + 3) : 0.12 * number(m, 3);
@@ -81,8 +77,7 @@ TEST_CASE("rows whose lists are long meet every centroid", "[assign]") {
   for (index_t m = 0; m < k; ++m)
     for (index_t j = 0; j < 64; ++j) c(m, j) = 1e-3 * number(m, j);
   for (const Simd simd : with_products_of_bytes()) {
-    Context ctx;
-    ctx.simd = simd;
+    Context ctx{.simd = simd};
     Pruning pruning(ctx, 130, reflected(64, 16, 0.1).cview(), k, moments);
     pruning.put(ctx, 0, Rows(x.cview()));
     std::vector<std::int32_t> labels(130, 0), expected(130, 0);
@@ -100,8 +95,7 @@ TEST_CASE("rows whose lists are long meet every centroid", "[assign]") {
 
 TEST_CASE("assign names the instructions that it takes", "[assign]") {
   for (const Simd simd : instructions()) {
-    Context ctx;
-    ctx.simd = simd;
+    Context ctx{.simd = simd};
     const std::string name(assign_instructions(ctx));
     if (simd == Simd::sse2) CHECK(name == "base");
     if (simd == Simd::avx2) CHECK(name == "avx2");

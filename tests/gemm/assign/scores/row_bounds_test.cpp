@@ -1,9 +1,13 @@
 #include "tallskinny/gemm/assign/scores/row_bounds.hpp"
-
+#include "tallskinny/gemm/assign/scores/bounds_trials.hpp"
 #include "tallskinny/tests/gemm/assign/host_rows.hpp"
+#include "tallskinny/tests/gemm/assign/passes.hpp"
+#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 using namespace ts::test;
+using assign_device::BoundsTrials;
+using assign_device::ChoosingCosts;
 
 namespace {
 
@@ -15,8 +19,7 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
   const FixedPoint unit(moments.reach, 1, rows.rows());
   for (const Simd simd : instructions())
     for (const Scores scores : exact_scores) {
-      Context ctx;
-      ctx.simd = simd, ctx.threads = 2;
+      Context ctx{.threads = 2, .simd = simd};
       RowBounds bounds(rows.rows());
       ClusterSums sums(k, rows.cols()), plain(k, rows.cols());
       std::vector<std::int32_t> labels(n, -1), expected(n, -1);
@@ -50,6 +53,29 @@ void check_bounds(const Rows& rows, index_t k, bool with_copies) {
     }
 }
 
+/// How far centroids move, of their length, and less from pass to pass.
+struct Shrinking {
+  double first = 0.5, factor = 0.4;
+};
+
+/// Returns the share of pairs that were met in the last pass.
+double check_passes(const Rows& rows, const Moves& of, const Shrinking& by = {}) {
+  const auto moments = column_moments({}, rows);
+  double share = 0;
+  for (const Simd simd : instructions()) {
+    Context ctx{.threads = 2, .simd = simd};
+    if (!PairBounds::possible(ctx, rows.cols())) continue;
+    PairBounds pairs(ctx, rows.rows(), of.k, moments);
+    const AssignStats stats = compare_passes(ctx, pairs, rows, of, [&](int step, index_t m, index_t j) {
+      double moved = by.first;
+      for (int q = 0; q < step; ++q) moved *= by.factor;
+      return moved * number(m, step + j);
+    });
+    share = static_cast<double>(stats.headed) / static_cast<double>(rows.rows() * of.k);
+  }
+  return share;
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("bounds skip rows and change no label", "[assign]", double, float, float16, bfloat16) {
@@ -63,16 +89,144 @@ TEMPLATE_TEST_CASE("bounds skip rows and change no label", "[assign]", double, f
 }
 
 TEST_CASE("bounds of sparse and of scaled rows", "[assign]") {
-  CsrMatrix<double> sparse;
-  sparse.rows = 800, sparse.cols = 30;
-  for (index_t i = 0; i < sparse.rows; ++i) {
-    for (index_t j = i % 3; j < sparse.cols; j += 1 + (i * j) % 5)
-      sparse.indices.push_back(static_cast<std::int32_t>(j)), sparse.values.push_back(number(i, j));
-    sparse.pointers.push_back(static_cast<index_t>(sparse.values.size()));
-  }
+  auto sparse = csr_by_rows<double>(800, 30, [&](index_t i, auto add) {
+    for (index_t j = i % 3; j < 30; j += 1 + (i * j) % 5) add(j, number(i, j));
+  });
   check_bounds(Rows(sparse.view()), 9, true);
   const auto x = points<float>(800, 9);
   std::vector<double> scale(800);
   for (index_t i = 0; i < 800; ++i) scale[static_cast<std::size_t>(i)] = 1.5 + number(i, 77);
   check_bounds(Rows(x.cview()).scaled(scale), 9, false);
+}
+
+// When passes choose centroids by bounds of tiles: never where counts say that it costs more.
+
+using Turn = BoundsTrials::Turn;
+
+namespace {
+
+/// A pass by heads that leaves 0.1 takes 5.
+constexpr ChoosingCosts costs{.all = 10, .heads = 3, .by_heads = 20, .bounds = 1, .by_bounds = 20};
+
+/// Up to a probe that has found what bounds would leave, where heads leave `share`, if any.
+void probe(BoundsTrials& trials, double share, double left) {
+  CHECK(trials.next(0.3) == Turn::without);
+  trials.passed_without(share);
+  CHECK(trials.next(0.07) == Turn::probe);
+  trials.passed_without(share);
+  trials.probed(left);
+}
+
+}  // namespace
+
+TEST_CASE("bounds of tiles begin after a probe that pays", "[assign][bounds]") {
+  BoundsTrials trials(costs, 10);
+  probe(trials, 0.1, 0.05);
+  CHECK_FALSE(trials.known());
+  CHECK(trials.next(0.06) == Turn::make);
+  trials.made();
+  for (int pass = 0; pass < 20; ++pass) {  // also behind the last one that was foreseen
+    CHECK(trials.next(0.06) == Turn::use);
+    trials.used(0.05);
+  }
+}
+
+TEST_CASE("bounds of tiles end where they leave too much, and are tried again once half as many labels change",
+          "[assign][bounds]") {
+  BoundsTrials trials(costs, 100);
+  probe(trials, 0.1, 0.05);
+  CHECK(trials.next(0.06) == Turn::make);
+  trials.made();
+  CHECK(trials.next(0.04) == Turn::use);
+  trials.used(0.9);
+  CHECK(trials.next(0.03) == Turn::without);
+  trials.passed_without(0.1);
+  CHECK(trials.next(0.02) == Turn::probe);
+  trials.passed_without(0.1);
+  trials.probed(0.25);  // 6
+  CHECK(trials.next(0.01) == Turn::without);
+  trials.passed_without(0.1);
+  CHECK(trials.next(0.002) == Turn::probe);
+}
+
+TEST_CASE("bounds of tiles may cost a little more for some passes, not for three", "[assign][bounds]") {
+  BoundsTrials trials(costs, 100);
+  probe(trials, 0.1, 0.05);
+  CHECK(trials.next(0.06) == Turn::make);
+  trials.made();
+  for (const double left : {0.25, 0.25, 0.15, 0.25, 0.25}) {
+    trials.used(left);
+    CHECK(trials.known());
+  }
+  trials.used(0.25);
+  CHECK_FALSE(trials.known());
+}
+
+TEST_CASE("bounds of tiles do not begin where few passes are left for what the first costs", "[assign][bounds]") {
+  const auto begins = [](index_t passes, double share, double left) {
+    BoundsTrials trials(costs, passes);
+    probe(trials, share, left);
+    return trials.next(0.06) == Turn::make;
+  };
+  // The first takes 3 + 1 + 0.3 * 20 = 10, each other one 3.4 instead of 5, half of which is counted on.
+  CHECK(begins(10, 0.1, 0.12));
+  CHECK_FALSE(begins(8, 0.1, 0.12));
+  // 21 instead of 10 over all centroids, others 7.
+  CHECK(begins(8, -1, 0.3));
+  // Never where they cost as much.
+  CHECK_FALSE(begins(1000, 0.1, 0.2));
+  // No probe is made for less than six passes.
+  BoundsTrials trials(costs, 6);
+  CHECK(trials.next(0.01) == Turn::without);
+}
+
+TEST_CASE("bounds of tiles are forgotten with passes over other rows", "[assign][bounds]") {
+  BoundsTrials trials(costs, 20);
+  probe(trials, 0.1, 0.05);
+  trials.forget();
+  CHECK(trials.next(0.06) == Turn::probe);
+}
+
+TEMPLATE_TEST_CASE("passes with bounds of pairs find what passes without find", "[assign]", double, float, float16,
+                   bfloat16) {
+  const auto x = falling<TestType>(700, 267, 40);
+  CHECK(check_passes(Rows(x.cview()), {.k = 70}) < 0.3);
+  check_passes(Rows(x.cview()), {.k = 33, .with_copies = true}, {.factor = 0.9});
+  check_passes(Rows(x.cview()), {.k = 31, .without_labels = true});
+  check_passes(Rows(x.cview()), {.k = 160, .far_out = true});
+}
+
+TEST_CASE("bounds of pairs with ties, zeros, and rows of very different lengths", "[assign]") {
+  check_extremes(130, 200,
+                 [](const Rows& rows, index_t k, bool copies) { check_passes(rows, {.k = k, .with_copies = copies}); });
+}
+
+TEST_CASE("bounds of pairs where every centroid stays near: what is known from float32 is kept", "[assign]") {
+  // Bytes leave several centroids of each row open; those that float32 excluded are not met in it again.
+  Matrix<float> x(256, 512);
+  for (index_t i = 0; i < 256; ++i)
+    for (index_t j = 0; j < 512; ++j) x(i, j) = static_cast<float>(number(i, j));
+  const auto moments = column_moments({}, Rows(x.cview()));
+  Matrix<double> c(64, 512);
+  for (index_t m = 0; m < 64; ++m)
+    for (index_t j = 0; j < 512; ++j) c(m, j) = 0.02 * number(m, j + 7);
+  for (const Simd simd : instructions()) {
+    Context ctx{.simd = simd};
+    if (!PairBounds::possible(ctx, 512)) continue;
+    PairBounds pairs(ctx, 256, 64, moments);
+    pairs.put(ctx, 0, Rows(x.cview()));
+    std::vector<std::int32_t> labels(256, 0), expected(256, 0);
+    index_t met[3] = {};
+    for (index_t& of_pass : met) {
+      pairs.begin_pass(ctx, c.cview());
+      AssignArguments of{Rows(x.cview()), moments, c.cview()};
+      of.labels = std::span(labels), of.pruning = {nullptr, 0, &pairs};
+      of_pass = assign(ctx, of).met;
+      of.labels = std::span(expected), of.pruning = {};
+      assign(ctx, of);
+      CHECK(labels == expected);
+    }
+    CHECK(met[0] > 64);
+    CHECK(met[2] < 3 * met[0] / 4);
+  }
 }

@@ -1,13 +1,8 @@
 // Greedy k-means++ on rows in host memory: which rows a candidate is nearer to, and draws.
 #include "tallskinny/gemm/assign/seeding/choose.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "tallskinny/gemm/assign/seeding/nearer_rows.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::assign_detail;
@@ -39,8 +34,7 @@ void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd)
   INFO("n " << n << " d " << d << " candidates " << count << " offset " << offset << " score bytes " << sizeof(S));
   const Matrix<T> x = some_rows<T>(n, d, offset);
   const Rows rows(x.cview());
-  Context ctx;
-  ctx.simd = simd;
+  Context ctx{.simd = simd};
   const ColumnMoments moments = column_moments(ctx, rows);
   const SeedingUnit unit{moments, 0x1p-9};
   Matrix<double> coordinates(n, d);
@@ -75,8 +69,7 @@ void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd)
 
 ChosenRows choose(int threads, const Rows& rows, std::vector<double>& squared, std::span<const double> weights,
                   const Choosing& how) {
-  Context ctx;
-  ctx.threads = threads;
+  Context ctx{.threads = threads};
   const ColumnMoments moments = column_moments(ctx, rows);
   return ts::choose_rows<double>(ctx, rows, {moments, 1}, PerRow<double>(squared), PerRow<const double>(weights), how);
 }
@@ -107,8 +100,7 @@ TEST_CASE("what is found by bytes is what float32 finds, bit for bit", "[assign]
     std::vector<index_t> candidates;
     for (index_t q = 0; q < count; ++q) candidates.push_back(q * 7 % n);
     const auto find = [&](Simd simd) {
-      Context ctx;
-      ctx.simd = simd, ctx.threads = 2;
+      Context ctx{.threads = 2, .simd = simd};
       const Rows rows(x.cview());
       const ColumnMoments moments = column_moments(ctx, rows);
       const SeedingUnit unit{moments, 0.5};

@@ -1,19 +1,9 @@
 // Seeding on a device: greedy k-means++ with many candidates at a time.
 #include "tallskinny/gemm/assign/seeding/nearer_launch.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <numeric>
-#include <span>
-#include <tuple>
-#include <utility>
-
 #include "tallskinny/gemm/assign/rows/per_row.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 

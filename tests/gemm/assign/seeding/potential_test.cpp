@@ -2,18 +2,8 @@
 // GPU.
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <tuple>
-
-#include "tallskinny/gemm/core/convert.hpp"
-#include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 

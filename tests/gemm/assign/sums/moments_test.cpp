@@ -2,7 +2,6 @@
 
 #include "tallskinny/gemm/assign/cpu/kernels.hpp"
 #include "tallskinny/tests/gemm/assign/host_rows.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -72,8 +71,7 @@ TEST_CASE("moments are those of rows one by one, in any layout, type and instruc
     };
     for_each_row([&](std::size_t j, double x) { sum[j] += x; });
     for (const Simd simd : instructions()) {
-      Context ctx;
-      ctx.simd = simd;
+      Context ctx{.simd = simd};
       const ColumnMoments found = column_moments(ctx, rows);
       std::fill(squares.begin(), squares.end(), 0), std::fill(reach.begin(), reach.end(), 0);
       for_each_row([&](std::size_t j, double x) {
@@ -102,8 +100,7 @@ TEST_CASE("moments about a given mean take one round", "[assign]") {
   CHECK(found.reach == std::vector<double>{3, 1});
   CHECK(found.variance == std::vector<double>{14.0 / 3, 1});
   x(2, 1) = float16::from_bits(0x7c00);
-  CHECK(message_of([&] { (void)moments_about({}, Rows(x.cview()), mean, 100); }).find("row 102, column 1") !=
-        std::string::npos);
+  CHECK(mentions(message_of([&] { (void)moments_about({}, Rows(x.cview()), mean, 100); }), "row 102, column 1"));
 }
 
 TEST_CASE("NaN and infinity are named by row and column", "[assign]") {
@@ -113,7 +110,7 @@ TEST_CASE("NaN and infinity are named by row and column", "[assign]") {
     column_moments({}, Rows(x.cview()));
     FAIL("accepted an infinity");
   } catch (const Error& e) {
-    CHECK(std::string(e.what()).find("row 33, column 2") != std::string::npos);
+    CHECK(mentions(e.what(), "row 33, column 2"));
   }
 }
 

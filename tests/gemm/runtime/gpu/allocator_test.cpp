@@ -1,11 +1,7 @@
 // Device memory from a pool of the program's.
-#include <map>
-
-#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/engine.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
 
 using namespace ts;
 
@@ -45,8 +41,7 @@ TEST_CASE("a stream takes all device memory from its allocator and gives all of 
   {
     DeviceMatrix<double> outlives;
     {
-      Context ctx;
-      ctx.stream = cuda::Stream(0, pool.allocator());
+      Context ctx{.stream = cuda::Stream(0, pool.allocator())};
       CHECK(cuda::free_memory(ctx.stream) == 12345);
       auto x = Matrix<double>::zeros(5000, 3);
       for (index_t i = 0; i < x.rows(); ++i) x(i, i % 3) = 1;
@@ -72,7 +67,7 @@ TEST_CASE("an allocator that gives nothing is an error that names the bytes; hal
   CHECK(stream.another().handle() != stream.handle());
   pool.empty = true;
   const auto refusal = test::message_of([&] { const DeviceMatrix<float> m(stream, 1000, 2); });
-  CHECK(refusal.find("none of 8000 bytes") != std::string::npos);
+  CHECK(test::mentions(refusal, "none of 8000 bytes"));
   cuda::DeviceAllocator half = pool.allocator();
   half.release = {};
   CHECK_THROWS_AS(cuda::Stream(0, half), Error);

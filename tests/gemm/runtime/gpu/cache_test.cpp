@@ -3,13 +3,10 @@
 
 #include <sys/stat.h>
 
-#include <array>
-
-#include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_pack.hpp"
 #include "tallskinny/gemm/runtime/gpu/sha256.hpp"
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
-#include "tallskinny/tests/support/temporary_folder.hpp"
+#include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

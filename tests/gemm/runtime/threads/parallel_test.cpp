@@ -5,16 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <numeric>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <thread>
-
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

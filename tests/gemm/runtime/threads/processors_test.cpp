@@ -1,16 +1,12 @@
 // The number of threads, from affinity, quotas as the kernel tells them, OMP_NUM_THREADS and wishes.
-#include "tallskinny/gemm/runtime/threads/processors.hpp"
-
 #include <sched.h>
 
-#include <filesystem>
-#include <fstream>
-#include <thread>
-
 #include "tallskinny/gemm/runtime/context.hpp"
-#include "tallskinny/tests/support/temporary_folder.hpp"
+#include "tallskinny/gemm/runtime/openblas.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
+#include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/write_file.hpp"
 
 using namespace ts;
 
@@ -91,8 +87,7 @@ TEST_CASE("a wish for the whole process counts for contexts without one") {
   set_default_threads(5);
   CHECK(default_threads() == 5);
   CHECK(Context{}.thread_count() == 5);
-  Context own;
-  own.threads = 2;
+  Context own{.threads = 2};
   CHECK(own.thread_count() == 2);
   share_threads(2);  // of ranks
   CHECK(default_threads() == 2);
@@ -101,4 +96,52 @@ TEST_CASE("a wish for the whole process counts for contexts without one") {
   share_threads(1);
   set_default_threads(0);
   CHECK(default_threads() == before);
+}
+
+TEST_CASE("OpenBLAS has as many threads as are asked for, and its own again afterwards") {
+  const auto& library = lapack_library();
+  CHECK(&library == &lapack_library());
+  int (*threads)() = nullptr;
+  void (*set_threads)(int) = nullptr;
+  if (!library.bind(threads, "openblas_get_num_threads") || !library.bind(set_threads, "openblas_set_num_threads")) {
+    const BlasThreads nothing(1);  // without OpenBLAS there is nothing to do
+    return;
+  }
+  const int before = threads();
+  set_threads(2);
+  {
+    const BlasThreads one(1);
+    CHECK(threads() == 1);
+    {
+      const BlasThreads within(3);  // the outer one holds
+      CHECK(threads() == 1);
+    }
+    CHECK(threads() == 1);
+  }
+  CHECK(threads() == 2);
+  CHECK_THROWS_AS(
+      [] {
+        const BlasThreads three(3);
+        throw std::runtime_error("no");
+      }(),
+      std::runtime_error);
+  CHECK(threads() == 2);
+  // Threads of the program that want other numbers wait for each other.
+  std::vector<int> seen(40);
+  parallel_for(4, std::ssize(seen), [&](index_t i) {
+    const BlasThreads some(1 + static_cast<int>(i % 2));
+    seen[static_cast<std::size_t>(i)] = threads();
+  });
+  for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == 1 + static_cast<int>(i % 2));
+  CHECK(threads() == 2);
+  set_threads(before);
+}
+
+TEST_CASE("LAPACK has a name where there is one") {
+  const std::string name = lapack_name();
+  CHECK(name.empty() != lapack_library().loaded());
+  const char* (*config)() = nullptr;
+  if (!lapack_library().bind(config, "openblas_get_config")) return;
+  CHECK(name.starts_with("LAPACK (OpenBLAS "));
+  CHECK(std::count(name.begin(), name.end(), ' ') == 2);
 }

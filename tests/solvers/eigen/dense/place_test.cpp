@@ -1,12 +1,8 @@
 // Solvers that decompose the whole matrix where it is at home: verified results, and whose they are.
-#include <algorithm>
-#include <cmath>
-
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/solvers/eigen/dense/dense_solver.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
-#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/solvers/svd/known.hpp"
@@ -30,8 +26,7 @@ void compare(const AnyMatrix<T>& a, index_t n) {
   const Context ctx = device_context();
   const auto there = solvers::copy_to<T>(ctx.stream, a);
   for (const index_t k : {n, index_t{3}}) {
-    solvers::EigenOptions o;
-    o.nev = k, o.which = Which::SA, o.method = solvers::Method::dense;
+    solvers::EigenOptions o{.nev = k, .which = Which::SA, .method = solvers::Method::dense};
     const auto r = solvers::solve_eigen<T>(ctx, {solvers::operator_of<T>(a, there)}, o),
                again = solvers::solve_eigen<T>(ctx, {solvers::operator_of<T>(a, there)}, o),
                here = solvers::solve_eigen<T>(Context{}, {solvers::operator_of<T>(a)}, o);
@@ -94,8 +89,7 @@ TEMPLATE_TEST_CASE("on a GPU all singular values of a dense matrix", "[gpu]", do
   const AnyMatrix<T> a = wide ? with_singular_values<T>(140, 170, sigma) : with_singular_values<T>(170, 140, sigma);
   const auto there = solvers::copy_to<T>(ctx.stream, a);
   const auto view = std::get<Matrix<T>>(a).cview();
-  solvers::EigenOptions o;
-  o.nev = 140;
+  solvers::EigenOptions o{.nev = 140};
   const solvers::SvdProblem<T> problem{solvers::rectangular<T>(view, std::get<DeviceMatrix<T>>(there).cview()), view};
   const auto r = solvers::solve_svd<T>(ctx, problem, o);
   CAPTURE(flat, wide);
@@ -106,8 +100,7 @@ TEMPLATE_TEST_CASE("on a GPU all singular values of a dense matrix", "[gpu]", do
 
 TEST_CASE("a whole matrix on the processor tells who decomposed it") {
   const auto a = generators::laplacian({14, 14});
-  solvers::EigenOptions o;
-  o.nev = 196, o.method = solvers::Method::dense;
+  solvers::EigenOptions o{.nev = 196, .method = solvers::Method::dense};
   const auto r = solvers::solve_eigen<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o);
   CHECK(r.verified);
   CHECK(r.decomposed_by == (lapack_name().empty() ? "Eigen" : lapack_name()));

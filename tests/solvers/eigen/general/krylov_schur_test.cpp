@@ -1,5 +1,4 @@
 #include "tallskinny/tests/solvers/eigen/general/runs.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -147,13 +146,13 @@ TEST_CASE("a search with the adjoint matrix gives the conditions, and proves not
   CHECK(r.converged);
   CHECK_FALSE(r.verified);
   CHECK(r.stop == solvers::StopReason::not_verified);
-  CHECK(r.reason.find("no search can tell") != std::string::npos);
+  CHECK(mentions(r.reason, "no search can tell"));
   CHECK(r.conditions[0] == Approx(1.1015).epsilon(allowed::three_digits));  // of x_i = 0.98^(i/2) sin(pi i / 121)
   const auto other = solve_with(a, generators::toeplitz(120, 0.9, 1, 1.3), GeneralWhich::LR);
   CHECK(other.converged);
   CHECK_FALSE(other.verified);
   INFO(other.reason);
-  CHECK(other.reason.find("finds other eigenvalues") != std::string::npos);
+  CHECK(mentions(other.reason, "finds other eigenvalues"));
   const auto whole = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
                                                     searching(6, GeneralWhich::LR));
   check(whole, generators::toeplitz_spectrum(120, 0.98, 1, 1), GeneralWhich::LR, allowed::tight_run);

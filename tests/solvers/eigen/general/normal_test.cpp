@@ -1,5 +1,5 @@
 #include "tallskinny/tests/solvers/eigen/general/runs.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
+#include "tallskinny/tests/solvers/eigen/stored.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -138,23 +138,20 @@ TEST_CASE("eigenvalues that rounding alone decides are not vouched for", "[short
   // All zero, but those of a matrix within rounding of it lie on a circle of radius 0.7: H N H with N the
   // shift and H = I - 2 / n.
   constexpr index_t n = 100;
-  CsrMatrix<double> shift;
-  shift.rows = shift.cols = n;
   const auto reflected = [](index_t i, index_t j) { return (i == j ? 1.0 : 0.0) - 2.0 / static_cast<double>(n); };
-  for (index_t i = 0; i < n; ++i) {
+  auto shift = csr_by_rows<double>(n, n, [&](index_t i, auto add) {
     for (index_t j = 0; j < n; ++j) {
       double sum = 0;
       for (index_t k = 0; k + 1 < n; ++k) sum += reflected(i, k) * reflected(k + 1, j);
-      shift.indices.push_back(static_cast<std::int32_t>(j)), shift.values.push_back(sum);
+      add(j, sum);
     }
-    shift.pointers.push_back(static_cast<index_t>(shift.indices.size()));
-  }
+  });
   solvers::GeneralOptions o;
   o.common.nev = 3;
   const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(shift.view())}, o);
   INFO(r.reason);
   CHECK_FALSE(r.verified);
-  CHECK(r.reason.find("rounding decides") != std::string::npos);
+  CHECK(mentions(r.reason, "rounding decides"));
 }
 
 TEST_CASE("eigenvalues nearest to a real target, pairs together", "[short]") {
@@ -235,23 +232,16 @@ TEST_CASE("a general run that is stopped and resumed gives the bits of one that 
     const auto whole = solvers::solve_general<double>(Context{}, problem, options);
     REQUIRE(whole.verified);
     REQUIRE(whole.verification_rounds > 0);
-    solvers::SavedState<double> state;
-    Matrix<double> basis;
+    Stored<double> stored;
     int rounds = 0;
     for (;; ++rounds) {
       REQUIRE(rounds < 1000);
       int steps = 0;
       options.common.stop = [&steps] { return steps++ >= 9; };
-      const solvers::SavedState<double> before = std::move(state);
-      const Matrix<double> before_basis = std::move(basis);
+      const Stored<double> before = std::move(stored);
       solvers::Checkpointing<double> checkpointing;
-      checkpointing.write = [&](const solvers::SavedState<double>& s) {
-        state.numbers = s.numbers;
-        state.matrices.clear();
-        for (const auto& m : s.matrices) state.matrices.push_back(Matrix<double>::copy_of(m.cview()));
-        basis = Matrix<double>::copy_of(s.basis), state.basis = basis.cview();
-      };
-      if (rounds > 0) checkpointing.resume = &before;
+      checkpointing.write = [&](const solvers::SavedState<double>& s) { stored = Stored<double>(s); };
+      if (rounds > 0) checkpointing.resume = &before.state;
       const auto r = solvers::solve_general<double>(Context{}, problem, options, {}, checkpointing);
       if (r.stop == solvers::StopReason::interrupted) continue;
       CHECK(r.values == whole.values);
@@ -276,14 +266,10 @@ TEST_CASE("triangular in some order: eigenvalues are elements of the matrix", "[
     for (index_t j = i; j < n; ++j)
       rows[static_cast<std::size_t>(place(i))][static_cast<std::size_t>(place(j))] =
           i == j ? static_cast<double>(i / 2) : 1;
-  CsrMatrix<double> a;
-  a.rows = a.cols = n;
-  for (index_t i = 0; i < n; ++i) {
+  auto a = csr_by_rows<double>(n, n, [&](index_t i, auto add) {
     for (index_t j = 0; j < n; ++j)
-      if (const double x = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]; x != 0)
-        a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(x);
-    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
-  }
+      if (const double x = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]; x != 0) add(j, x);
+  });
   const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
                                                 options_for(4, GeneralWhich::LR));
   check(r, {9, 9, 8, 8, 7, 7}, GeneralWhich::LR, allowed::long_sum);

@@ -1,15 +1,12 @@
 // Runs of the general solver for tests.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/small/schur.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 namespace ts::test {
 

@@ -3,7 +3,6 @@
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::Method;
@@ -20,9 +19,7 @@ struct Bare {
 };
 
 solvers::EigenOptions plain_options(index_t nev, Which which, Method method) {
-  solvers::EigenOptions o;
-  o.nev = nev, o.which = which, o.method = method;
-  return o;
+  return solvers::EigenOptions{.nev = nev, .which = which, .method = method};
 }
 
 }  // namespace

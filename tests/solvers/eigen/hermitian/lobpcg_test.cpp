@@ -4,7 +4,6 @@
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::Method;
@@ -15,8 +14,8 @@ namespace {
 template <class T>
 solvers::EigenResult<T> solve(const solvers::EigenProblem<T>& problem, index_t nev, Which which, double tol,
                               Method method = Method::lobpcg) {
-  solvers::EigenOptions o;
-  o.nev = nev, o.which = which, o.method = method, o.tol = tol, o.convergence = solvers::Convergence::norm;
+  solvers::EigenOptions o{
+      .nev = nev, .which = which, .tol = tol, .convergence = solvers::Convergence::norm, .method = method};
   return solvers::solve_eigen<T>(Context{}, problem, o);
 }
 
@@ -159,8 +158,7 @@ TEST_CASE("LOBPCG: misuse, stops and small matrices") {
   check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(generators::identity(4).view())}, 9, Which::SA,
               1e-8),
         {1, 1, 1, 1}, test::allowed::short_sum);
-  solvers::EigenOptions o;
-  o.nev = 4, o.which = Which::SA, o.method = Method::lobpcg, o.max_iterations = 5;
+  solvers::EigenOptions o{.nev = 4, .which = Which::SA, .method = Method::lobpcg, .max_iterations = 5};
   const auto r = solvers::solve_eigen<double>(Context{}, problem, o);
   CHECK(r.stop == solvers::StopReason::max_iterations);
   CHECK_FALSE(r.verified);
@@ -171,8 +169,7 @@ TEST_CASE("block Davidson with one column, where copies make it lose directions"
   for (const index_t copies : {1, 3}) {
     const auto a = generators::laplacian_copies(copies, 40);
     const auto exact = generators::laplacian_copies_spectrum(copies, 40).smallest(6);
-    solvers::EigenOptions o;
-    o.nev = 6, o.which = Which::SA, o.method = Method::davidson, o.block_size = 1;
+    solvers::EigenOptions o{.nev = 6, .which = Which::SA, .method = Method::davidson, .block_size = 1};
     const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
     const auto r = solvers::solve_eigen<double>(Context{}, problem, o);
     INFO(r.reason);

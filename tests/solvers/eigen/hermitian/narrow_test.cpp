@@ -1,12 +1,6 @@
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 #include "tallskinny/tests/solvers/eigen/hermitian/runs.hpp"
-#include "tallskinny/tests/support/message_of.hpp"
-#include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::Method;
@@ -23,10 +17,8 @@ CsrMatrix<narrow_t<T>> narrowed(const CsrMatrix<T>& a) {
 }
 
 solvers::EigenOptions options_for(index_t nev, Which which, Precision precision, double tol) {
-  solvers::EigenOptions o;
-  o.nev = nev, o.which = which, o.precision = precision, o.tol = tol;
-  o.method = Method::lanczos;
-  return o;
+  return solvers::EigenOptions{
+      .nev = nev, .which = which, .tol = tol, .method = Method::lanczos, .precision = precision};
 }
 
 template <class T>
@@ -50,7 +42,7 @@ double worst_error(const solvers::EigenResult<T>& r, const std::vector<double>& 
   return worst;
 }
 
-bool names(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+bool names(const std::string& text, const char* word) { return test::mentions(text, word); }
 
 }  // namespace
 
@@ -240,7 +232,6 @@ TEST_CASE("what less precision does not go with is refused by name", "[short]") 
   auto davidson = mixed;
   davidson.method = Method::davidson;
   CHECK(names(run(davidson), "Davidson"));
-  solvers::Checkpointing<double> writing;
-  writing.write = [](const solvers::SavedState<double>&) {};
+  solvers::Checkpointing<double> writing{.write = [](const solvers::SavedState<double>&) {}};
   CHECK(names(run(mixed, writing), "checkpoint"));
 }

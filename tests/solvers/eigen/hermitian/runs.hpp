@@ -1,14 +1,9 @@
 // Runs of the Hermitian solver for tests.
 #pragma once
 
-#include <limits>
-#include <numeric>
-#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
-#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 namespace ts::test {
 
@@ -33,9 +28,7 @@ inline CsrMatrix<double> diagonal(const std::vector<double>& values) {
 }
 
 inline EigenOptions options_for(index_t nev, Which which, Method method = Method::automatic) {
-  EigenOptions o;
-  o.nev = nev, o.which = which, o.method = method;
-  return o;
+  return EigenOptions{.nev = nev, .which = which, .method = method};
 }
 
 }  // namespace ts::test

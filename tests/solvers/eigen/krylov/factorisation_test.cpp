@@ -1,15 +1,11 @@
 #include "tallskinny/solvers/eigen/krylov/factorisation.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 

@@ -1,17 +1,68 @@
 #include "tallskinny/solvers/eigen/transform/inertia.hpp"
-
-#include <complex>
-
 #include "tallskinny/app/generators/matrices.hpp"
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
+#include "tallskinny/solvers/eigen/result/pencil.hpp"
+#include "tallskinny/solvers/eigen/transform/mass.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/tests/solvers/eigen/graded.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/test.hpp"
-#include "tallskinny/tests/support/tolerance.hpp"
 
 using namespace ts;
 using solvers::Which;
 using test::graded_tridiagonal;
+
+namespace {
+
+/// The standard form of a sparse pencil, with everything that a selection may ask for.
+template <class T>
+solvers::EigenProblem<T> standard_form(const CsrMatrix<T>& a, const CsrMatrix<T>& m,
+                                       const solvers::MassFactor<T>& factor) {
+  solvers::EigenProblem<T> p{factor.standard(solvers::CsrOperator<T>(a.view()))};
+  p.count_below = solvers::InertiaCounter<T>(a.view(), 0, m.view(), factor.least());
+  p.invert = [&, factor](double sigma) -> std::optional<solvers::ShiftedInverse<T>> {
+    const solvers::ShiftInvert<T> inverse(a.view(), sigma, m.view());
+    return solvers::ShiftedInverse<T>{factor.standard_inverse(inverse), inverse.sigma()};
+  };
+  return p;
+}
+
+/// The consistent mass matrix of linear elements, tridiagonal (1, 4, 1) / 6; with the Laplacian of a line
+/// lambda = 6 (1 - c) / (2 + c), c = cos(j pi / (n + 1)).
+CsrMatrix<double> consistent_mass(index_t n) {
+  auto m = generators::laplacian({n});
+  for (double& v : m.values) v = v > 0 ? 4.0 / 6 : 1.0 / 6;
+  return m;
+}
+
+double element_eigenvalue(index_t n, index_t j) {
+  const double c = std::cos(static_cast<double>(j) * M_PI / static_cast<double>(n + 1));
+  return 6 * (1 - c) / (2 + c);
+}
+
+/// The sine of the angle between column j of X and the eigenvector sin(k i pi / (n + 1)), in the norm of M.
+double sine_in_mass(const Matrix<double>& x, index_t j, index_t k, const CsrMatrix<double>& m) {
+  const index_t n = x.rows();
+  Matrix<double> both(n, 2), image(n, 2);
+  for (index_t i = 0; i < n; ++i) {
+    both(i, 0) = x(i, j);
+    both(i, 1) = std::sin(static_cast<double>(k * (i + 1)) * M_PI / static_cast<double>(n + 1));
+  }
+  const auto inner = [&](index_t p, index_t q) {
+    spmm(Context{}, Op::none, 1.0, m.view(), both.cview(), 0.0, image.view());
+    double sum = 0;
+    for (index_t i = 0; i < n; ++i) sum += both(i, p) * image(i, q);
+    return sum;
+  };
+  const double length = std::sqrt(inner(1, 1));
+  for (index_t i = 0; i < n; ++i) both(i, 1) /= length;
+  const double along = inner(1, 0);
+  for (index_t i = 0; i < n; ++i) both(i, 0) -= along * both(i, 1);
+  return std::sqrt(inner(0, 0));
+}
+
+}  // namespace
 
 TEST_CASE("counts below shifts") {
   const auto a = generators::hypercube(6);  // 0, 2 (6 times), 4 (15), 6 (20), ...
@@ -33,9 +84,7 @@ TEST_CASE("counts below shifts") {
 TEST_CASE("a count tells a complete set from one that lacks a copy") {
   const auto a = generators::hypercube(6);
   const solvers::InertiaCounter<double> count(a.view(), 0);
-  solvers::FoundSet found;
-  found.n = 64, found.norm = 12;
-  found.values = {0, 2, 2, 2, 2, 2, 2};
+  solvers::FoundSet found{.n = 64, .norm = 12, .values = {0, 2, 2, 2, 2, 2, 2}};
   found.errors.assign(7, 1e-12);
   found.next_low = 4, found.next_high = 12;
   CHECK(solvers::count_ends(found, Which::SA, {7, 0}, count).apart);
@@ -93,4 +142,82 @@ TEST_CASE("a shift that is an eigenvalue is moved, and the inverse is one") {
   const solvers::DenseShiftInvert<double> near(dense.view(), 1);
   CHECK(near.note().empty());
   CHECK(near.sigma() == 1);
+}
+
+TEST_CASE("pencils with a diagonal and with a tridiagonal mass matrix") {
+  for (const index_t n : {30, 700}) {
+    const auto a = generators::laplacian({n});
+    const auto m = consistent_mass(n);
+    const solvers::MassFactor<double> factor(m.view());
+    CHECK(factor.least() > 0.3);
+    CHECK(factor.least() < 0.5);
+    const auto problem = standard_form(a, m, factor);
+    solvers::EigenOptions options{.nev = 5};
+    for (const auto which : {Which::LA, Which::SA}) {
+      options.which = which;
+      auto r = solvers::solve_eigen<double>(Context{}, problem, options);
+      const auto checks =
+          solvers::to_pencil<double>(Context{}, solvers::CsrOperator<double>(a.view()), m.view(), factor, options, r);
+      CAPTURE(n, static_cast<int>(which), r.reason);
+      CHECK(r.verified);
+      CHECK(r.orthogonality_loss < test::allowed::many_steps);
+      REQUIRE(r.values.size() == 5);
+      for (index_t j = 0; j < 5; ++j) {
+        const auto i = static_cast<std::size_t>(j);
+        const double exact = element_eigenvalue(n, which == Which::SA ? j + 1 : n - j);
+        CHECK(std::abs(r.values[i] - exact) <= r.error_bounds[i]);
+        CHECK(checks.backward_errors[i] < test::allowed::run_of_norm_10);
+        CHECK(sine_in_mass(r.vectors, j, which == Which::SA ? j + 1 : n - j, m) <=
+              r.vector_errors[i] + test::allowed::many_steps);
+      }
+    }
+  }
+  const auto [k, m] = generators::mikota(400);  // j^2
+  const solvers::MassFactor<double> factor(m.view());
+  auto problem = standard_form(k, m, factor);
+  const auto r = solvers::solve_interval<double>(Context{}, problem, {}, {5000, 6500});
+  CHECK(r.verification == solvers::Verification::inertia);
+  REQUIRE(r.values.size() == 10);
+  for (std::size_t i = 0; i < 10; ++i) {
+    const double j = 71 + static_cast<double>(i);
+    CHECK(r.values[i] == Approx(j * j).epsilon(test::allowed::nine_digits));
+  }
+  const auto inverse = problem.invert(100.5);
+  problem.inverse = inverse->inverse, problem.shift = inverse->shift, problem.target = 100.5;
+  solvers::EigenOptions options{.nev = 3, .which = Which::LM};
+  const auto near = solvers::solve_eigen<double>(Context{}, problem, options);
+  CHECK(near.verified);
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(near.values[i] == Approx(std::vector<double>{100, 81, 121}[i]).epsilon(test::allowed::nine_digits));
+}
+
+TEST_CASE("complex pencils, and mass matrices that are none") {
+  const auto a = generators::flux_ring(300, 0.3);
+  auto m = a;  // 3 I + A: lambda / (3 + lambda)
+  for (index_t i = 0; i < m.rows; ++i) {
+    bool diagonal = false;
+    for (auto k = static_cast<std::size_t>(m.pointers[static_cast<std::size_t>(i)]);
+         k < static_cast<std::size_t>(m.pointers[static_cast<std::size_t>(i) + 1]); ++k)
+      if (m.indices[k] == i) m.values[k] += 3, diagonal = true;
+    if (diagonal) continue;
+    const auto end = m.pointers[static_cast<std::size_t>(i) + 1];
+    m.indices.insert(m.indices.begin() + end, static_cast<std::int32_t>(i));
+    m.values.insert(m.values.begin() + end, 3);
+    for (auto p = static_cast<std::size_t>(i) + 1; p < m.pointers.size(); ++p) ++m.pointers[p];
+  }
+  const solvers::MassFactor<std::complex<double>> factor(m.view());
+  const auto problem = standard_form(a, m, factor);
+  solvers::EigenOptions options{.nev = 4, .which = Which::LA};
+  auto r = solvers::solve_eigen<std::complex<double>>(Context{}, problem, options);
+  solvers::to_pencil<std::complex<double>>(Context{}, solvers::CsrOperator<std::complex<double>>(a.view()), m.view(),
+                                           factor, options, r);
+  CHECK(r.verified);
+  const auto top = generators::flux_ring_spectrum(300, 0.3).largest(4);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(std::abs(r.values[i] - top[3 - i] / (3 + top[3 - i])) < test::allowed::default_run);
+
+  const auto indefinite = generators::clement(20);
+  CHECK_THROWS_AS(solvers::MassFactor<double>(indefinite.view()), Error);
+  const auto singular = generators::laplacian({20}, generators::Boundary::neumann);
+  CHECK_THROWS_AS(solvers::MassFactor<double>(singular.view()), Error);
 }

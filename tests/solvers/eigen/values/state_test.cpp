@@ -1,42 +1,32 @@
 // A run that is interrupted and resumed gives the bits of one that was not.
-#include "tallskinny/solvers/eigen/values/state.hpp"
-
+#include "tallskinny/solvers/eigen/values/result.hpp"
+#include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
+#include "tallskinny/tests/solvers/eigen/stored.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 using solvers::Method;
 using solvers::Which;
+using namespace ts::solvers;
 
 namespace {
-
-template <class T>
-struct Stored {
-  solvers::SavedState<T> state;
-  Matrix<T> basis;
-};
 
 /// Stops after each of `stops` block steps and goes on from what was stored.
 template <class T>
 solvers::EigenResult<T> solve_with_stops(const solvers::EigenProblem<T>& problem, const solvers::EigenOptions& options,
                                          std::vector<int> stops) {
-  Stored<T> stored;
+  test::Stored<T> stored;
   bool resume = false;
   for (;;) {
     auto o = options;
     int steps = 0;
     const bool last = stops.empty();
     if (!last) o.stop = [&steps, limit = stops.front()] { return steps++ >= limit; };
-    const Stored<T> before = std::move(stored);
+    const test::Stored<T> before = std::move(stored);
     stored = {};
     solvers::Checkpointing<T> checkpointing;
-    checkpointing.write = [&stored](const solvers::SavedState<T>& s) {
-      stored.state.numbers = s.numbers;
-      stored.state.matrices.clear();
-      for (const auto& m : s.matrices) stored.state.matrices.push_back(Matrix<T>::copy_of(m.cview()));
-      stored.basis = Matrix<T>::copy_of(s.basis);
-      stored.state.basis = stored.basis.cview();
-    };
+    checkpointing.write = [&stored](const solvers::SavedState<T>& s) { stored = test::Stored<T>(s); };
     if (resume) checkpointing.resume = &before.state;
     auto r = solvers::solve_eigen<T>(Context{}, problem, o, HostView<const T>{}, checkpointing);
     if (r.stop != solvers::StopReason::interrupted) {
@@ -65,9 +55,20 @@ void check_same(const solvers::EigenProblem<T>& problem, const solvers::EigenOpt
 }
 
 solvers::EigenOptions seeded_options(index_t nev, Which which, Method method) {
-  solvers::EigenOptions o;
-  o.nev = nev, o.which = which, o.method = method, o.seed = 0xfedcba9876543210u;
-  return o;
+  return solvers::EigenOptions{.nev = nev, .which = which, .method = method, .seed = 0xfedcba9876543210u};
+}
+
+void run_table(const std::vector<test::DegenerateProblem>& problems, std::uint64_t seeds) {
+  for (const auto& p : problems)
+    for (const double tol : {1e-6, 1e-10})
+      for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        CAPTURE(p.name, tol, seed);
+        const auto j = test::judge(Context{}, p, {.tol = tol, .method = solvers::Method::lanczos, .seed = seed});
+        CAPTURE(j.reason, j.worst);
+        CHECK(j.right);
+        CHECK(j.verified);
+        CHECK(j.loss < test::allowed::long_sum);
+      }
 }
 
 }  // namespace
@@ -103,20 +104,14 @@ TEST_CASE("the state of another run is refused") {
   const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(lap.view())};
   auto o = seeded_options(5, Which::SA, Method::lanczos);
   o.max_iterations = 5;
-  solvers::SavedState<double> state;
-  Matrix<double> basis;
+  test::Stored<double> stored;
+  auto& state = stored.state;
   solvers::Checkpointing<double> checkpointing;
-  checkpointing.write = [&](const solvers::SavedState<double>& s) {
-    state.numbers = s.numbers;
-    state.matrices.clear();
-    for (const auto& m : s.matrices) state.matrices.push_back(Matrix<double>::copy_of(m.cview()));
-    basis = Matrix<double>::copy_of(s.basis), state.basis = basis.cview();
-  };
+  checkpointing.write = [&](const solvers::SavedState<double>& s) { stored = test::Stored<double>(s); };
   CHECK(solvers::solve_eigen<double>(Context{}, problem, o, {}, checkpointing).stop ==
         solvers::StopReason::max_iterations);
   REQUIRE_FALSE(state.numbers.empty());
-  solvers::Checkpointing<double> resume;
-  resume.resume = &state;
+  solvers::Checkpointing<double> resume{.resume = &state};
   o.max_iterations = 0;  // a larger budget is what one resumes for
   CHECK(solvers::solve_eigen<double>(Context{}, problem, o, {}, resume).verified);
   o.nev = 6;
@@ -124,4 +119,76 @@ TEST_CASE("the state of another run is refused") {
   o.nev = 5;
   state.numbers.resize(state.numbers.size() - 4);
   CHECK_THROWS_AS(solvers::solve_eigen<double>(Context{}, problem, o, {}, resume), Error);
+}
+
+TEST_CASE("the fraction that is told counts decades before any pair has converged", "[eigen][progress]") {
+  std::vector<double> fractions;
+  std::vector<HistoryEntry> history;
+  EigenOptions options;
+  options.progress = [&](const Progress& p) { fractions.push_back(p.fraction); };
+  const auto look = [&](std::vector<double> ratios) {
+    return note_look({}, std::move(ratios), false, options, 100, 2, history);
+  };
+  CHECK(look({1e8, 1e8}) == 0);
+  CHECK(look({1e4, 1e8}) == 0);
+  CHECK(look({0.5, 1e6}) == 1);
+  CHECK(look({0.5, 1e9}) == 1);  // a new largest one
+  CHECK(look({1e9, std::numeric_limits<double>::infinity()}) == 0);
+  CHECK(look({0.5, 1}) == 2);
+  const std::vector<double> expected = {0, 0.25, 0.625, 0.5, 0, 1};
+  REQUIRE(fractions.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    CHECK(fractions[i] == Approx(expected[i]).margin(test::allowed::many_steps));
+}
+
+using Indices = std::vector<index_t>;
+
+namespace {
+const std::vector<double> values = {-5, -2, 0, 1, 4};
+
+bool is(Ends ends, index_t low, index_t high) { return ends.low == low && ends.high == high; }
+}  // namespace
+
+TEST_CASE("the wanted values lie at the ends") {
+  CHECK(is(wanted_ends(values, Which::SA, 2), 2, 0));
+  CHECK(is(wanted_ends(values, Which::LA, 2), 0, 2));
+  CHECK(is(wanted_ends(values, Which::BE, 3), 1, 2));
+  CHECK(is(wanted_ends(values, Which::LM, 3), 2, 1));  // -5, 4, -2
+  CHECK(wanted_ends(values, Which::SA, 9).total() == 5);
+  CHECK(indices_of({1, 2}, 5) == Indices{0, 3, 4});
+  CHECK(indices_of({0, 0}, 5).empty());
+}
+
+TEST_CASE("a set grows on its open sides, to all values") {
+  CHECK(is(grown_ends(values, Which::SA, {1, 0}, 2), 3, 0));
+  CHECK(is(grown_ends(values, Which::LA, {0, 1}, 9), 0, 5));
+  CHECK(is(grown_ends(values, Which::BE, {1, 1}, 3), 2, 3));
+  CHECK(is(grown_ends(values, Which::LM, {1, 0}, 2), 2, 1));  // 4 and -2 come next
+}
+
+TEST_CASE("thresholds are the innermost of the wanted values") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Thresholds low = thresholds(values, Which::SA, {2, 0}), high = thresholds(values, Which::LA, {0, 2});
+  CHECK(low.low == -2);
+  CHECK(low.high == inf);
+  CHECK(high.low == -inf);
+  CHECK(high.high == 1);
+}
+
+TEST_CASE("equal values keep their order, and columns follow it") {
+  const Indices order = rising_order({3, 1, 2, 1});
+  CHECK(order == Indices{1, 3, 2, 0});
+  Matrix<double> a(1, 4);
+  for (index_t j = 0; j < 4; ++j) a(0, j) = static_cast<double>(j);
+  const auto chosen = columns_of(a, order);
+  for (index_t j = 0; j < 4; ++j) CHECK(chosen(0, j) == static_cast<double>(order[static_cast<std::size_t>(j)]));
+}
+
+TEST_CASE("degenerate spectra are found complete") { run_table(test::degenerate_problems(), 1); }
+
+TEST_CASE("multiplicities beyond the block, both ends and targets") { run_table(test::harder_problems(), 1); }
+
+TEST_CASE("degenerate spectra are found complete whatever the seed", "[.full]") {
+  run_table(test::degenerate_problems(), 10);
+  run_table(test::harder_problems(), 3);
 }

@@ -1,9 +1,10 @@
-// An empty folder that goes away with its object.
+// Files of tests: an empty folder that goes away with its object, and whole files written and read.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -34,5 +35,16 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// Writes a file, and the folders that it lies in.
+inline void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+}
+
+inline std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 }  // namespace ts::test
