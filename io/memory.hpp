@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tallskinny/gemm/core/types.hpp"
-#include "tallskinny/gemm/runtime/threads/control_groups.hpp"
+#include "tallskinny/gemm/runtime/threads/processors.hpp"
 
 namespace ts::inline v0::io {
 

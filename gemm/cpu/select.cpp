@@ -1,5 +1,5 @@
 #include "tallskinny/gemm/core/error.hpp"
-#include "tallskinny/gemm/cpu/kernels.hpp"
+#include "tallskinny/gemm/cpu/row_kernels.hpp"
 #include "tallskinny/gemm/runtime/instructions.hpp"
 #if defined(TS_X86_KERNELS)
 #include <cpuid.h>
@@ -58,6 +58,15 @@ const Kernels& kernels(Simd simd) {
       break;
   }
   throw Error(Errc::invalid_argument, "Context::simd is not one of its five values");
+}
+
+const RowKernels& row_kernels(Simd simd) {
+  [[maybe_unused]] const Kernels& chosen = kernels(simd);
+#if defined(TS_X86_KERNELS)
+  if (&chosen == &avx512::table) return avx512::row_table;
+  if (&chosen == &avx2::table) return avx2::row_table;
+#endif
+  return base::row_table;
 }
 
 }  // namespace ts::inline v0::cpu

@@ -2,7 +2,7 @@
 
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/policy.hpp"
-#include "tallskinny/gemm/device/scalars.hpp"
+#include "tallskinny/gemm/device/scale.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/runtime/launch.hpp"

@@ -1,5 +1,5 @@
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) and what is made of its words, with the bits of core/philox.hpp
-// and core/near_normal.hpp. Stands on its own: a test compiles it for the host too.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) and what is made of its words, with the bits of core/philox.hpp.
+// Stands on its own: a test compiles it for the host too.
 #pragma once
 
 struct PhiloxWords {

@@ -1,6 +1,5 @@
 // Takes the place of NVIDIA's libraries in a build without their headers.
-#include "tallskinny/gemm/library/cublas.hpp"
-#include "tallskinny/gemm/library/cusparse.hpp"
+#include "tallskinny/gemm/library/calls.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -29,7 +28,6 @@ void multiply_by_cusparse(const Context&, result_t<T>, const CsrView<T, Space::d
 }
 
 TS_FOR_EACH_TYPE(TS_INDEXED_FUNCTION, multiply_by_cusparse)
-#undef TS_INSTANTIATE_INDEX
 
 TS_FOR_EACH_TYPE(TS_FUNCTION, cublas_takes)
 TS_FOR_EACH_TYPE(TS_FUNCTION, multiply_by_cublas)

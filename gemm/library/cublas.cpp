@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/library/cublas.hpp"
+#include "tallskinny/gemm/library/calls.hpp"
 
 #include <cublas_v2.h>
 

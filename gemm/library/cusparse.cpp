@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/library/cusparse.hpp"
+#include "tallskinny/gemm/library/calls.hpp"
 
 #include <cusparse.h>
 
@@ -8,7 +8,6 @@
 
 #include "tallskinny/gemm/library/data_type.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
-#include "tallskinny/gemm/runtime/gpu/kept.hpp"
 #include "tallskinny/gemm/runtime/gpu/vendor_library.hpp"
 
 namespace ts::inline v0::cuda {

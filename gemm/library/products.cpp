@@ -5,8 +5,7 @@
 
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/parts.hpp"
-#include "tallskinny/gemm/library/cublas.hpp"
-#include "tallskinny/gemm/library/cusparse.hpp"
+#include "tallskinny/gemm/library/calls.hpp"
 #include "tallskinny/gemm/library/policy.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"

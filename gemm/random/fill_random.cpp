@@ -2,7 +2,7 @@
 
 #include <complex>
 
-#include "tallskinny/gemm/core/near_normal.hpp"
+#include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/random/plan.hpp"
 #include "tallskinny/gemm/random/policy.hpp"
 #include "tallskinny/gemm/runtime/launch.hpp"

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsm2r/detail.hpp"
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
-#include "tallskinny/gemm/tsmm/launch.hpp"
+#include "tallskinny/gemm/tsmm/detail.hpp"
 #include "tallskinny/gemm/tsmttsm/launch.hpp"
 
 namespace ts::inline v0::detail {

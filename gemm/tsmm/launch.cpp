@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "tallskinny/gemm/core/checks.hpp"
-#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
 #include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
@@ -10,7 +9,6 @@
 #include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsmm/detail.hpp"
-#include "tallskinny/gemm/tsmm/launch.hpp"
 #include "tallskinny/gemm/tsmm/plan.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmm/wide_policy.hpp"

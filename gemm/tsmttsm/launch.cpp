@@ -7,7 +7,6 @@
 #include "tallskinny/gemm/device/convert.hpp"
 #include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/device/parts.hpp"
-#include "tallskinny/gemm/device/scalars.hpp"
 #include "tallskinny/gemm/device/scale.hpp"
 #include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"

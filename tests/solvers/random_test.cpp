@@ -1,6 +1,6 @@
 #include "tallskinny/solvers/random.hpp"
 #include "tallskinny/gemm/comm/slab_collector.hpp"
-#include "tallskinny/gemm/core/near_normal.hpp"
+#include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/eigen/interval/interval.hpp"

@@ -1,12 +1,23 @@
-// How many threads to use.
+// How many threads to use, and the control groups that limit processors and memory.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include "tallskinny/gemm/runtime/threads/control_groups.hpp"
-
 namespace ts::inline v0 {
+
+/// Where the kernel tells of control groups.
+struct ControlGroups {
+  std::string of_process = "/proc/self/cgroup";  ///< the list of a process's groups
+  std::string mounted = "/sys/fs/cgroup";
+};
+
+/// Calls visit(folder, unified) for the groups in which `controller` ("memory", "cpu") may limit the process,
+/// from its own on the way to the root. `unified`: of version 2.
+void for_each_control_group(const ControlGroups& groups, std::string_view controller,
+                            const std::function<void(const std::string& folder, bool unified)>& visit);
 
 /// The number of threads of everything that is not told one, at least 1: what set_default_threads() said,
 /// else the first number in OMP_NUM_THREADS, else this process's share of available_processors(). Of these the share of

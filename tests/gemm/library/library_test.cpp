@@ -1,6 +1,5 @@
 // Products that NVIDIA's libraries compute: when, and that they are what the engine's own kernels give.
-#include "tallskinny/gemm/library/cublas.hpp"
-#include "tallskinny/gemm/library/cusparse.hpp"
+#include "tallskinny/gemm/library/calls.hpp"
 #include "tallskinny/gemm/library/plan.hpp"
 #include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"

@@ -1,5 +1,5 @@
 #include "tallskinny/gemm/random/fill_random.hpp"
-#include "tallskinny/gemm/core/near_normal.hpp"
+#include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/random/plan.hpp"
 #include "tallskinny/gemm/random/policy.hpp"

@@ -1,6 +1,7 @@
-// cuBLAS, where it is found when a program runs.
+// cuBLAS and cuSPARSE, where they are found when a program runs.
 #pragma once
 
+#include "tallskinny/gemm/core/csr.hpp"
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 
@@ -23,6 +24,7 @@ template <class T>
 
 /// Whether the library is there. Loads it when it is first asked.
 [[nodiscard]] bool cublas_found();
+[[nodiscard]] bool cusparse_found();
 
 /// Adds the work to ctx.stream. Equal shapes on equal GPUs give equal bits: every stream has a handle and a workspace
 /// of its own (cuBLAS documentation, "Results Reproducibility"). float32 is computed in float32.
@@ -34,5 +36,13 @@ void multiply_by_cublas(const Context& ctx, result_t<T> alpha, const Products<T>
 /// float64 or complex128. Below the diagonal C is left as it is. Otherwise as above.
 template <class T>
 void rank_update_by_cublas(const Context& ctx, Op op, DeviceStrided<const T> a, T* c);
+
+/// Y (m x q) = alpha A X + beta Y by CUSPARSE_SPMM_CSR_ALG3 with row-major X (n x q) and Y, in ctx.stream. What it
+/// prepares for A and these widths stays in a.kept, which must not be null: of 32-bit column numbers a copy of the row
+/// pointers with 32 bits too, and a buffer.
+/// @throws Error(device_failure) where the library refuses, Error(out_of_memory).
+template <class T, class I>
+void multiply_by_cusparse(const Context& ctx, result_t<T> alpha, const CsrView<T, Space::device, I>& a,
+                          DeviceStrided<const T> x, result_t<T> beta, DeviceStrided<result_t<T>> y);
 
 }  // namespace ts::inline v0::cuda
