@@ -1,3 +1,4 @@
+#include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/checks.hpp"
 #include "tallskinny/gemm/core/host_memory.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -128,6 +129,20 @@ static_assert(!made_of_any<float16, float, double, int, std::uint16_t, bfloat16>
 static_assert(!made_of_any<bfloat16, float, double, int, std::uint16_t, float16>);
 static_assert(std::is_trivially_copyable_v<float16> && sizeof(float16) == 2);
 static_assert(float16::from_bits(0x3e00) == to_float16(1.5f) && bfloat16::from_bits(0x3fc0) == to_bfloat16(1.5f));
+
+TEST_CASE("a type as a value leads to the type of the language, and back") {
+  for (const DType type : every_dtype) {
+    CHECK(by_type(type, []<class T>(std::type_identity<T>) { return dtype_of<T>; }) == type);
+    CHECK(by_type(type, []<class T>(std::type_identity<T>) { return sizeof(T); }) == size_of(type));
+    const bool real = parts_of(type) == 1;
+    CHECK(by_real_type(type, []<class T>(std::type_identity<T>) { return dtype_of<T>; }) ==
+          (real ? type : DType::float64));
+  }
+  STATIC_REQUIRE(digits_of(DType::float64) == std::numeric_limits<double>::digits);
+  STATIC_REQUIRE(digits_of(DType::complex64) == std::numeric_limits<float>::digits);
+  STATIC_REQUIRE(std::tuple_size_v<ElementTypes::tuple_of<std::allocator>> == std::size(every_dtype));
+  STATIC_REQUIRE(std::tuple_size_v<RealTypes::tuple_of<std::allocator>> == 4);
+}
 
 TEST_CASE("every finite float16 survives the way to float and back") {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {

@@ -92,6 +92,21 @@ TEST_CASE("chunks of tall times small products are worth a ticket, and leave in 
     }
 }
 
+TEST_CASE("devices have the features of their architecture, and names that lead back to them") {
+  for (const char* arch : archs) {
+    const cuda::DeviceInfo device = cuda::typical_device(arch);
+    CHECK(device.arch() == arch);
+    CHECK(device.features().bulk_copies == (device.compute_major >= 9));
+    CHECK(device.features().warpgroups == (device.compute_major == 9));
+  }
+  cuda::DeviceInfo graphics;
+  graphics.compute_major = 8, graphics.compute_minor = 9;
+  CHECK((graphics.arch() == "sm_89" && !graphics.features().bulk_copies));
+  graphics.compute_major = 12, graphics.compute_minor = 0;
+  CHECK((graphics.arch() == "sm_120" && graphics.features().bulk_copies && !graphics.features().warpgroups));
+  CHECK_THROWS_AS(cuda::typical_device("sm_70"), Error);
+}
+
 TEST_CASE("at level gpu_to_gpu a plan depends on the shape alone") {
   const cuda::DeviceInfo here = cuda::typical_device("sm_90a"), there = cuda::typical_device("sm_100");
   for_each_problem(Operation::gram, [&](cuda::GpuProblem problem) {

@@ -174,6 +174,7 @@ TEST_CASE("sizes beyond 32 bits are counted in full, and n = 0 has a plan") {
 TEST_CASE("names and values of operations and types go both ways") {
   for (const Operation op : every_operation) CHECK(operation_named(name_of(op)) == op);
   for (const DType t : every_dtype) CHECK(dtype_named(name_of(t)) == t);
+  CHECK(dtype_names(" or ") == "float64, complex128, float32, complex64, float16 or bfloat16");
   CHECK_FALSE(operation_named("gemm").has_value());
   CHECK_FALSE(dtype_named("float128").has_value());
 }
