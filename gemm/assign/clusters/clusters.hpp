@@ -81,8 +81,8 @@ class Clusters {
                                                   index_t count) const;
   /// Rows of each cluster that weigh something, as collect() has them.
   [[nodiscard]] std::vector<index_t> counts() const;
-  /// Takes `rows` (m x d) from the sums of the clusters `from` and adds them to those of `to`; with several ranks in what
-  /// collect() gave. Exchanging `from` and `to` restores all bits.
+  /// Takes `rows` (m x d) from the sums of the clusters `from` and adds them to those of `to`; with several ranks in
+  /// what collect() gave. Exchanging `from` and `to` restores all bits.
   void move_rows(HostView<const double> rows, std::span<const std::int32_t> from, std::span<const std::int32_t> to,
                  std::span<const double> weights);
   /// Centroids (k x d) from elsewhere. Sums stay.

@@ -38,7 +38,8 @@ KernelPlan plan_with(std::string_view kernel, P policy, const AssignProblem& p, 
   policy.fast = p.fast, policy.margin = p.margin;
   P on_chip = policy;
   on_chip.on_chip = true;
-  if (turn == Turn::every_row &&
+  const bool few = p.k * p.rows.d <= device.shared_bytes_per_block;  // so that bytes are an int
+  if (turn == Turn::every_row && few &&
       policy.blocks * (index_t{on_chip.shared_bytes()} + 1024) <= device.shared_bytes_per_multiprocessor &&
       on_chip.shared_bytes() <= device.shared_bytes_per_block)
     policy = on_chip;
@@ -143,6 +144,21 @@ ScorePlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, c
   const bool heavy = 4 * parts * policy.row_tiles * steps >= 56 || (p.rows.type == DType::float64 && !policy.resident);
   policy.blocks = twice ? 2 : 1, policy.warps = (heavy ? 12 : 16) / policy.blocks;
   return {.kernel = plan_with("assign_scores", policy, p, turn, device), .pairs = policy.paired};
+}
+
+/// Steps that assign_slabs has in registers: sums of more lose more.
+constexpr index_t slab_steps = 2;
+
+/// Any number of columns and centroids, on any device.
+ScorePlan assign_slabs_plan(const AssignProblem& p, Turn turn, index_t parts, index_t steps, const DeviceInfo& device) {
+  auto policy = policy_for<SlabsPolicy>(p);
+  policy.steps = as_int(steps), policy.slab = as_int(slab_steps), policy.parts = as_int(parts);
+  policy.row_tiles = parts == 1 && p.rows.type != DType::float64 ? 2 : 1;
+  // With more tiles, whose scores are four registers for each of rows, compilers spill.
+  const int most_tiles = policy.row_tiles == 2 && (p.wide || !policy.chained()) ? 12 : 16;
+  policy.tiles = as_int(padded_centroids(p.k) / 8), policy.chunk = std::min(policy.tiles, most_tiles);
+  policy.paired = turn == Turn::listed_rows;
+  return {.kernel = plan_with("assign_slabs", policy, p, turn, device), .pairs = policy.paired};
 }
 
 /// Steps that assign_groups has in a stage: rows are padded to whole stages.
@@ -259,20 +275,21 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     plans.confirms = p.settled && plans.steps <= most_steps;
     plans.scores =
         plans.steps <= most_steps ? assign_producers_plan(p, plans, device) : assign_groups_plan(p, 1, plans, device);
-    if (!plans.scores)
-      plans.steps = 0;
-    else if (!p.fast)
-      plans.again = assign_groups_plan(of_listed, 2, plans, device);
+    if (plans.scores && !p.fast) plans.again = assign_groups_plan(of_listed, 2, plans, device);
     if (plans.scores && plans.scores->pairs && !plans.again && !p.fast && !p.margin)
       plans.collect = assign_groups_plan(p, 1, plans, device, {.to_collect = true});
-  } else if (plans.steps > most_steps) {
-    plans.steps = 0;
-  } else if (!p.fast && three_products_pay(p, device)) {
-    plans.scores = assign_tensor_plan(p, Turn::every_row, 2, device);
-    if (p.margin) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
-  } else {
-    plans.scores = assign_tensor_plan(p, Turn::every_row, 1, device);
-    if (!p.fast) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
+  }
+  if (!plans.scores) {  // by tensor instructions of a warp
+    plans.chunk = 0, plans.confirms = false, plans.padded = padded_centroids(p.k), plans.steps = column_steps(p.rows.d);
+    const bool slabs = plans.steps > most_steps;
+    if (slabs) plans.steps = ceil_div(plans.steps, slab_steps) * slab_steps;
+    const auto plan = [&](const AssignProblem& of, Turn turn, index_t parts) {
+      return slabs ? assign_slabs_plan(of, turn, parts, plans.steps, device)
+                   : assign_tensor_plan(of, turn, parts, device);
+    };
+    const bool three = !slabs && !p.fast && three_products_pay(p, device);
+    plans.scores = plan(p, Turn::every_row, three ? 2 : 1);
+    if (!p.fast && (!three || p.margin)) plans.again = plan(of_listed, Turn::listed_rows, 2);
   }
   for (std::optional<ScorePlan>* const of_listed_rows : {&plans.again, &plans.collect})
     if (*of_listed_rows) (*of_listed_rows)->kernel.grid = grid_of(INT32_MAX, device.multiprocessors);

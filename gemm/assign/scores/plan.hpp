@@ -38,7 +38,7 @@ struct ScorePlan {
 
 /// The kernels that score rows, and how they want the centroids.
 struct AssignPlans {
-  std::optional<ScorePlan> scores;   ///< none where a row fits neither into registers nor into shared memory
+  std::optional<ScorePlan> scores;   ///< none where elements of a row do not lie side by side
   std::optional<ScorePlan> again;    ///< in two parts, for the rows that the first leaves open
   std::optional<ScorePlan> collect;  ///< instead, where there is none: what the first leaves of these
   bool confirms = false;             ///< `scores` finds which rows keep their labels

@@ -91,6 +91,45 @@ struct TensorPolicy {
             on_chip, fast, margin);
 };
 
+/// Tensor instructions of a warp for rows of any number of columns: scores/kernels/assign_slabs.cuh
+struct SlabsPolicy {
+  DType type = DType::float64;
+  int d = 1;             ///< columns
+  int steps = 2;         ///< of 16 columns, in whole slabs
+  int slab = 2;          ///< steps of a row in registers
+  int tiles = 1;         ///< of 8 centroids
+  int chunk = 1;         ///< of these, whose scores are in registers
+  int stages = 4;        ///< of a slab of a chunk, in shared memory
+  int row_tiles = 1;     ///< of 16 rows
+  int parts = 1;         ///< of each number
+  bool paired = false;   ///< where only two centroids are left, they are told
+  bool wide = false;     ///< x - shift in float64
+  int vector = 1;        ///< elements of one load
+  int alignment = 8;     ///< of it
+  int warps = 8;         ///< of a block
+  int blocks = 1;        ///< of a multiprocessor
+  bool on_chip = false;  ///< sums are kept in shared memory until the block is done
+  bool fast = false;     ///< the best score is taken at its word
+  bool margin = false;   ///< labels are kept only with a margin
+
+  static constexpr int most_vector = 4;
+  [[nodiscard]] constexpr int threads() const { return 32 * warps; }
+  [[nodiscard]] constexpr int registers() const { return 65536 / threads() / blocks / 8 * 8; }
+  [[nodiscard]] constexpr int clusters() const { return 8 * tiles; }
+  [[nodiscard]] constexpr int warp_rows() const { return 16 * row_tiles; }
+  [[nodiscard]] constexpr int chunks() const { return (tiles + chunk - 1) / chunk; }
+  [[nodiscard]] constexpr int slabs() const { return steps / slab; }
+  /// Of few steps one instruction adds to the sum of the one before, which loses less than float16 parts do.
+  [[nodiscard]] constexpr bool chained() const { return parts == 1 && steps <= 64; }
+  [[nodiscard]] constexpr int stage_bytes() const { return parts * chunk * slab * 256; }
+  [[nodiscard]] constexpr int shifts_at() const { return stages * stage_bytes(); }
+  [[nodiscard]] constexpr int sums_at() const { return shifts_at() + 16 * steps * shift_bytes(wide); }
+  [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
+
+  TS_POLICY(SlabsPolicy, ScoresArguments, "assign/scores/policy.hpp", type, d, steps, slab, tiles, chunk, stages,
+            row_tiles, parts, paired, wide, vector, alignment, warps, blocks, on_chip, fast, margin);
+};
+
 /// Tensor instructions of a warpgroup: scores/kernels/assign_groups.cuh
 struct GroupsPolicy {
   DType type = DType::float64;

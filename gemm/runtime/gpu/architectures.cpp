@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/runtime/gpu/architectures.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <vector>
 
@@ -78,7 +79,25 @@ void assume_rates(DeviceInfo& d, double clock, double bus_bytes_per_second) {
 
 const DeviceFeatures& DeviceInfo::features() const noexcept { return architecture_of(capability()).features; }
 
-std::string DeviceInfo::arch() const { return name_of(architecture_of(capability()), capability()); }
+std::string DeviceInfo::arch() const {
+  return machine.empty() ? name_of(architecture_of(capability()), capability()) : machine;
+}
+
+void plan_as(DeviceInfo& d, std::string_view capability) {
+  constexpr int graphics_kib = 100;
+  int major = 0, minor = 0;
+  const char* const end = capability.data() + capability.size();
+  const auto [dot, failed] = std::from_chars(capability.data(), end, major);
+  const bool read = failed == std::errc() && dot != end && *dot == '.' &&
+                    std::from_chars(dot + 1, end, minor).ptr == end && major >= 8 && minor >= 0 && minor <= 9;
+  if (!read)
+    throw Error(Errc::invalid_argument, "TALLSKINNY_GPU is '" + std::string(capability) +
+                                            "': set it to a compute capability from 8.0 on, or unset it");
+  d.machine = d.arch(), d.compute_major = major, d.compute_minor = minor, d.tuned = nullptr;
+  const int typical = architecture_of(d.capability()).typical.shared_kib, kib = typical > 0 ? typical : graphics_kib;
+  d.shared_bytes_per_block = std::min(d.shared_bytes_per_block, (kib - 1) << 10);
+  d.shared_bytes_per_multiprocessor = std::min(d.shared_bytes_per_multiprocessor, kib << 10);
+}
 
 DeviceInfo assumed_device(std::string_view arch) {
   for (const Architecture& a : table) {

@@ -12,6 +12,11 @@ namespace ts::inline v0::cuda {
 /// that its memory's bus can carry.
 void assume_rates(DeviceInfo& d, double clock, double bus_bytes_per_second);
 
+/// Plans are then made as for a chip of this compute capability ("8.0"), and kernels compiled for the one there is:
+/// for tests of kernels that it would not take. Rates stay.
+/// @throws Error(invalid_argument) that names TALLSKINNY_GPU, the environment variable by which users ask for it.
+void plan_as(DeviceInfo& d, std::string_view capability);
+
 /// A well-known device of an architecture ("sm_90a"), without choices that were measured on it.
 /// @throws Error(invalid_argument) that lists the names there are.
 [[nodiscard]] DeviceInfo assumed_device(std::string_view arch);

@@ -1,6 +1,7 @@
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 
 #include <array>
+#include <cstdlib>
 
 #include "tallskinny/gemm/runtime/gpu/architectures.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
@@ -41,6 +42,7 @@ DeviceInfo describe(int index) {
   const double bus_bytes = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device) / 8.0;
   assume_rates(d, clock, 2 * memory_clock * bus_bytes);
   d.tuned = tuned_for(d.name);
+  if (const char* const capability = std::getenv("TALLSKINNY_GPU")) plan_as(d, capability);
   return d;
 }
 

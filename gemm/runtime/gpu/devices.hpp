@@ -46,6 +46,7 @@ struct DeviceInfo {
   double launch_seconds = 4e-6;
   std::shared_ptr<const TunedTable> tuned;  ///< measured choices among kernels; none: the model decides
   bool libraries = true;                    ///< plans may name NVIDIA's libraries, which take 0.1 to 0.4 s to load
+  std::string machine;                      ///< what kernels are compiled for, if plans are made for another chip
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 
   /// Compute capability as one number: 80 for 8.0. Plans ask for features.

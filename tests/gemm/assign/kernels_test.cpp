@@ -67,6 +67,20 @@ void add_scores(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::De
   if (all) add({{type, 1 << 22, 256}, 1000, true});
 }
 
+/// Rows of more columns than registers hold, where there are no warpgroups.
+void add_slabs(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+  const int size = static_cast<int>(size_of(type));
+  constexpr Shape shapes[] = {{129, 3}, {144, 30}, {256, 1000}, {768, 4096}, {3072, 65536}};
+  for (const auto& [d, k] : shapes)
+    for (const bool wide : {false, true}) {
+      if (wide != (type == DType::float64) && d != 256) continue;
+      const cuda::AssignProblem p{{type, 1 << 22, d, true, std::min(16, cuda::common_power(d * size, 16))}, k, wide};
+      const cuda::AssignPlans found = cuda::assign_plans(p, device);
+      REQUIRE((found.scores && found.again));
+      plans.push_back(found.scores->kernel), plans.push_back(found.again->kernel);
+    }
+}
+
 /// Rows taken as they are.
 void add_as_they_are(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   constexpr Shape shapes[] = {{4, 16}, {16, 16}, {16, 64}, {64, 64}, {128, 100}, {32, 256}};
@@ -207,7 +221,10 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
       add_margins(plans, type, device);
       add_fast_and_confirmed(plans, type, device);
     }
-    if (device.capability() == 90) add_producers(plans, type, device);
+    if (device.capability() == 90)
+      add_producers(plans, type, device);
+    else
+      add_slabs(plans, type, device);
     if (type == DType::float16 || type == DType::float32) add_heads(plans, type, device);
     add_once(plans, type, device);
     add_sums(plans, type, device);

@@ -18,18 +18,7 @@ constexpr int steps_at_once = registers_of_a_step * steps <= registers_for_loads
                                                                            : registers_for_loads / registers_of_a_step;
 constexpr int index_bits = bits_for(2 * chunk), tiles_at_once = steps * row_tiles * policy.parts <= 4 ? 4 : 2;
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
-#include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
-
-/// The columns 16 step + 4 t .. + 3 of a row, zeros beyond the last.
-__device__ __forceinline__ void load_four(const Element* row, int column, Element (&out)[4]) {
-#pragma unroll
-  for (int p = 0; p < 4; p += policy.vector) {
-    Piece piece{};
-    if (policy.d % 16 == 0 || column + p < policy.d) piece = *reinterpret_cast<const Piece*>(row + column + p);
-#pragma unroll
-    for (int e = 0; e < policy.vector; ++e) out[p + e] = piece.part[e];
-  }
-}
+#include "tallskinny/gemm/assign/scores/kernels/assign_quads.cuh"
 
 /// A chunk of centroids in shared memory: two registers of B for each lane, step and tile, part after part;
 /// then the origins of columns 2t, 2t + 1, four times for each tile.
@@ -94,23 +83,11 @@ __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[
       const int column = 16 * step + 4 * t;
 #pragma unroll
       for (int s = 0; s < slots; ++s) {
-        float v[4];
+        const QuadParts parts = parts_of(raw[step - begin][s], column, shifts, scale, a.squared[s], a.rest[s]);
 #pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          v[e] = centred(raw[step - begin][s][e], shifts[column + e], scale);
-          if (policy.d % 16 != 0 && column + e >= policy.d) v[e] = 0;
-          a.squared[s] = __fmaf_rn(v[e], v[e], a.squared[s]);
-        }
+        for (int p = 0; p < policy.parts; ++p)
 #pragma unroll
-        for (int pair = 0; pair < 2; ++pair) {
-          const uint32 high = halves(v[2 * pair], v[2 * pair + 1]);
-          a.part[0][s / 2][step][2 * pair + s % 2] = high;
-          const float even = v[2 * pair] - lower_half(high), odd = v[2 * pair + 1] - upper_half(high);
-          if constexpr (policy.parts == 2)
-            a.part[policy.parts - 1][s / 2][step][2 * pair + s % 2] = halves(even, odd);
-          else
-            a.rest[s] = __fmaf_rn(even, even, __fmaf_rn(odd, odd, a.rest[s]));
-        }
+          for (int pair = 0; pair < 2; ++pair) a.part[p][s / 2][step][2 * pair + s % 2] = parts.pair[p][pair];
       }
     }
   }
