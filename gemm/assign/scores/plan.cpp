@@ -155,7 +155,7 @@ ScorePlan assign_slabs_plan(const AssignProblem& p, Turn turn, index_t parts, in
   policy.steps = as_int(steps), policy.slab = as_int(slab_steps), policy.parts = as_int(parts);
   policy.row_tiles = parts == 1 && p.rows.type != DType::float64 ? 2 : 1;
   // With more tiles, whose scores are four registers for each of rows, compilers spill.
-  const int most_tiles = policy.row_tiles == 2 && (p.wide || !policy.chained()) ? 12 : 16;
+  const int most_tiles = policy.row_tiles == 1 ? 16 : !policy.chained() ? 8 : p.wide ? 12 : 16;
   policy.tiles = as_int(padded_centroids(p.k) / 8), policy.chunk = std::min(policy.tiles, most_tiles);
   policy.paired = turn == Turn::listed_rows;
   return {.kernel = plan_with("assign_slabs", policy, p, turn, device), .pairs = policy.paired};
