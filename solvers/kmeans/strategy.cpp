@@ -69,7 +69,7 @@ PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept
 
 /// Passes without a filter have scores of 8 bits then, which bounds of rows cannot use.
 bool PassStrategy::wide() const noexcept {
-  return scores_ == Scores::int8 && shape_.costs.cols >= least_columns_of_int8 && shape_.bytes;
+  return shape_.host && scores_ == Scores::int8 && shape_.costs.cols >= least_columns_of_int8 && shape_.bytes;
 }
 
 PassFilter PassStrategy::plain() const noexcept {

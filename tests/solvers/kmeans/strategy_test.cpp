@@ -49,9 +49,11 @@ TEST_CASE("the shape of the rows chooses the filter of the second pass", "[kmean
   }
 }
 
-TEST_CASE("no filter without bounds, in the first pass of pairs, or for few passes", "[kmeans]") {
+TEST_CASE("no filter without bounds, for rows that pass by, or for few passes; rows on a device have bounds", "[kmeans]") {
   PassStrategy off({.rows = 100000, .all_rows = 100000, .costs = {512, 100, {}}, .bounds = false}, Scores::int8);
   CHECK(off.choose(5, 300, 0) == PassFilter::none);
+  PassStrategy device({.rows = 100000, .all_rows = 100000, .costs = {512, 100, {}}, .host = false}, Scores::int8);
+  CHECK(device.choose(0, 300, 0) == PassFilter::rows);  // whatever the processor beside it has
   PassStrategy streamed({.rows = 100000, .all_rows = 100000, .costs = {512, 100, {}}, .in_memory = false},
                         Scores::int8);
   CHECK(streamed.choose(5, 300, 100000) == PassFilter::none);
