@@ -18,7 +18,8 @@ import time
 import numpy as np
 
 from common import NAN, Table, fastest, print_head, timed
-from kmeans_runs import Folder, from_centres, inertia, points, same, shapes_of, some_rows, tskmeans, wrong_labels
+from kmeans_runs import (Folder, from_centres, inertia, milliseconds, points, same, shapes_of, some_rows, tskmeans,
+                         wrong_labels)
 
 SHAPES = {
     "peers": "1000000x16x64,1000000x32x16,200000x128x256,50000x784x64",
@@ -226,17 +227,6 @@ def predict(o):
                 print(f"  of {o.check} rows {wrong} have a nearer centroid in float64")
 
 
-def milliseconds(work):
-    """Of work on a GPU, between two CUDA events; and its result."""
-    import torch
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    start.record()
-    result = work()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end), result
-
-
 def floor(o):
     """on a GPU beside FlashLib, milliseconds of whole runs from the same centres, with iterations that relocate
     clusters; then the worst ratio and the geometric mean. Needs torch, triton and flashlib"""
@@ -257,8 +247,7 @@ def floor(o):
                 steps = from_centres(o, folder, "--device", "cuda", name="ours")[1]
                 ours.append(([1e3 * step["seconds"] for step in steps], steps[-1]["relocated"]))
             centres = folder.read("ours-centres")
-        passes, relocated = min(ours, key=lambda run: sum(run[0]))
-        seconds, result = min(theirs, key=lambda run: run[0])
+        (passes, relocated), (seconds, result) = min(ours, key=lambda run: sum(run[0])), fastest(theirs)
         their_centres = next(r for r in result if torch.is_tensor(r) and r.shape[-2:] == (k, d)).reshape(k, d)
         ratios.append(seconds / sum(passes))
         table.row(f"{n},{d},{k}", dtype, kind, sum(passes), passes[0], statistics.median(passes), seconds, ratios[-1],

@@ -33,6 +33,17 @@ def points(kind, n, d, groups=3000, dtype=np.float32):
     return x
 
 
+def milliseconds(work):
+    """Of work on a GPU, between two CUDA events; and its result."""
+    import torch
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    result = work()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end), result
+
+
 def some_rows(x, k):
     return x[np.random.default_rng(2).choice(len(x), k, replace=False)].copy()
 

@@ -49,7 +49,7 @@ TEST_CASE("the shape of the rows chooses the filter of the second pass", "[kmean
   }
 }
 
-TEST_CASE("no filter without bounds, for rows that pass by, or for few passes; rows on a device have bounds", "[kmeans]") {
+TEST_CASE("no filter without bounds, for rows that pass by, or for few passes", "[kmeans]") {
   PassStrategy off({.rows = 100000, .all_rows = 100000, .costs = {512, 100, {}}, .bounds = false}, Scores::int8);
   CHECK(off.choose(5, 300, 0) == PassFilter::none);
   PassStrategy device({.rows = 100000, .all_rows = 100000, .costs = {512, 100, {}}, .host = false}, Scores::int8);
