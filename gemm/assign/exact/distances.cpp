@@ -64,19 +64,6 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
   for_own_distances(ctx, x, as<double>(placed), labels, chunk_rows, fetch);
 }
 
-/// The first `count` of chunks by their largest distances. A row elsewhere has `count` rows before it.
-std::vector<int> farthest_chunks(std::span<const double> largest, index_t count) {
-  std::vector<int> chunks(largest.size());
-  std::iota(chunks.begin(), chunks.end(), 0);
-  const auto end = chunks.begin() + std::min(count, std::ssize(chunks));
-  std::partial_sort(chunks.begin(), end, chunks.end(), [&](int a, int b) {
-    const double of_a = largest[static_cast<std::size_t>(a)], of_b = largest[static_cast<std::size_t>(b)];
-    return of_a > of_b || (of_a == of_b && a < b);
-  });
-  chunks.erase(end, chunks.end());
-  return chunks;
-}
-
 std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
                                    PerRow<const std::int32_t> labels, PerRow<const double> weights) {
   std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
@@ -126,7 +113,12 @@ std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, const doubl
     launch_distances(ctx, Task::largest_of_chunks, rows, std::ssize(largest),
                      {.chunk = chunk, .distances = found, .out = chunks});
     fetch_numbers<double>(ctx, largest, chunks);
-    const std::vector<int> listed = farthest_chunks(largest, count);
+    // A row of another chunk than these has `count` rows before it.
+    std::vector<FarRow> first;
+    for (std::size_t c = 0; c < largest.size(); ++c) first.push_back({largest[c], static_cast<index_t>(c), 0});
+    keep_farthest(first, count);
+    std::vector<int> listed;
+    for (const FarRow& each : first) listed.push_back(static_cast<int>(each.row));
     const PerRowArray<int> list(ctx, Space::device, listed);
     std::vector<double> of_rows(2 * listed.size() * chunk);
     const cuda::Memory out = array<double>(ctx, std::ssize(of_rows));

@@ -33,9 +33,6 @@ struct Chunk {
         origins(reinterpret_cast<const float2*>(memory + policy.factor_bytes())) {}
 };
 
-/// Tiles of a chunk; the last one may be shorter.
-__device__ __forceinline__ int tiles_of(int number) { return min(tiles - number * chunk, chunk); }
-
 /// All threads of the block fetch a chunk; asynchronous.
 __device__ __forceinline__ void fetch(unsigned char* to, const Arguments& a, int number) {
   const int present = tiles_of(number);
@@ -61,13 +58,11 @@ struct Operand {
 
 __device__ __forceinline__ void load_operand(const Rows& x, const int64 (&mine)[words], const Shift* shifts,
                                              double scale, Operand& a) {
-  const int lane = threadIdx.x % 32, t = lane % 4;
+  const int t = threadIdx.x % 4;
   int64 rows[slots];
 #pragma unroll
   for (int s = 0; s < slots; ++s) {
-    // Slot s of quad g is the row for which lane 4g + s % 4 answers; of two slots, lane 2g + s.
-    const int64 row = __shfl_sync(everyone, mine[s / 4], row_tiles == 1 ? lane / 4 * 2 + s : (lane & 28) + s % 4);
-    rows[s] = row < 0 ? 0 : row;
+    rows[s] = row_of_slot(mine, s);
     a.squared[s] = a.rest[s] = 0;
   }
 #pragma unroll
@@ -121,11 +116,7 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
         for (int r = 0; r < row_tiles; ++r) multiply(c[r], a.part[0][r][step], upper, c[r]);
       }
     }
-    const float2 origin = b.origins[4 * tile + lane % 4];
-#pragma unroll
-    for (int s = 0; s < slots; ++s)
-      found.add(s, key_of(origin.x + c[s / 2][s % 2 * 2], places, 2 * tile),
-                key_of(origin.y + c[s / 2][s % 2 * 2 + 1], places, 2 * tile + 1));
+    add_tile(found, c, b.origins[4 * tile + lane % 4], places, tile);
   }
 }
 
@@ -158,8 +149,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   const int64 count = count_of(a.selection, a.x);
   const uint32 places = a.one << index_bits;
   settle.begin();
-  for (int j = threadIdx.x; j < 16 * steps; j += policy.threads())
-    shifts[j] = shift_of(j < policy.d ? a.shift[j] : 0, a.scale);
+  set_shifts(shifts, a);
   for (int c = 0; c < (policy.resident ? chunks : 1); ++c) fetch(memory + c * Chunk::bytes, a, c);
   wait_for_copies();
   __syncthreads();

@@ -15,9 +15,6 @@ constexpr bool chained = policy.chained();
 #include "tallskinny/gemm/assign/scores/kernels/assign_best.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_quads.cuh"
 
-/// Tiles of a chunk; the last one may be shorter.
-__device__ __forceinline__ int tiles_of(int number) { return min(tiles - number * chunk, chunk); }
-
 /// The ring: stage `turn` has slab turn % slabs of chunk turn / slabs % chunks, part after part, tile after tile, two
 /// registers of B for each lane and step.
 struct Ring {
@@ -128,11 +125,7 @@ struct Scores {
 #pragma unroll
     for (int tile = 0; tile < chunk; ++tile) {
       if (tile >= present) break;
-      const float2 origin = __ldg(reinterpret_cast<const float2*>(origins + 8 * tile));
-#pragma unroll
-      for (int s = 0; s < slots; ++s)
-        found.add(s, key_of(origin.x + of[tile][s / 2][s % 2 * 2], places, 2 * tile),
-                  key_of(origin.y + of[tile][s / 2][s % 2 * 2 + 1], places, 2 * tile + 1));
+      add_tile(found, of[tile], __ldg(reinterpret_cast<const float2*>(origins + 8 * tile)), places, tile);
     }
 #pragma unroll
     for (int s = 0; s < slots; ++s) also(row[s], found.of(s, 8 * chunk * number));
@@ -148,8 +141,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   const int64 count = count_of(a.selection, a.x);
   const uint32 places = a.one << index_bits;
   settle.begin();
-  for (int j = threadIdx.x; j < 16 * steps; j += policy.threads())
-    shifts[j] = shift_of(j < policy.d ? a.shift[j] : 0, a.scale);
+  set_shifts(shifts, a);
   for (int turn = 0; turn < policy.stages - 1; ++turn) ring.fetch(a, turn);
   __syncthreads();
   const Bound bound = bound_of_parts(*a.largest, policy.d, policy.parts, chained ? steps : slab, chained ? 0 : slabs);
@@ -165,9 +157,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     Row row[slots];
 #pragma unroll
     for (int s = 0; s < slots; ++s) {
-      // Slot s of quad g is the row for which lane 4g + s % 4 answers; of two slots, lane 2g + s.
-      const int64 i = __shfl_sync(everyone, mine[s / 4], row_tiles == 1 ? lane / 4 * 2 + s : (lane & 28) + s % 4);
-      rows[s] = row_of(a.x, i < 0 ? 0 : i);
+      rows[s] = row_of(a.x, row_of_slot(mine, s));
       row[s] = {3e30f, 3e30f, 0, 0, 0, 3e30f, 0};
     }
     Raw raw;
