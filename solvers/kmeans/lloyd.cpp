@@ -13,11 +13,16 @@ namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
+/// Rows of one column in host memory are labelled in the time that reading their bounds takes.
+bool bounds_serve(const KMeansProblem& p, const LloydControl& control) {
+  return control.bounds && (p.cols() > 1 || p.source.space() == Space::device);
+}
+
 PassStrategy::Shape shape_of(const KMeansProblem& p, const LloydControl& control) {
   return {.rows = p.rows(),
           .all_rows = p.all_rows(),
           .costs = {p.cols(), p.k, Pruning::costs(p.ctx)},
-          .bounds = control.bounds,
+          .bounds = bounds_serve(p, control),
           .host = p.source.space() == Space::host,
           .in_memory = p.source.in_memory(),
           .bytes = Pruning::possible(p.ctx)};
@@ -32,7 +37,7 @@ Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydCo
       labels_(problem.filled<std::int32_t>(no_label)),
       directionless_(
           problem.beside_rows(std::vector<index_t>(problem.directionless.begin(), problem.directionless.end()))),
-      bounds_(control.bounds ? problem.rows() : 0, problem.source.space()),
+      bounds_(bounds_serve(problem, control) ? problem.rows() : 0, problem.source.space()),
       strategy_(shape_of(problem, control), control.scores) {
   if (control.max_iter == 0) phase_ = Phase::label;
 }

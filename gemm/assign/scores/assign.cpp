@@ -64,6 +64,7 @@ AssignStats assign(const Context& ctx, const AssignArguments& of) {
     return assign_device::assign_rows(ctx, of);
   }
   if (ctx.implementation == Implementation::reference) return assign_reference(of);
+  if (d == 1 && !of.x.sparse() && of.bounds.all == nullptr) return assign_line(ctx, of);
   const bool wide = of.scores == Scores::float64;
   if (of.x.sparse()) return wide ? assign_sparse<double>(ctx, of) : assign_sparse<float>(ctx, of);
   return wide ? assign_dense<double>(ctx, of) : assign_dense<float>(ctx, of);

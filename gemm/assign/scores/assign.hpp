@@ -65,6 +65,8 @@ struct AssignArguments {
 /// the sums given must belong to the labels given. Bits do not depend on threads or instruction set. Nothing
 /// of size n x k is stored. With `bounds` rows whose label they prove are not read. Bytes: n d s + 4 n;
 /// flops: 2 n d k.
+/// Dense rows of one column in host memory, without bounds, get their labels from a search among the boundaries between
+/// centroids; they are the same, also for Scores::fast. Flops: n log2 k.
 /// `settled` on a device: a pass then confirms labels, which takes less
 /// than finding them, and finds those that it could not confirm; the results are the same.
 /// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.

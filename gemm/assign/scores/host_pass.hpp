@@ -46,6 +46,8 @@ AssignStats assign_dense(const Context& ctx, const AssignArguments& of);
 std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArguments& of);
 /// Labels rows by the pairs that PairBounds leaves; it must know all of these rows.
 AssignStats assign_pairs(const Context& ctx, const AssignArguments& of);
+/// Dense rows of one column, without bounds.
+AssignStats assign_line(const Context& ctx, const AssignArguments& of);
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const AssignArguments& of);
 /// Every row against every centroid in long double: slow, plain, and what the others are tested against.
