@@ -46,7 +46,7 @@ class Line {
   [[nodiscard]] std::int32_t decide(double x) const;
 
   /// In order of their values, without copies.
-  [[nodiscard]] const std::vector<Stretch>& order() const noexcept { return order_; }
+  [[nodiscard]] const std::vector<double>& values() const noexcept { return values_; }
   /// Of these centroids.
   [[nodiscard]] const std::vector<std::int32_t>& numbers() const noexcept { return numbers_; }
 

@@ -1,5 +1,10 @@
 // One pass over rows on a device, step by step: prepare, score, settle, sum.
+#include <optional>
+
 #include "tallskinny/gemm/assign/exact/policy.hpp"
+#include "tallskinny/gemm/assign/rows/upload.hpp"
+#include "tallskinny/gemm/assign/scores/line.hpp"
+#include "tallskinny/gemm/assign/scores/line_policy.hpp"
 #include "tallskinny/gemm/assign/scores/pass_plan.hpp"
 #include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
 
@@ -34,11 +39,14 @@ class RunningPass {
     const cuda::AssignPlans& plans = p.plans;
     cuda::fill_bytes(ctx_.stream, m.counts, 0,
                      static_cast<std::size_t>(p.words(pass_.into != nullptr) + 2) * sizeof(cuda::word64));
-    cuda::launch_with<cuda::PreparePolicy>(
-        ctx_, cuda::assign_prepare_plan(p.problem, plans),
-        {c.rows, c.first_column, static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale, p.shrink,
-         p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
-         plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest, &m.counts->copies});
+    if (p.line)
+      place_line();
+    else
+      cuda::launch_with<cuda::PreparePolicy>(
+          ctx_, cuda::assign_prepare_plan(p.problem, plans),
+          {c.rows, c.first_column, static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale,
+           p.shrink, p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
+           plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest, &m.counts->copies});
     PlacedSums sums = c.sums;
     if (pass_.into != nullptr) sums.words = m.sums;
     to_ = argument_of(sums, p.d, pass_.unit, pass_.weights.data);
@@ -56,7 +64,9 @@ class RunningPass {
 
   /// Labels of the rows that scores decide, marks of others.
   void score() {
-    if (pass_.over == Over::active_rows)
+    if (plan_.line)
+      score_line();
+    else if (pass_.over == Over::active_rows)
       open_ = pass_.active->of_part(part_);
     else if (plan_.chooses)
       score_chosen();
@@ -68,6 +78,7 @@ class RunningPass {
   void settle() {
     const PassMemory& m = memory_;
     const cuda::AssignPlans& plans = plan_.plans;
+    if (plan_.line) return;
     if (plan_.pairs_first && !plan_.fast) decide(gather(m.pair_marks, &m.counts->of_two), nullptr, true);
     if (plans.scores && !plan_.fast && pass_.over != Over::active_rows) open_ = gather(m.marks, &m.counts->rescored);
     if (plan_.chooses && !plans.again) return decide(open_, nullptr, true);  // from the lists
@@ -104,6 +115,25 @@ class RunningPass {
     if (pass_.over != Over::with_margin) return {};
     return {pass_.active->margin(), plan_.as_are ? static_cast<float>(plan_.origin.offset * 1.001) : 0,
             static_cast<float>(plan_.origin.unit)};
+  }
+
+  /// Centroids of one column in their order, which the host finds.
+  void place_line() {
+    Matrix<double> centroids = Matrix<double>::zeros(plan_.k, 1);
+    fetch_numbers<double>(ctx_, {centroids.data(), static_cast<std::size_t>(plan_.k)}, pass_.centroids.rows);
+    line_.emplace(centroids.cview(), pass_.moments);
+    const std::size_t count = line_->values().size();
+    cuda::copy_bytes(ctx_.stream, memory_.columns, line_->values().data(), count * sizeof(double));
+    cuda::copy_bytes(ctx_.stream, memory_.numbers, line_->numbers().data(), count * sizeof(std::int32_t));
+  }
+  void score_line() {
+    const PassPlan& p = plan_;
+    cuda::launch_with<cuda::LinePolicy>(
+        ctx_,
+        cuda::warps_plan("assign_line", cuda::LinePolicy{pass_.x.type()}, cuda::ceil_div(p.n, 32),
+                         ctx_.stream.device()),
+        {rows_, memory_.columns, memory_.numbers, static_cast<int>(line_->values().size()), p.shrink,
+         p.scale / p.shrink, pass_.labels.data, to_, memory_.counts});
   }
 
   /// As score() of all rows, with the centroids that may be nearest.
@@ -187,7 +217,8 @@ class RunningPass {
   cuda::RowsArgument rows_;
   cuda::SumsArgument to_;
   cuda::ChosenArgument chosen_;
-  cuda::Selection open_;  ///< rows that scores left open; every row if there were none
+  std::optional<assign_detail::Line> line_;  ///< what is copied from it may be under way
+  cuda::Selection open_;                     ///< rows that scores left open; every row if there were none
 };
 
 AssignStats run(const Context& ctx, DevicePass pass, std::size_t part) {

@@ -22,6 +22,7 @@ struct PassPlan {
   bool fast, adds;
   cuda::AssignProblem problem;
   cuda::AssignPlans plans;
+  bool line;         ///< centroids in their order tell labels, without scores
   bool chooses;      ///< of the centroids
   bool as_are;       ///< rows are taken as they are
   bool pairs_first;  ///< scores of all rows leave pairs of centroids
@@ -38,6 +39,7 @@ struct PassPlan {
         adds(pass.into != nullptr || pass.centroids.sums.words != nullptr),
         problem(problem_of(pass)),
         plans(cuda::assign_plans(problem, ctx.stream.device())),
+        line(cuda::takes_line(problem)),
         chooses(pass.chooser != nullptr && choose(ctx, pass.chooser->bounded())),
         as_are(plans.scores && plans.scores->as_are),
         pairs_first(plans.scores && plans.scores->pairs && pass.over == Over::every_row),
@@ -87,7 +89,7 @@ struct PassMemory {
   index_t* list;         ///< of these, and later the order of moves
   cuda::Pair* pairs;
   std::uint32_t *pair_marks, *listed_marks;
-  std::int32_t *moves, *before, *candidates;
+  std::int32_t *moves, *before, *candidates, *numbers;
   std::uint32_t* places;
 
   PassMemory(const cuda::Stream& stream, const PassPlan& plan, bool own_sums) {
@@ -110,6 +112,7 @@ struct PassMemory {
     take(zeros, p.words(own_sums) + 2);
     counts = reinterpret_cast<PassCounts*>(zeros), sums = zeros + counters;
     largest = reinterpret_cast<cuda::Largest*>(zeros + p.words(own_sums));
+    take(numbers, p.line ? p.k : 0);
     take(columns, padded * p.d), take(half_norms, padded), take(origins, padded);
     take(plain_origins, p.as_are ? padded : 0);
     take(negated, scores ? padded * std::max(plans.steps * 32, 2 * p.d) : 0);

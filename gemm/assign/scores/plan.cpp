@@ -245,6 +245,11 @@ ScorePlan assign_producers_plan(const AssignProblem& p, const AssignPlans& plans
   return plan;
 }
 
+bool takes_line(const AssignProblem& p) noexcept {
+  constexpr index_t few_centroids = 128;  // that assign_narrow meets without being told their order
+  return p.rows.d == 1 && p.k > few_centroids;
+}
+
 AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   constexpr index_t most_steps = 8;        // of a row in registers
   constexpr index_t many_products = 4000;  // centroids times steps
@@ -253,7 +258,7 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   of_listed.margin = false;
   AssignPlans plans;
   plans.padded = padded_centroids(p.k);
-  if (!p.rows.plain) return plans;
+  if (!p.rows.plain || takes_line(p)) return plans;
   plans.confirms = p.settled && p.k > few_centroids && column_steps(p.rows.d) <= 4;
   plans.scores = assign_single_plan(p, plans.confirms, device);
   if (!plans.scores) {

@@ -47,6 +47,8 @@ struct AssignPlans {
   index_t chunk = 0;                 ///< centroids that lie together, 0 for the fragments of assign_scores
 };
 [[nodiscard]] AssignPlans assign_plans(const AssignProblem& problem, const DeviceInfo& device);
+/// Whether assign/scores/kernels/assign_line.cuh takes the place of scores.
+[[nodiscard]] bool takes_line(const AssignProblem& problem) noexcept;
 /// assign/scores/kernels/assign_prepare.cuh
 [[nodiscard]] KernelPlan assign_prepare_plan(const AssignProblem& problem, const AssignPlans& plans);
 

@@ -123,6 +123,22 @@ void check(const Case& c) {
 
 }  // namespace
 
+TEMPLATE_TEST_CASE("on a device, one column in the order of centroids", "[assign][sanitize][gpu]", double, float,
+                   float16) {
+  check<TestType>({5000, 1, 129});
+  check<TestType>({5000, 1, 2000, 0, 1, 64});  // ties and copies
+  check<TestType>({3001, 1, 300, 0.25, 1, 512, true, 3, false, true});
+  check<TestType>({3001, 1, 300, 0, 1, 512, false, 0, true, true, true});
+  check<TestType>({900, 1, 900, 100, 1e-3, 512, false, 0, false, false, false, true});
+}
+
+TEST_CASE("on a device, one column at the ends of the range", "[assign][sanitize][gpu]") {
+  check<double>({3000, 1, 400, 0, 1e300, 1 << 20});
+  check<double>({3000, 1, 400, 0, 1e-310, 1 << 20});
+  check<double>({3000, 1, 400, 1e9, 1e-6, 1 << 20});
+  check<double>({300000, 1, 50000, 0, 1, 1 << 20});
+}
+
 TEMPLATE_TEST_CASE("on a device, labels and sums are those of the host, bit for bit", "[assign][sanitize][gpu]", double,
                    float, float16, bfloat16) {
   check<TestType>({0, 3, 2});

@@ -2,6 +2,7 @@
 #include "tallskinny/gemm/assign/exact/policy.hpp"
 #include "tallskinny/gemm/assign/rows/plan.hpp"
 #include "tallskinny/gemm/assign/scores/heads_plan.hpp"
+#include "tallskinny/gemm/assign/scores/line_policy.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
 #include "tallskinny/gemm/assign/scores/policy.hpp"
 #include "tallskinny/gemm/assign/scores/prepare_policy.hpp"
@@ -174,6 +175,7 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
 void add_once(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   plans.push_back(cuda::warps_plan("assign_decide", cuda::DecidePolicy{type}, 1000, device));
   plans.back().budget.shared_bytes = cuda::DecidePolicy::shared_bytes;
+  plans.push_back(cuda::warps_plan("assign_line", cuda::LinePolicy{type}, 1000, device));
   plans.push_back(cuda::warps_plan("assign_gather", cuda::GatherPolicy{}, 1000, device));
   plans.push_back(cuda::warps_plan("assign_verify", cuda::VerifyPolicy{type}, 1000, device));
   using Round = cuda::MomentsRound;

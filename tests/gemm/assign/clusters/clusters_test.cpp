@@ -47,6 +47,23 @@ TEST_CASE("no centroid moves while a cluster is weightless", "[assign]") {
   CHECK_THROWS_AS(clusters.place(Matrix<double>(3, 3)), Error);
 }
 
+TEST_CASE("a pass over one column on a device starts one kernel where centroids are many", "[assign][cuda]") {
+  Context ctx{.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_80"))};
+  const DeviceMatrix<float> x(ctx.stream, 100000, 1);
+  const std::vector<float> few = {0.5F, -1, 2};
+  const auto moments = column_moments({}, Rows(HostView<const float>(few.data(), 3, 1)));
+  const FixedPoint unit(moments.reach, 1, 100000);
+  PerRowArray<std::int32_t> labels(ctx, Space::device, 100000, 0xff);
+  for (const auto& [k, family] : {std::pair<index_t, std::string_view>{1000, "assign_line"}, {16, "assign_narrow"}}) {
+    Clusters clusters(ctx, Space::device, moments, unit, Matrix<double>::zeros(k, 1));
+    ctx.stream.rehearsal()->kernels.clear();
+    (void)clusters.assign(Rows(ctx.stream, x.cview()), Scores::float32, labels.view(), {}, Clusters::Sums::move);
+    const auto& kernels = ctx.stream.rehearsal()->kernels;
+    CHECK(std::any_of(kernels.begin(), kernels.end(), [&](const auto& plan) { return plan.family == family; }));
+    if (k == 1000) CHECK(kernels.size() == 1);
+  }
+}
+
 TEST_CASE("an iteration on a device starts one kernel more than its pass", "[assign][cuda]") {
   Context ctx{.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"))};
   const Clustered of({100, 3, 4});  // moments of rows that a rehearsal need not have

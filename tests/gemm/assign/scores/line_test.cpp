@@ -130,7 +130,7 @@ TEST_CASE("one column: most labels of rows between centroids are certain", "[ass
   for (index_t m = 0; m < k; ++m) c(m, 0) = 2 * static_cast<double>(m) / k - 1 + 1e-7;
   const auto moments = column_moments({}, Rows(x.cview()));
   const assign_detail::Line line(c.cview(), moments);
-  REQUIRE(line.order().size() == static_cast<std::size_t>(k));
+  REQUIRE(line.values().size() == static_cast<std::size_t>(k));
   for (index_t i = 0; i < n; ++i) {
     const auto value = static_cast<double>(x(i, 0));
     const std::int32_t label = line.find(value);
