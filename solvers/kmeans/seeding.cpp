@@ -76,10 +76,12 @@ std::vector<index_t> choose(const KMeansProblem& p, Potential<S>& potential, boo
       uniforms[at(q)] = random.uniform(static_cast<std::uint64_t>(have * trials + q));
     const std::vector<index_t> drawn = potential.draw(uniforms);
     p.load_rows(drawn, candidates.view());
-    const std::vector<double> totals = potential.totals_with(candidates.cview());
+    const bool equal = !(potential.total() > 0);  // every row is a centre: no candidate lowers that
+    const std::vector<double> totals =
+        equal ? std::vector<double>(at(trials)) : potential.totals_with(candidates.cview());
     const auto best = std::min_element(totals.begin(), totals.end()) - totals.begin();
     std::copy_n(candidates.data() + best * p.cols(), p.cols(), centers.data() + have * p.cols());
-    potential.lower(candidates.cview().rows(best, 1));
+    if (!equal) potential.lower(candidates.cview().rows(best, 1));
     all.push_back(drawn[at(best)]);
   }
   return all;

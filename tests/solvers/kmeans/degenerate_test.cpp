@@ -66,6 +66,20 @@ TEST_CASE("one cluster, and as many as points", "[kmeans]") {
   CHECK(test::kmeans({}, Rows(single.view()), o).inertia == 0);
 }
 
+TEST_CASE("one feature, and as many clusters as points, of which most are copies", "[kmeans]") {
+  Matrix<float> x(3000, 1);
+  std::set<float> values;
+  for (index_t i = 0; i < x.rows(); ++i) values.insert(x(i, 0) = static_cast<float>(i * i % 523) / 7);
+  for (const KMeansInit init : {KMeansInit::plus_plus, KMeansInit::parallel, KMeansInit::random}) {
+    KMeansOptions o{.clusters = x.rows(), .init = init};
+    const KMeansResult r = test::kmeans({}, Rows(x.view()), o);
+    CHECK(r.inertia == 0);
+    CHECK(r.distinct == std::ssize(values));
+    for (index_t i = 0; i < x.rows(); ++i)
+      REQUIRE(r.centers(r.labels[static_cast<std::size_t>(i)], 0) == static_cast<double>(x(i, 0)));
+  }
+}
+
 TEST_CASE("one feature, constant features, signed zeros and small numbers", "[kmeans]") {
   Matrix<double> line(9, 1);
   for (index_t i = 0; i < 9; ++i) line(i, 0) = static_cast<double>(i / 3) * 10 + static_cast<double>(i % 3);
