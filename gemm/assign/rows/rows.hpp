@@ -68,6 +68,13 @@ class Rows {
     return r;
   }
 
+  /// The same rows, which are fetched by another stream of their device; rows in host memory stay as they are.
+  [[nodiscard]] Rows on(const cuda::Stream& stream) const {
+    Rows r = *this;
+    if (on_device()) r.stream_ = stream;
+    return r;
+  }
+
   [[nodiscard]] index_t rows() const noexcept { return rows_; }
   [[nodiscard]] index_t cols() const noexcept { return cols_; }
   [[nodiscard]] DType type() const noexcept { return type_; }

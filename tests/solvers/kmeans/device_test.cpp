@@ -2,6 +2,7 @@
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/solvers/kmeans/batch.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 
@@ -290,4 +291,16 @@ TEST_CASE("on a device, heads serve several ranks, and rows of fewer dimensions 
   CHECK(labels == one.labels);
   CHECK(solvers::verify(ctx, Rows(ctx.stream, there.cview()), one.centers.cview(), one.labels,
                         solvers::KMeansMetric::euclidean, 5000) == 0);
+}
+
+TEST_CASE("a batch of problems on a device has the results of single calls there", "[kmeans][gpu]") {
+  constexpr index_t batch = 20;
+  const Both<float> both({batch * 3000, 6, 12});
+  const auto problems = solvers::equal_blocks(both.there, batch);
+  for (const KMeansInit init : {KMeansInit::random, KMeansInit::plus_plus}) {
+    KMeansOptions o{.clusters = 40, .init = init, .max_iter = 15, .seed = 3};
+    const auto found = solvers::kmeans_batch(both.ctx, problems, o);
+    for (std::size_t b = 0; b < found.size(); ++b, ++o.seed)
+      test::expect_same(found[b], solvers::kmeans(both.ctx, problems[b], o));
+  }
 }
