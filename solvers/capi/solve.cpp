@@ -5,6 +5,7 @@
 #include "tallskinny/solvers/driver/eigs.hpp"
 #include "tallskinny/solvers/driver/eigsh.hpp"
 #include "tallskinny/solvers/driver/svds.hpp"
+#include "tallskinny/solvers/kmeans/batch.hpp"
 
 namespace {
 
@@ -134,6 +135,24 @@ std::span<const double> weights_of(const ts_kmeans_options& o, const Rows& rows)
   return {o.weights, at(rows.rows())};
 }
 
+solvers::KMeansOptions kmeans_options(const ts_kmeans_options& o, const Rows& points) {
+  solvers::KMeansOptions kmeans;
+  kmeans.tol = o.tol, kmeans.seed = o.seed, kmeans.max_iter = o.max_iter, kmeans.n_init = o.n_init;
+  kmeans.metric = metric_of(o), kmeans.weights = weights_of(o, points);
+  if (o.centers != nullptr) kmeans.init = solvers::KMeansInit::given, kmeans.centers = centers_of(*o.centers);
+  if (o.progress != nullptr)
+    kmeans.on_progress = [o](const solvers::KMeansProgress& p) {
+      return o.progress(o.user, static_cast<double>(p.iteration) / o.max_iter, p.iteration, o.max_iter) == 0;
+    };
+  return kmeans;
+}
+
+void fill_clusters(ts_result& r, const solvers::KMeansResult& found) {
+  r.converged = r.complete = found.converged(), r.reason = solvers::verdict(found);
+  r.numbers = {{TS_INERTIA, found.inertia}, {TS_ITERATIONS, static_cast<double>(found.n_iter)}};
+  r.add(TS_LABELS, found.labels), r.add(TS_CENTERS, found.centers);
+}
+
 }  // namespace
 
 void ts_solve_options_init(ts_solve_options* o) {
@@ -210,22 +229,28 @@ ts_status ts_kmeans(ts_context* ctx, const ts_matrix* rows, int64_t k, const ts_
                     ts_result** out) {
   return capi::guarded([&] {
     expect_handles(ctx, rows, out);
-    const auto o = taken(options, ts_kmeans_options_init);
     const Rows points = rows_of(*rows);
-    solvers::KMeansOptions kmeans;
-    kmeans.tol = o.tol, kmeans.seed = o.seed, kmeans.max_iter = o.max_iter, kmeans.n_init = o.n_init;
-    kmeans.metric = metric_of(o), kmeans.weights = weights_of(o, points);
-    if (o.centers != nullptr) kmeans.init = solvers::KMeansInit::given, kmeans.centers = centers_of(*o.centers);
-    if (o.progress != nullptr)
-      kmeans.on_progress = [o](const solvers::KMeansProgress& p) {
-        return o.progress(o.user, static_cast<double>(p.iteration) / o.max_iter, p.iteration, o.max_iter) == 0;
-      };
-    *out =
-        handle_of(solvers::kmeans(ctx->ctx, points, k, kmeans), [](ts_result& r, const solvers::KMeansResult& found) {
-          r.converged = r.complete = found.converged(), r.reason = solvers::verdict(found);
-          r.numbers = {{TS_INERTIA, found.inertia}, {TS_ITERATIONS, static_cast<double>(found.n_iter)}};
-          r.add(TS_LABELS, found.labels), r.add(TS_CENTERS, found.centers);
-        });
+    const auto kmeans = kmeans_options(taken(options, ts_kmeans_options_init), points);
+    *out = handle_of(solvers::kmeans(ctx->ctx, points, k, kmeans), fill_clusters);
+  });
+}
+
+ts_status ts_kmeans_batch(ts_context* ctx, const ts_matrix* const* rows, int64_t batch, int64_t k,
+                          const ts_kmeans_options* options, ts_result** out) {
+  return capi::guarded([&] {
+    expect_handles(ctx, rows, out);
+    std::vector<Rows> problems;
+    for (int64_t b = 0; b < batch; ++b) {
+      expect_handles(ctx, rows[b], out);
+      problems.push_back(rows_of(*rows[b]));
+    }
+    expects(!problems.empty(), "a batch must have at least 1 problem");
+    auto kmeans = kmeans_options(taken(options, ts_kmeans_options_init), problems.front());
+    kmeans.clusters = k;
+    std::vector<std::unique_ptr<ts_result>> handles;
+    for (auto& found : solvers::kmeans_batch(ctx->ctx, problems, kmeans))
+      handles.emplace_back(handle_of(std::move(found), fill_clusters));
+    for (auto& handle : handles) *out++ = handle.release();
   });
 }
 

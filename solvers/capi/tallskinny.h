@@ -109,6 +109,11 @@ TS_API void ts_kmeans_options_init(ts_kmeans_options *options);
 /* k clusters of real rows, dense or sparse. */
 TS_API ts_status ts_kmeans(ts_context *ctx, const ts_matrix *rows, int64_t k, const ts_kmeans_options *options,
                            ts_result **out);
+/* The same for `batch` matrices of one shape and type, of which some may be one matrix; out gets as many results, those
+ * of ts_kmeans with the seeds seed, seed + 1, ... Weights count for all of them alike; centers may have k rows for each.
+ * Each problem has a thread of its own. `progress` is called from several threads, one at a time. */
+TS_API ts_status ts_kmeans_batch(ts_context *ctx, const ts_matrix *const *rows, int64_t batch, int64_t k,
+                                 const ts_kmeans_options *options, ts_result **out);
 /* The nearest of float64 centers for each row, by distance: TS_LABELS and TS_INERTIA. */
 TS_API ts_status ts_predict(ts_context *ctx, const ts_matrix *rows, const ts_matrix *centers, ts_result **out);
 /* As the options of the run that found the centers say: cosine and weights count. They may be null. */

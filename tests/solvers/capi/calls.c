@@ -107,6 +107,52 @@ static void release(DLManagedTensor *self) {
   free(self);
 }
 
+static int64_t calls;
+static int count_calls(void *user, double fraction, int64_t done, int64_t wanted) {
+  (void)user, (void)fraction, (void)done, (void)wanted;
+  ++calls;
+  return 0;
+}
+
+static void batch_of_clusters(void) {
+  static float points[3 * N];
+  static int64_t shape[2] = {N, 1};
+  const ts_matrix *rows[4];
+  ts_matrix *made[3];
+  ts_result *found[4], *alone;
+  ts_kmeans_options o;
+  double inertia, of_alone;
+  int b, i;
+  for (i = 0; i < 3 * N; ++i) points[i] = (float)(i * 7919 % 1009);
+  for (b = 0; b < 3; ++b) {
+    DLManagedTensor *t = calloc(1, sizeof *t);
+    t->dl_tensor.data = points + b * N, t->dl_tensor.device.device_type = kDLCPU, t->dl_tensor.ndim = 2;
+    t->dl_tensor.dtype.code = kDLFloat, t->dl_tensor.dtype.bits = 32, t->dl_tensor.dtype.lanes = 1;
+    t->dl_tensor.shape = shape, t->deleter = release;
+    EXPECT(ts_matrix_from_dlpack(t, &made[b]) == TS_OK);
+    rows[b] = made[b];
+  }
+  rows[3] = made[0]; /* once more, with another seed */
+  ts_kmeans_options_init(&o);
+  o.seed = 5, o.progress = count_calls;
+  EXPECT(ts_kmeans_batch(ctx, rows, 4, 6, &o, found) == TS_OK);
+  EXPECT(calls > 0);
+  for (b = 0; b < 4; ++b) {
+    o.seed = 5 + (uint64_t)b;
+    EXPECT(ts_kmeans(ctx, rows[b], 6, &o, &alone) == TS_OK);
+    EXPECT(ts_result_number(found[b], TS_INERTIA, &inertia) == TS_OK);
+    EXPECT(ts_result_number(alone, TS_INERTIA, &of_alone) == TS_OK && of_alone == inertia && inertia > 0);
+    for (i = 0; i < 6; ++i) EXPECT(value(found[b], TS_CENTERS, i) == value(alone, TS_CENTERS, i));
+    ts_result_destroy(alone), ts_result_destroy(found[b]);
+  }
+  EXPECT(ts_kmeans_batch(ctx, rows, 0, 6, NULL, found) == TS_INVALID_ARGUMENT);
+  EXPECT(ts_kmeans_batch(ctx, rows, 4, N + 1, NULL, found) == TS_INVALID_ARGUMENT);
+  EXPECT(strstr(ts_last_error(), "of the batch") != NULL);
+  rows[1] = NULL;
+  EXPECT(ts_kmeans_batch(ctx, rows, 4, 6, NULL, found) == TS_INVALID_ARGUMENT);
+  for (b = 0; b < 3; ++b) ts_matrix_destroy(made[b]);
+}
+
 static void clusters(void) {
   static float points[2 * N];
   static double centers[4] = {0, 0, 8, 0};
@@ -140,6 +186,8 @@ static void clusters(void) {
   EXPECT(ts_kmeans(ctx, rows, N + 1, NULL, &r) == TS_INVALID_ARGUMENT);
   ts_matrix_destroy(rows), ts_matrix_destroy(given);
   EXPECT(released == 1);
+  batch_of_clusters();
+  EXPECT(released == 4);
 }
 
 int main(void) {
