@@ -81,15 +81,11 @@ solvers::MachineMemory memory_of(const Context& ctx) {
 }
 
 /// Told of the points once they are read, or their reader is at their beginning.
-void describe_points(const Job& job, const io::Description& described, bool in_host, Outcome& out) {
-  const auto& [points, console] = std::tie(job.points, job.console);
+void describe_points(const Job& job, const io::Description& described, Outcome& out) {
+  const auto& points = job.points;
   const solvers::RowSource& rows = points->here();
   out.points = points.in_host() != nullptr ? points.in_host()->description : described;
   out.points.rows = all_rows(job.ctx, rows.rows()), out.points.cols = rows.cols(), out.points.type = rows.type();
-  if (points->streamed() != nullptr && job.o.init == "k-means++" && !out.predicted &&
-      solvers::seeding_sample(out.points.rows, rows.cols(), job.start.k) == 0)
-    console.note("k-means++ reads the points " + std::string(in_host ? "" : "from their file ") +
-                 "twice for each centre: --init 'k-means||' needs fewer passes");
 }
 
 /// Files and the result on standard output. Ranks call it together, and the first of them speaks.
@@ -232,7 +228,7 @@ int run(ProgramOptions o, const app::Ranks& ranks) {
   out.read_seconds = watch.seconds();
   console.restart_progress();
   reading.reset();
-  describe_points(job, described, place.in_host, out);
+  describe_points(job, described, out);
   find(job, out);
   if (labels || (!o.read.table.labels.empty() && described.convention == "CSV"))
     out.known = compare_with_known(ctx, out.points, labels, read, out.found);

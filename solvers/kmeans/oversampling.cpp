@@ -36,7 +36,6 @@ std::vector<double> weights_by_number(const KMeansProblem& p, const PerRowArray<
 }
 
 /// The rounds of k-means||, among all rows or a sample of them.
-template <class S>
 class Oversampling {
  public:
   Oversampling(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream)
@@ -68,15 +67,16 @@ class Oversampling {
 
  private:
   void take_sample(std::uint64_t round, double size) {
-    sample_.emplace(p_, all_, Random(seed_, stream_ + Purpose::samples_of_rounds + round),
-                    Random(seed_, stream_ + Purpose::even_samples + round), size);
-    in_sample_ = sample_->problem().template filled<std::int32_t>(0);
+    sample_.emplace(p_, all_, CandidateSample::Factors{size / 2 / all_.total(), size / 2 / p_.total_weight()},
+                    Random(seed_, stream_ + Purpose::samples_of_rounds + round),
+                    Random(seed_, stream_ + Purpose::even_samples + round));
+    in_sample_ = sample_->problem().filled<std::int32_t>(0);
     at_first_ = sample_->potential().total();
   }
 
   /// One round.
   void pick(const Random& random) {
-    Potential<S>& potential = sample_ ? sample_->potential() : all_;
+    Potential& potential = sample_ ? sample_->potential() : all_;
     if (!(potential.total() > 0)) return;
     const std::vector<index_t> more =
         potential.keep(oversampling * static_cast<double>(p_.k) / potential.total(), random.philox());
@@ -107,27 +107,14 @@ class Oversampling {
 
   const KMeansProblem& p_;
   std::uint64_t seed_, stream_;
-  Potential<S> all_;
+  Potential all_;
   PerRowArray<std::int32_t> nearest_;  ///< of each row, among the first met_ of those picked
   std::vector<index_t> picked_;
   index_t met_ = 0;
-  std::optional<CandidateSample<S>> sample_;
+  std::optional<CandidateSample> sample_;
   PerRowArray<std::int32_t> in_sample_;  ///< of each of its rows, where it was taken before all rows met more than one
   double at_first_ = 0;                  ///< potential of the sample
 };
-
-/// k-means++ on them.
-template <class S>
-Matrix<double> choose_kept(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, const Kept& kept_rows,
-                           const Chosen& chosen) {
-  const index_t count = std::ssize(kept_rows.rows);
-  const auto beside = p.rows_as<S>(kept_rows.rows);
-  const RowsInMemory candidates(rows_of<S>(p.ctx, beside.view(), count, p.cols()));
-  const Context here = alone(p.ctx);
-  KMeansProblem reduced{here, candidates, {}, kept_rows.weights, p.k};
-  reduced.find_moments();
-  return seed_plus_plus(reduced, seed, stream, {}, chosen);
-}
 
 }  // namespace
 
@@ -139,17 +126,17 @@ index_t rounds_sample(index_t rows, index_t cols, index_t clusters) {
 }
 
 Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
-  const bool wide = p.source.type() == DType::float64;
-  const Kept kept_rows =
-      wide ? Oversampling<double>(p, seed, stream).keep(chosen) : Oversampling<float>(p, seed, stream).keep(chosen);
+  const Kept kept_rows = Oversampling(p, seed, stream).keep(chosen);
   if (std::ssize(kept_rows.rows) <= p.k) {
     Matrix<double> rows(std::ssize(kept_rows.rows), p.cols());
     p.load_rows(kept_rows.rows, rows.view());
     return seed_plus_plus(p, seed, stream, rows.cview(), chosen);
   }
-  // Products of rows with scales are no numbers of float32.
-  return wide || !p.scale.empty() ? choose_kept<double>(p, seed, stream, kept_rows, chosen)
-                                  : choose_kept<float>(p, seed, stream, kept_rows, chosen);
+  const CopiedRows candidates(p, kept_rows.rows);
+  const Context here = alone(p.ctx);
+  KMeansProblem reduced{here, candidates.rows(), {}, kept_rows.weights, p.k};
+  reduced.find_moments();
+  return seed_plus_plus(reduced, seed, stream, {}, chosen);
 }
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

@@ -8,9 +8,8 @@
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/compile_ahead.hpp"
 #include "tallskinny/solvers/kmeans/axes.hpp"
+#include "tallskinny/solvers/kmeans/candidate_sample_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
-#include "tallskinny/solvers/kmeans/potential_detail.hpp"
-#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -19,43 +18,36 @@ namespace {
 using namespace kmeans_detail;
 
 /// use(a sample of so many rows).
-template <class S, class Use>
+template <class Use>
 void on_sample(const KMeansProblem& p, index_t size, const Use& use) {
-  const DeviceMatrix<S> values(p.ctx.stream, size, p.cols());
-  const RowsInMemory rows(Rows(p.ctx.stream, values.cview()));
+  const CopiedRows values(p, std::vector<index_t>(at(size), 0));
   const std::vector<double> weights(at(size), 1.0);
-  KMeansProblem of_sample{p.ctx, rows, {}, weights, p.k, {}, p.moments};
+  KMeansProblem of_sample{p.ctx, values.rows(), {}, weights, p.k, {}, p.moments};
   of_sample.place_weights();
   use(of_sample);
 }
 
 /// k-means++ on rows in memory, a sample of them, and centres chosen from it.
-template <class S>
 void rehearse_seeding(const KMeansProblem& p) {
-  const auto zeros = [&](index_t rows) { return Matrix<double>::zeros(rows, p.cols()); };
-  Potential<S> potential(p);
-  potential.lower(zeros(1).cview());
+  Potential potential(p);
+  potential.lower(Matrix<double>::zeros(1, p.cols()).cview());
   (void)potential.keep(1, Philox{});
   const std::vector<index_t> one{0};
   (void)potential.squared(one);
   Matrix<double> row(1, p.cols());
   p.load_rows(one, row.view());
-  (void)p.rows_as<S>(one);
-  const index_t size = seeding_sample(p.rows(), p.cols(), p.k), trials = seeding_trials(p.k);
-  if (size == 0) return;
+  const index_t size = seeding_sample(p.rows(), p.cols(), p.k);
   if (const index_t more = size / seeding_rows_for_each; 1 + more < p.k)
     potential.lower(std::vector<index_t>(at(more), 0));
-  on_sample<S>(p, size, [&](const KMeansProblem& of_sample) {
-    Potential<S> candidates(of_sample);
-    for (const index_t have : {index_t{1}, p.k - 1})  // one by one, and in batches
-      (void)candidates.choose({trials, 1, 0, Philox{}, static_cast<std::uint64_t>(have * trials)});
+  on_sample(p, size, [&](const KMeansProblem& of_sample) {
+    Potential candidates(of_sample);
+    (void)candidates.choose({seeding_trials(p.k), 1, 0, Philox{}, 0});
   });
 }
 
 /// The candidates of a round of k-means||: about so many, for which two kernels may serve.
-template <class S>
 void rehearse_rounds(const KMeansProblem& p) {
-  Potential<S> potential(p);
+  Potential potential(p);
   auto nearest = p.filled<std::int32_t>(no_label);
   const double expected = static_cast<double>(p.k) / 2;
   for (const double apart : {-2.0, 2.0}) {
@@ -108,12 +100,11 @@ void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, 
       } else {
         p.moments = *moments;
       }
-      using S = std::conditional_t<std::is_same_v<T, double>, double, float>;
       const bool rounds = options.init == KMeansInit::parallel;
-      if (rounds) rehearse_rounds<S>(p);
+      if (rounds) rehearse_rounds(p);
       if (const index_t size = rounds_sample(p.rows(), p.cols(), p.k); rounds && size < p.rows())
-        on_sample<S>(p, size, [](const KMeansProblem& of_sample) { rehearse_rounds<S>(of_sample); });
-      if (rounds || options.init == KMeansInit::plus_plus) rehearse_seeding<S>(p);
+        on_sample(p, size, [](const KMeansProblem& of_sample) { rehearse_rounds(of_sample); });
+      if (rounds || options.init == KMeansInit::plus_plus) rehearse_seeding(p);
       rehearse_passes(p, all, options);
     });
   });

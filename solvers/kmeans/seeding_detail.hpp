@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
@@ -19,7 +20,7 @@ using Chosen = std::function<void(index_t)>;
 inline constexpr index_t seeding_rows_for_each = 16;
 /// Draws for each of k centres, the best of which is taken.
 [[nodiscard]] inline index_t seeding_trials(index_t k) {
-  return 2 + static_cast<index_t>(std::log(static_cast<double>(k)));
+  return std::min(most_trials, 2 + static_cast<index_t>(std::log(static_cast<double>(k))));
 }
 
 /// These numbers as `count` rows.

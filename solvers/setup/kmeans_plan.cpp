@@ -32,7 +32,7 @@ struct Needs {
   const PointsShape& points;
   std::uint64_t n = static_cast<std::uint64_t>(points.rows), d = static_cast<std::uint64_t>(points.cols);
   std::uint64_t clusters = static_cast<std::uint64_t>(o.clusters), kd = clusters * d;
-  std::uint64_t number = points.type == DType::float64 ? 8 : 4;  ///< bytes of a distance
+  std::uint64_t number = points.type == DType::float64 ? 8 : 4;  ///< bytes of a copied coordinate
   bool clustering = !uses.predicts, cosine = o.metric == KMeansMetric::cosine;
   bool two_level = o.algorithm == KMeansAlgorithm::two_level;
   bool on_sample = clustering && takes_sample(o, points.rows, std::max<index_t>(1, o.clusters));
@@ -99,8 +99,8 @@ Uses device_memory(const Needs& s, bool in_blocks) {
   Uses uses = {{"points", s.points.bytes}, {"labels", 4 * s.n}};
   if (s.iterates) uses.push_back({"clusters", 32 * s.kd + 88 * s.clusters});
   if (s.uses.weighted) uses.push_back({"weights", 8 * s.n});
-  // Distances in float32 or float64, and which candidate is nearest.
-  if (s.draws && !s.two_level) uses.push_back({"first centres", (s.number + 4) * s.iterated + 2 * s.sampled});
+  // Distances, and which candidate is nearest.
+  if (s.draws && !s.two_level) uses.push_back({"first centres", 12 * s.iterated + 2 * s.sampled});
   for (const MemoryUse& use : copies(s)) uses.push_back(use);
   // Centres as they are given and as kernels want them, sums, and a distance for each of so many points.
   constexpr std::uint64_t distances_at_once = std::uint64_t{1} << 24;

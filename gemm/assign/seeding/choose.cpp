@@ -17,32 +17,37 @@ constexpr std::int32_t no_number = -1;  // of a candidate
 ChosenRows choose_rows(BatchedChoices& batches, const Choosing& how) {
   ChosenRows chosen;
   const auto centers = static_cast<index_t>(how.first_number) / how.trials;
-  const auto most = [&] { return std::max(how.trials, batches.most_draws(centers + std::ssize(chosen.rows))); };
-  // Centres so far tell about how many choices leave most of the potential.
-  index_t at_once = std::clamp(static_cast<index_t>(how.first_number / 4), how.trials, most());
   std::uint64_t numbers = how.first_number << numbers_of_call;
+  index_t room = INT32_MAX;  // draws whose pairs find room
+  // Centres so far tell about how many choices leave most of the potential.
+  auto wanted = static_cast<index_t>(how.first_number / 4);
   while (std::ssize(chosen.rows) < how.most) {
     const index_t choices = how.most - std::ssize(chosen.rows), draws = choices * how.trials;
-    const index_t count = std::min(at_once, draws + draws / 8 + 1);
+    const auto [least, most] = batches.best_draws(centers + std::ssize(chosen.rows));
+    wanted = std::max(std::min(std::clamp(wanted, least, std::max(least, most)), room), how.trials);
+    const index_t count = std::min(wanted, draws + draws / 8 + 1);
     const Turns turns = batches.take_turns({count, how.trials, choices, how.enough, how.random, numbers});
     numbers += static_cast<std::uint64_t>(2 * count);
+    if (!turns.found) {
+      if (count <= how.trials) break;
+      room = count / 2;
+      continue;
+    }
     chosen.rows.insert(chosen.rows.end(), turns.rows.begin(), turns.rows.end());
     chosen.left = turns.left;
-    if (!turns.found) break;
     if (how.chosen) how.chosen(std::ssize(chosen.rows));
     if (!(chosen.left > how.enough) || turns.rows.empty()) break;
     // A batch should leave half to three quarters: less, and draws are in vain; more, and batches are many.
     if (turns.left >= 0.75 * turns.before)
-      at_once = std::min(2 * at_once, most());
+      wanted *= 2;
     else if (turns.left < 0.5 * turns.before)
-      at_once = std::max(at_once / 2, how.trials);
+      wanted /= 2;
   }
   return chosen;
 }
 
-template <class S>
-HostChoices<S>::HostChoices(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<S> squared,
-                            std::span<const double> weights)
+HostChoices::HostChoices(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<double> squared,
+                         std::span<const double> weights)
     : ctx_(ctx),
       squared_(squared),
       weights_(weights),
@@ -50,8 +55,7 @@ HostChoices<S>::HostChoices(const Context& ctx, const Rows& x, const SeedingUnit
       through_(squared.size()),
       candidate_of_(squared.size(), no_number) {}
 
-template <class S>
-void HostChoices<S>::sum_up() {
+void HostChoices::sum_up() {
   const index_t n = std::ssize(squared_), chunks = chunk_count(n);
   const int team = team_size(ctx_, chunks, 8 * chunk_rows);
   const auto for_chunk = [&](index_t c, const auto& use) {
@@ -76,8 +80,7 @@ void HostChoices<S>::sum_up() {
   parallel_for(team, chunks, [&](index_t c) { sum_chunk(c); });
 }
 
-template <class S>
-std::vector<typename HostChoices<S>::Draw> HostChoices<S>::draw(const DrawsAhead& ahead) const {
+std::vector<HostChoices::Draw> HostChoices::draw(const DrawsAhead& ahead) const {
   std::vector<Draw> draws(static_cast<std::size_t>(ahead.count));
   const std::int64_t total = through_.back();
   const auto random = [&](index_t number) {
@@ -94,8 +97,7 @@ std::vector<typename HostChoices<S>::Draw> HostChoices<S>::draw(const DrawsAhead
 }
 
 /// Each row once.
-template <class S>
-std::vector<index_t> HostChoices<S>::candidates_of(std::vector<Draw>& draws) {
+std::vector<index_t> HostChoices::candidates_of(std::vector<Draw>& draws) {
   std::vector<index_t> rows;
   rows.reserve(draws.size());
   for (Draw& draw : draws) {
@@ -107,16 +109,14 @@ std::vector<index_t> HostChoices<S>::candidates_of(std::vector<Draw>& draws) {
   return rows;
 }
 
-template <class S>
-std::int64_t HostChoices<S>::gain_of(std::span<const NearerRow<S>> nearer) const {
+std::int64_t HostChoices::gain_of(std::span<const NearerRow> nearer) const {
   std::int64_t sum = 0;
-  for (const NearerRow<S>& near : nearer)
-    sum += unit_.units(weight(near.row), std::max(0.0, squared(near.row) - static_cast<double>(near.squared)));
+  for (const NearerRow& near : nearer)
+    sum += unit_.units(weight(near.row), std::max(0.0, squared(near.row) - near.squared));
   return sum;
 }
 
-template <class S>
-Turns HostChoices<S>::take_turns(const DrawsAhead& ahead) {
+Turns HostChoices::take_turns(const DrawsAhead& ahead) {
   sum_up();
   Turns turns;
   std::int64_t left = through_.empty() ? 0 : through_.back();
@@ -125,7 +125,7 @@ Turns HostChoices<S>::take_turns(const DrawsAhead& ahead) {
   if (left <= enough) return turns;
   std::vector<Draw> draws = draw(ahead);
   const std::vector<index_t> candidates = candidates_of(draws);
-  const NearerRows<S> found = search_.find(candidates, squared_);
+  const NearerRows found = search_.find(candidates, squared_);
   std::vector<std::int64_t> gains(candidates.size());
   const index_t each = std::ssize(found.all) / std::ssize(candidates) + 1;
   parallel_for(team_size(ctx_, std::ssize(candidates), static_cast<double>(8 * each)), std::ssize(candidates),
@@ -145,8 +145,7 @@ Turns HostChoices<S>::take_turns(const DrawsAhead& ahead) {
 
 /// The one with the largest gain, which it returns; of several the first. D^2 only falls, and so do gains: those that
 /// were smaller in the search are not summed up again.
-template <class S>
-std::int64_t HostChoices<S>::choose_best(std::vector<Taken>& taken, std::vector<index_t>& chosen) {
+std::int64_t HostChoices::choose_best(std::vector<Taken>& taken, std::vector<index_t>& chosen) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   order.reserve(taken.size());
   for (std::size_t q = 0; q < taken.size(); ++q) order.emplace_back(-taken[q].most_gain, q);
@@ -156,15 +155,12 @@ std::int64_t HostChoices<S>::choose_best(std::vector<Taken>& taken, std::vector<
     if (less > best.first) break;
     best = std::min(best, {-gain_of(taken[q].nearer), q});
   }
-  for (const NearerRow<S>& near : taken[best.second].nearer) {
-    S& kept = squared_[static_cast<std::size_t>(near.row)];
+  for (const NearerRow& near : taken[best.second].nearer) {
+    double& kept = squared_[static_cast<std::size_t>(near.row)];
     kept = std::min(kept, near.squared);
   }
   chosen.push_back(taken[best.second].row);
   return -best.first;
 }
-
-template class HostChoices<float>;
-template class HostChoices<double>;
 
 }  // namespace ts::inline v0::assign_detail

@@ -14,7 +14,7 @@ struct DrawsAhead {
 };
 /// The rows chosen among them, and sum_i w_i D_i^2 before and after.
 struct Turns {
-  bool found = true;  ///< what each of the draws is nearer to
+  bool found = true;  ///< false: so many rows are nearer to draws that there is no room
   std::vector<index_t> rows;
   double before = 0, left = 0;
 };
@@ -28,13 +28,13 @@ class BatchedChoices {
   virtual ~BatchedChoices() = default;
 
   /// Draws, finds the rows that each of the draws is nearer to, and chooses until too few draws are left for a choice:
-  /// at least once where more than enough is left. Not where finding takes too long.
+  /// at least once where more than enough is left. There is room for what the draws of one choice are nearer to.
   [[nodiscard]] virtual Turns take_turns(const DrawsAhead& draws) = 0;
-  /// Draws that are best made at once, at most, when there are so many centres.
-  [[nodiscard]] virtual index_t most_draws(index_t centers) const noexcept = 0;
+  /// Draws that are best made at once when there are so many centres: at least, and at most.
+  [[nodiscard]] virtual std::pair<index_t, index_t> best_draws(index_t centers) const noexcept = 0;
 };
 
-/// choose_rows() by batches; it ends early where they take too long.
+/// choose_rows() by batches.
 ///
 /// When the turn of a row that was drawn comes, it is taken with the probability D^2 now / D^2 then, so that it is a
 /// draw by D^2 now. Thus many candidates meet all rows at once. Draws too few for a choice are forgotten: how many
@@ -42,15 +42,14 @@ class BatchedChoices {
 [[nodiscard]] ChosenRows choose_rows(BatchedChoices& batches, const Choosing& how);
 
 /// Among rows in host memory. Bits do not depend on threads.
-template <class S>
 class HostChoices : public BatchedChoices {
  public:
-  /// @param squared D_i^2 in the coordinates of the unit, lowered. @param weights or none
-  HostChoices(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<S> squared,
+  /// @param squared D_i^2, lowered. @param weights or none
+  HostChoices(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<double> squared,
               std::span<const double> weights);
 
   [[nodiscard]] Turns take_turns(const DrawsAhead& draws) override;
-  [[nodiscard]] index_t most_draws(index_t) const noexcept override { return 1024; }
+  [[nodiscard]] std::pair<index_t, index_t> best_draws(index_t) const noexcept override { return {1, 1024}; }
 
  private:
   /// A row drawn, D^2 below which it is taken no longer, and its number among the candidates.
@@ -62,29 +61,26 @@ class HostChoices : public BatchedChoices {
   /// Taken for the next choice.
   struct Taken {
     index_t row;
-    std::span<const NearerRow<S>> nearer;
+    std::span<const NearerRow> nearer;
     std::int64_t most_gain;
   };
   [[nodiscard]] double weight(index_t i) const {
     return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)];
   }
-  [[nodiscard]] double squared(index_t i) const { return static_cast<double>(squared_[static_cast<std::size_t>(i)]); }
+  [[nodiscard]] double squared(index_t i) const { return squared_[static_cast<std::size_t>(i)]; }
   void sum_up();
   [[nodiscard]] std::vector<Draw> draw(const DrawsAhead& ahead) const;
   [[nodiscard]] std::vector<index_t> candidates_of(std::vector<Draw>& draws);
-  [[nodiscard]] std::int64_t gain_of(std::span<const NearerRow<S>> nearer) const;
+  [[nodiscard]] std::int64_t gain_of(std::span<const NearerRow> nearer) const;
   [[nodiscard]] std::int64_t choose_best(std::vector<Taken>& taken, std::vector<index_t>& chosen);
 
   const Context& ctx_;
-  std::span<S> squared_;
+  std::span<double> squared_;
   std::span<const double> weights_;
-  HostNearerRowSearch<S> search_;
+  HostNearerRowSearch search_;
   PotentialUnit unit_;
   std::vector<std::int64_t> through_;       ///< w D^2 of all rows up to each, in the unit, when it was summed up
   std::vector<std::int32_t> candidate_of_;  ///< of a row that is one of the batch
 };
-
-extern template class HostChoices<float>;
-extern template class HostChoices<double>;
 
 }  // namespace ts::inline v0::assign_detail

@@ -5,138 +5,24 @@
 #include <numeric>
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
+#include "tallskinny/gemm/assign/rows/launch.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
 #include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/assign/scores/launch.hpp"
 #include "tallskinny/gemm/assign/seeding/plan.hpp"
-#include "tallskinny/gemm/assign/seeding/rows_in_unit.hpp"
 
 namespace ts::inline v0::assign_device {
 
 namespace {
 
-using assign_detail::chunk_count;
-
+/// The numbers are on the device; null: all rows. With a shift, (x - shift) scale.
 template <class S>
-cuda::Coordinates coordinates_of(const Rows& x, const SeedingUnit& unit) {
-  if (is_wide<S>) return cuda::Coordinates::wide;
-  const bool direct = x.type() != DType::float64 && !x.has_scale() && unit.scale >= 0x1p-100 && unit.scale <= 0x1p100;
-  return direct ? cuda::Coordinates::direct : cuda::Coordinates::narrow;
-}
-
-/// The sums that `parts` of each chunk left, which are waited for.
-void fetch_totals(const Context& ctx, std::span<double> totals, index_t parts, const double* from) {
-  if (parts == 1) return fetch_numbers(ctx, totals, from);
-  std::vector<double> sums(totals.size() * static_cast<std::size_t>(parts));
-  fetch_numbers(ctx, std::span(sums), from);
-  for (std::size_t c = 0; c < totals.size(); ++c) {
-    const auto first = sums.begin() + static_cast<index_t>(c) * parts;
-    totals[c] = std::accumulate(first, first + parts, 0.0);
-  }
-}
-
-/// Without labels; `parts` of each chunk leave their sums.
-template <class S>
-cuda::SeedDistancesArguments arguments_of(const PotentialArguments<S>& of, const void* candidates, index_t count,
-                                          const double* shift, index_t parts, double* totals) {
-  cuda::SeedDistancesArguments a{};
-  a.x = argument_of(of.x), a.d = static_cast<int>(of.x.cols()), a.candidates = candidates;
-  a.shift = shift, a.scale = of.unit.scale, a.chunk = chunk_rows / parts;
-  a.squared = of.squared.data, a.weights = of.weights.data, a.nearest = of.nearest.data;
-  a.first_number = of.first_number, a.count = static_cast<int>(count), a.totals = totals;
-  return a;
-}
-
-/// launch(arguments, room for the candidates in S), which have candidates in the coordinates of the unit and no labels;
-/// what the `parts` of chunks leave comes to of.totals.
-template <class S, class Launch>
-void with_candidates(const Context& ctx, const PotentialArguments<S>& of, index_t parts, const Launch& launch) {
-  const index_t count = of.candidates.rows(), d = of.candidates.cols();
-  const Matrix<double> scaled = of.unit.of(ctx, of.candidates);
-  Upload upload(ctx, count * d + d);
-  upload.add(scaled.cview());
-  upload.add(of.unit.moments.shift);
-  Workspace w;
-  const std::size_t sent = w.reserve<double>(upload.size()), narrow = w.reserve<double>(count * d),
-                    found = w.reserve<double>(std::ssize(of.totals) * parts);
-  w.get(ctx.stream);
-  upload.send(w.at<double>(sent));
-  launch(arguments_of(of, w.at<double>(sent), count, w.at<double>(sent) + count * d, parts, w.at<double>(found)),
-         w.at<S>(narrow));
-  fetch_totals(ctx, of.totals, parts, w.at<double>(found));
-}
-
-/// One launch of assign/seeding/kernels/seed_distances.cuh; totals: chunks x what it leaves (policy.lower).
-template <class S>
-void launch_distances(const Context& ctx, bool lower, const PotentialArguments<S>& of) {
-  const Rows& x = of.x;
-  with_candidates(ctx, of, 1, [&](const cuda::SeedDistancesArguments& a, S*) {
-    cuda::launch_with<cuda::SeedDistancesPolicy>(
-        ctx, cuda::seed_distances_plan(lower, x.type(), coordinates_of<S>(x, of.unit), a.count, chunk_count(x.rows())),
-        a);
-  });
-}
-
-constexpr index_t parts_of_chunk = 8;  ///< of those below, so that samples have enough blocks
-
-/// The same to the candidates of labels: assign/seeding/kernels/seed_labelled.cuh.
-template <class S>
-void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, cuda::SeedDistancesArguments a) {
-  cuda::launch_with<cuda::SeedLabelledPolicy>(ctx,
-                                              cuda::seed_labelled_plan(of.x.type(), coordinates_of<S>(of.x, of.unit),
-                                                                       parts_of_chunk * chunk_count(of.x.rows())),
-                                              a);
-}
-template <class S>
-void launch_labelled(const Context& ctx, const PotentialArguments<S>& of, const std::int32_t* labels) {
-  const Rows& x = of.x;
-  with_candidates(ctx, of, parts_of_chunk, [&](cuda::SeedDistancesArguments a, S* narrow) {
-    const Rows wide(ctx.stream, DeviceView<const double>::unchecked(static_cast<const double*>(a.candidates), a.count,
-                                                                    x.cols(), x.cols()));
-    launch_gather<S>(ctx, wide, nullptr, a.count, nullptr, 1, narrow, x.cols());
-    a.candidates = narrow, a.labels = labels;
-    launch_labelled(ctx, of, a);
-  });
-}
-
-/// Lowers by rows of x, which stay on the device; labels are overwritten.
-void lower_by_rows(const Context& ctx, const PotentialArguments<float>& of, PerRow<std::int32_t> labels) {
-  const Rows& x = of.x;
-  const ColumnMoments& moments = of.unit.moments;
-  const index_t d = x.cols(), count = std::ssize(of.rows), padded = with_copies(count);
-  std::vector<index_t> rows(of.rows.begin(), of.rows.end());
-  rows.resize(static_cast<std::size_t>(padded), rows.back());
-  const cuda::Memory numbers = array<index_t>(ctx, padded), exact = array<double>(ctx, padded * d),
-                     column = array<double>(ctx, padded), narrow = array<float>(ctx, count * d),
-                     heads = array<std::uint16_t>(ctx, count * d), norms = array<cuda::SeedNorms>(ctx, count),
-                     largest = array<unsigned>(ctx, 1),
-                     totals = array<double>(ctx, parts_of_chunk * std::ssize(of.totals));
-  Upload upload(ctx, d);
-  const double* const shift = upload.next();
-  upload.add(moments.shift);
-  upload.send();
-  cuda::copy_bytes(ctx.stream, numbers.data(), rows.data(), rows.size() * sizeof(index_t));
-  launch_gather(ctx, x, as<const index_t>(numbers), padded, nullptr, 1, as<double>(exact), d);
-  const Rows first_column(ctx.stream, DeviceView<const double>::unchecked(as<const double>(exact), padded, 1, d));
-  launch_gather(ctx, first_column, nullptr, padded, nullptr, 1, as<double>(column), 1);
-  launch_gather(ctx, x, as<const index_t>(numbers), count, shift, of.unit.scale, as<float>(narrow), d);
-  cuda::fill_bytes(ctx.stream, largest.data(), 0, sizeof(unsigned));
-  cuda::launch_with<cuda::SeedHeadsPolicy>(
-      ctx, cuda::seed_heads_plan(count, ctx.stream.device()),
-      {as<const float>(narrow), count, static_cast<int>(d), static_cast<int>(d), static_cast<int>(d), heads.data(),
-       as<cuda::SeedNorms>(norms), as<unsigned>(largest)});
-  constexpr double up = 1 + 0x1p-20;  // float32 has lost something
-  PlacedCentroids placed;
-  placed.spread.scale = assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d), moments);
-  const double norm = std::bit_cast<float>(fetch_number(ctx, as<const unsigned>(largest)));
-  placed.spread.squared = std::pow(up * norm * (placed.spread.scale / of.unit.scale), 2);
-  placed.sums.clusters = padded, placed.sums.shift = shift;
-  placed.rows = as<const double>(exact), placed.first_column = as<const double>(column);
-  (void)pass_over(ctx, {x, moments, placed, Scores::float32, labels});
-  cuda::SeedDistancesArguments a = arguments_of(of, narrow.data(), count, shift, parts_of_chunk, as<double>(totals));
-  a.labels = labels.data;
-  launch_labelled(ctx, of, a);
-  fetch_totals(ctx, of.totals, parts_of_chunk, as<const double>(totals));
+void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count, const double* shift,
+                   double scale, S* out) {
+  const cuda::SeedGatherPolicy policy{x.type(), sizeof(S) == sizeof(double)};
+  cuda::launch_with<cuda::SeedGatherPolicy>(
+      ctx, cuda::threads_plan("seed_gather", policy, count * x.cols()),
+      {argument_of(x), static_cast<int>(x.cols()), numbers, count, shift, scale, out});
 }
 
 /// Rows in T, which holds all numbers of x, through page-locked memory; threads write them as float64.
@@ -153,7 +39,7 @@ void fetch_rows(const Context& ctx, const Rows& x, std::span<const index_t> numb
     const cuda::Staging::Stretch sent = staging.take(of_numbers), rows = staging.take(of_rows);
     std::copy_n(numbers.data() + first, count, static_cast<index_t*>(sent.host));
     cuda::Staging::upload(ctx.stream, sent);
-    launch_gather(ctx, x, static_cast<const index_t*>(sent.device), count, nullptr, 1, static_cast<T*>(rows.device), d);
+    launch_gather(ctx, x, static_cast<const index_t*>(sent.device), count, nullptr, 1, static_cast<T*>(rows.device));
     cuda::Staging::download(ctx.stream, rows);
     ctx.stream.synchronize();
     parallel_for(assign_detail::team_size(ctx, count, static_cast<double>(d)), count, [&](index_t q) {
@@ -162,114 +48,99 @@ void fetch_rows(const Context& ctx, const Rows& x, std::span<const index_t> numb
   }
 }
 
-/// With a unit, in its coordinates.
-template <class S>
-void gather_there(const Context& ctx, const Rows& x, std::span<const index_t> numbers, const SeedingUnit* unit,
-                  S* out) {
-  if (numbers.empty() || x.cols() == 0) return;
-  const std::span<const double> moved = unit != nullptr ? std::span(unit->moments.shift) : std::span<const double>();
-  Workspace w;
-  const std::size_t sent = w.reserve<index_t>(std::ssize(numbers)), shift = w.reserve<double>(std::ssize(moved));
-  w.get(ctx.stream);
-  cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data(), numbers.size_bytes());
-  cuda::copy_bytes(ctx.stream, w.at<char>(shift), moved.data(), moved.size_bytes());
-  launch_gather(ctx, x, w.at<index_t>(sent), std::ssize(numbers), unit != nullptr ? w.at<double>(shift) : nullptr,
-                unit != nullptr ? unit->scale : 1, out, x.cols());
-  ctx.stream.synchronize();
+/// Rows of d numbers on the device.
+Rows rows_there(const Context& ctx, const cuda::Memory& numbers, index_t rows, index_t cols, index_t ld) {
+  return {ctx.stream, DeviceView<const double>::unchecked(as<const double>(numbers), rows, cols, ld)};
+}
+
+/// Candidates with copies of the last, on the device.
+cuda::Memory place_candidates(const Context& ctx, const PotentialArguments& of, index_t count, index_t padded) {
+  const index_t d = of.x.cols();
+  cuda::Memory there = array<double>(ctx, padded * d);
+  if (of.rows.empty()) {
+    Matrix<double> all(padded, d);
+    for (index_t q = 0; q < padded; ++q)
+      std::copy_n(of.candidates.data() + std::min(q, count - 1) * of.candidates.ld(), d, &all(q, 0));
+    cuda::copy_bytes(ctx.stream, there.data(), all.data(), there.bytes());
+    return there;
+  }
+  std::vector<index_t> rows(of.rows.begin(), of.rows.end());
+  rows.resize(static_cast<std::size_t>(padded), rows.back());
+  gather_rows<double>(ctx, of.x, rows, nullptr, static_cast<double*>(there.data()));
+  return there;
+}
+
+/// The nearest candidate of each row, found by tensor instructions.
+void label_rows(const Context& ctx, const PotentialArguments& of, const cuda::Memory& candidates, index_t padded,
+                PerRow<std::int32_t> labels) {
+  constexpr double up = 1 + 0x1p-20;  // float32 has lost something
+  const index_t n = of.x.rows(), d = of.x.cols();
+  const ColumnMoments& moments = of.unit.moments;
+  const Rows rows = rows_there(ctx, candidates, padded, d, d);
+  const cuda::Memory column = array<double>(ctx, padded), largest = array<unsigned>(ctx, 1);
+  launch_gather(ctx, rows_there(ctx, candidates, padded, 1, d), nullptr, padded, nullptr, 1, as<double>(column));
+  Upload upload(ctx, d);
+  PlacedCentroids placed;
+  placed.sums.clusters = padded, placed.sums.shift = upload.next();
+  placed.rows = as<const double>(candidates), placed.first_column = as<const double>(column);
+  upload.add(moments.shift);
+  upload.send();
+  cuda::fill_bytes(ctx.stream, largest.data(), 0, sizeof(unsigned));
+  cuda::SeedBatchArguments norms{};
+  norms.x = argument_of(rows), norms.d = norms.columns = static_cast<int>(d);
+  norms.shift = placed.sums.shift, norms.scale = of.unit.scale, norms.largest = as<unsigned>(largest);
+  cuda::launch_with<cuda::SeedBatchPolicy>(ctx, cuda::seed_heads_plan(rows.type(), padded, ctx.stream.device()), norms);
+  const double norm = std::bit_cast<float>(fetch_number(ctx, as<const unsigned>(largest)));
+  placed.spread.scale =
+      assign_detail::scoring_scale(of.rows.empty() ? of.candidates : HostView<const double>(nullptr, 0, d), moments);
+  placed.spread.squared = std::pow(up * norm * (placed.spread.scale / of.unit.scale), 2);
+  for (index_t i = 0; i < n; i += most_listed_rows) {
+    const index_t count = std::min(most_listed_rows, n - i);
+    const Rows block = of.x.block(i, count);
+    (void)pass_over(ctx, {block, moments, placed, Scores::float32, labels.part(i, count)});
+  }
 }
 
 }  // namespace
 
-template <class S>
-bool takes_rows(const PotentialArguments<S>& of) {
-  return !is_wide<S> && std::ssize(of.rows) > cuda::most_seed_candidates && !of.x.has_scale();
-}
-
-template <class S>
-void lower_potential(const Context& ctx, const PotentialArguments<S>& of) {
-  const index_t n = of.x.rows();
+void lower_potential(const Context& ctx, const PotentialArguments& of) {
+  const index_t n = of.x.rows(), d = of.x.cols();
   if (n == 0) return;
-  // A single one is the nearest. Beyond a few, finding it by tensor instructions first costs less than all distances.
-  constexpr index_t wide_row = 256;
-  const bool one = of.candidates.rows() == 1 && of.x.cols() >= wide_row;
-  const bool by_rows = !of.rows.empty();
-  if (!by_rows && of.candidates.rows() <= cuda::most_seed_candidates && !one) return launch_distances<S>(ctx, true, of);
-  cuda::Memory memory;
-  PerRow<std::int32_t> labels = of.labels;
-  if (labels.empty()) {
-    memory = cuda::Memory(ctx.stream, static_cast<std::size_t>(n) * sizeof(std::int32_t));
-    labels = {static_cast<std::int32_t*>(memory.data()), n, Space::device};
-  }
-  cuda::fill_bytes(ctx.stream, labels.data, one ? 0 : 0xff, static_cast<std::size_t>(n) * sizeof(std::int32_t));
-  if constexpr (!is_wide<S>)
-    if (by_rows) return lower_by_rows(ctx, of, labels);
-  if (!one) {
-    const Matrix<double> padded = with_copies(ctx, of.candidates, Space::device);
-    (void)assign_rows(ctx, {of.x, of.unit.moments, padded.cview(), Scores::float32, labels});
-  }
-  launch_labelled<S>(ctx, of, labels.data);
-}
-
-template <class S>
-void potential_with(const Context& ctx, const Rows& x, const SeedingUnit& unit, HostView<const double> candidates,
-                    PerRow<const S> squared, PerRow<const double> weights, HostView<double> totals) {
-  const index_t chunks = totals.rows();
-  if (chunks == 0) return;
-  // This task only reads the distances so far.
-  const PerRow<S> only_read(const_cast<S*>(squared.data), squared.size, squared.space);
-  for (index_t c = 0; c < candidates.rows(); c += cuda::most_seed_candidates) {
-    const index_t count = std::min(cuda::most_seed_candidates, candidates.rows() - c),
-                  width = cuda::seed_candidates(count);
-    std::vector<double> found(static_cast<std::size_t>(chunks * width));
-    launch_distances<S>(ctx, false, {x, unit, candidates.rows(c, count), only_read, weights, found});
-    for (index_t chunk = 0; chunk < chunks; ++chunk)
-      for (index_t q = 0; q < count; ++q) totals(chunk, c + q) = found[static_cast<std::size_t>(chunk * width + q)];
+  const index_t count = of.rows.empty() ? of.candidates.rows() : std::ssize(of.rows), padded = with_copies(count);
+  constexpr index_t parts = 8;  // of chunks, so that samples have enough blocks
+  const index_t blocks = parts * assign_detail::chunk_count(n);
+  const cuda::Memory candidates = place_candidates(ctx, of, count, padded), labels = array<std::int32_t>(ctx, n),
+                     totals = array<double>(ctx, blocks);
+  cuda::fill_bytes(ctx.stream, labels.data(), count == 1 ? 0 : 0xff, labels.bytes());
+  if (count > 1) label_rows(ctx, of, candidates, padded, {as<std::int32_t>(labels), n, Space::device});
+  cuda::launch_with<cuda::SeedLabelledPolicy>(
+      ctx, cuda::seed_labelled_plan(of.x.type(), blocks),
+      {argument_of(of.x), static_cast<int>(d), as<const double>(candidates), as<const int>(labels), of.unit.scale,
+       chunk_rows / parts, of.squared.data, of.weights.data, of.nearest.data, of.first_number, as<double>(totals)});
+  std::vector<double> sums(static_cast<std::size_t>(blocks));
+  fetch_numbers(ctx, std::span(sums), as<const double>(totals));
+  for (std::size_t c = 0; c < of.totals.size(); ++c) {
+    const auto first = sums.begin() + static_cast<index_t>(c) * parts;
+    of.totals[c] = std::accumulate(first, first + parts, 0.0);
   }
 }
 
-template <class S>
-std::vector<index_t> draw_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights,
-                               std::span<const SeedingDraw> draws) {
-  static_assert(sizeof(SeedingDraw) == sizeof(cuda::DrawArgument), "copied as they are");
-  const auto count = std::ssize(draws);
-  std::vector<index_t> rows(draws.size());
-  if (count == 0) return rows;
-  Workspace w;
-  const std::size_t sent = w.reserve<SeedingDraw>(count), found = w.reserve<index_t>(count);
-  w.get(ctx.stream);
-  cuda::copy_bytes(ctx.stream, w.at<char>(sent), draws.data(), draws.size_bytes());
-  cuda::launch_with<cuda::SeedDrawPolicy>(
-      ctx, cuda::seed_draw_plan(is_wide<S>, count),
-      {squared.data, weights.data, squared.size, chunk_rows, w.at<cuda::DrawArgument>(sent), w.at<index_t>(found)});
-  fetch_numbers(ctx, std::span(rows), w.at<index_t>(found));
-  return rows;
-}
-
-template <class S>
-std::vector<index_t> keep_rows(const Context& ctx, PerRow<const S> squared, PerRow<const double> weights, double factor,
-                               const Philox& random, index_t first_row) {
+std::vector<index_t> keep_rows(const Context& ctx, PerRow<const double> squared, PerRow<const double> weights,
+                               double factor, const Philox& random, index_t first_row) {
   const index_t n = squared.size, words = (n + 63) / 64;
   std::vector<index_t> rows;
   if (n == 0) return rows;
-  const std::size_t bytes = static_cast<std::size_t>(words) * sizeof(std::uint64_t);
-  cuda::Staging& staging = ctx.stream.staging();
-  staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
-  const cuda::Staging::Stretch kept = staging.take(bytes);
+  std::vector<std::uint64_t> marks(static_cast<std::size_t>(words));
   Workspace w;
   const std::size_t found = w.reserve<std::uint64_t>(words);
   w.get(ctx.stream);
   cuda::fill_bytes(ctx.stream, w.at<std::uint64_t>(found) + words - 1, 0, sizeof(std::uint64_t));
   cuda::launch_with<cuda::SeedKeepPolicy>(
-      ctx, cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{is_wide<S>}, n),
+      ctx, cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{}, n),
       {squared.data, weights.data, n, first_row, factor, random.stream, random.key, w.at<std::uint32_t>(found)});
-  cuda::Staging::download(ctx.stream, kept, w.at<char>(found));
-  ctx.stream.synchronize();
-  const auto* const marks = static_cast<const std::uint64_t*>(kept.host);
-  index_t count = 0;
-  for (index_t word = 0; word < words; ++word) count += std::popcount(marks[word]);
-  rows.reserve(static_cast<std::size_t>(count));
+  fetch_numbers(ctx, std::span(marks), w.at<std::uint64_t>(found));
   for (index_t word = 0; word < words; ++word)
-    for (std::uint64_t left = marks[word]; left != 0; left &= left - 1)
+    for (std::uint64_t left = marks[static_cast<std::size_t>(word)]; left != 0; left &= left - 1)
       rows.push_back(64 * word + std::countr_zero(left));
   return rows;
 }
@@ -281,14 +152,20 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 }
 
 template <class S>
-void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out) {
-  gather_there(ctx, x, numbers, nullptr, out.data);
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, const SeedingUnit* unit, S* out) {
+  if (numbers.empty() || x.cols() == 0) return;
+  const std::span<const double> moved = unit != nullptr ? std::span(unit->moments.shift) : std::span<const double>();
+  Workspace w;
+  const std::size_t sent = w.reserve<index_t>(std::ssize(numbers)), shift = w.reserve<double>(std::ssize(moved));
+  w.get(ctx.stream);
+  cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data(), numbers.size_bytes());
+  cuda::copy_bytes(ctx.stream, w.at<char>(shift), moved.data(), moved.size_bytes());
+  launch_gather(ctx, x, w.at<index_t>(sent), std::ssize(numbers), unit != nullptr ? w.at<double>(shift) : nullptr,
+                unit != nullptr ? unit->scale : 1, out);
+  ctx.stream.synchronize();
 }
-
-void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<double> out,
-                 const SeedingUnit& unit) {
-  gather_there(ctx, x, numbers, &unit, out.data);
-}
+template void gather_rows<float>(const Context&, const Rows&, std::span<const index_t>, const SeedingUnit*, float*);
+template void gather_rows<double>(const Context&, const Rows&, std::span<const index_t>, const SeedingUnit*, double*);
 
 std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(count));
@@ -303,10 +180,5 @@ std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::i
   fetch_numbers(ctx, std::span(counts), w.at<std::uint64_t>(found));
   return counts;
 }
-
-TS_INSTANTIATE_POTENTIAL(float)
-TS_INSTANTIATE_POTENTIAL(double)
-template decltype(takes_rows<float>) takes_rows<float>;
-template decltype(takes_rows<double>) takes_rows<double>;
 
 }  // namespace ts::inline v0::assign_device

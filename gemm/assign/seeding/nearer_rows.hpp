@@ -7,16 +7,14 @@
 #include <span>
 #include <vector>
 
-#include "tallskinny/gemm/assign/scores/bytes.hpp"
 #include "tallskinny/gemm/assign/seeding/potential.hpp"
 
 namespace ts::inline v0::assign_detail {
 
 /// A row to which a candidate is nearer, and its squared distance.
-template <class S>
 struct NearerRow {
   std::int32_t row;
-  S squared;
+  double squared;
 };
 
 /// w D^2 in whole numbers of a unit, so that sums are the same in any order: a processor and a GPU make the same
@@ -40,43 +38,33 @@ class PotentialUnit {
   double in_ = 1;
 };
 
-/// For each candidate the rows that it is nearer to, in order; some of the others may be among them.
-template <class S>
+/// For each candidate the rows that it is nearer to, in order.
 struct NearerRows {
-  /// Where those of a candidate lie.
-  struct Stretch {
-    index_t begin, count;
-  };
-  std::vector<NearerRow<S>> all;
-  std::vector<Stretch> stretches;  ///< one for each candidate
+  std::vector<NearerRow> all;
+  std::vector<index_t> begin;  ///< of each candidate's, and the end of the last
 
-  [[nodiscard]] std::span<const NearerRow<S>> of(index_t candidate) const {
-    const Stretch& s = stretches[static_cast<std::size_t>(candidate)];
-    return std::span(all).subspan(static_cast<std::size_t>(s.begin), static_cast<std::size_t>(s.count));
+  [[nodiscard]] std::span<const NearerRow> of(index_t candidate) const {
+    const index_t first = begin[static_cast<std::size_t>(candidate)];
+    return {all.data() + first, static_cast<std::size_t>(begin[static_cast<std::size_t>(candidate) + 1] - first)};
   }
 };
 
 /// Scores (assign/scores) with a bound on their errors find all pairs of row and candidate that may be closer than
 /// what is kept for the row: as fast as a pass of assign(). These pairs, of which there are few, are measured by
-/// differences in float64. S: float or double.
-template <class S>
+/// differences in float64.
 class HostNearerRowSearch {
  public:
   /// Of dense rows in host memory, which must outlive the search.
   HostNearerRowSearch(const Context& ctx, const Rows& x, const SeedingUnit& unit) : ctx_(ctx), x_(x), unit_(unit) {}
 
-  /// @param candidates their numbers among the rows. @param squared D_i^2 of each row in the coordinates of the unit.
-  [[nodiscard]] NearerRows<S> find(std::span<const index_t> candidates, std::span<const S> squared);
+  /// @param candidates their numbers among the rows. @param squared D_i^2 of each row.
+  [[nodiscard]] NearerRows find(std::span<const index_t> candidates, std::span<const double> squared);
 
  private:
   const Context& ctx_;
   const Rows& x_;
   const SeedingUnit& unit_;
-  Scores scores_ = Scores::int8;  ///< more accurate ones once too many pairs are measured for nothing
-  RowsInBytes kept_;
+  Scores scores_ = Scores::int16;  ///< more accurate ones once too many pairs are measured for nothing
 };
-
-extern template class HostNearerRowSearch<float>;
-extern template class HostNearerRowSearch<double>;
 
 }  // namespace ts::inline v0::assign_detail

@@ -2,16 +2,11 @@
 #pragma once
 
 #include "tallskinny/gemm/assign/rows/arguments.hpp"
+#include "tallskinny/gemm/assign/scores/heads_policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
-/// How coordinates (x - shift) scale are made: in float64, or from float64 in float32, or in float32, which gives the
-/// same, since the shift has 24 bits and scale is a power of two, for rows without scales and numbers far from the ends
-/// of its range.
-enum class Coordinates { wide, narrow, direct };
-
-// Pointers to squared distances, candidates in their unit and what kernels leave of both are to float64 or float32.
 struct SeedGatherArguments {
   RowsArgument x;
   int d;
@@ -19,47 +14,21 @@ struct SeedGatherArguments {
   index_t count;
   const double* shift;  ///< null: rows as they are
   double scale;
-  void* out;
-  int ld;
+  void* out;  ///< count x d in float64 or float32
 };
 
 /// seeding/kernels/seed_gather.cuh
 struct SeedGatherPolicy {
   DType type = DType::float64;
-  bool wide = false;  ///< distances are kept in float64, not float32
+  bool wide = false;  ///< results are float64, not float32
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
   TS_POLICY(SeedGatherPolicy, SeedGatherArguments, "assign/seeding/policy.hpp", type, wide);
 };
 
-/// A draw begins at this row, the first of a chunk, and passes `rest` in the running sum of w D^2.
-struct DrawArgument {
-  index_t first;
-  double rest;
-};
-struct SeedDrawArguments {
-  const void* squared;
-  const double* weights;
-  index_t count, chunk;
-  const DrawArgument* draws;
-  index_t* rows;
-};
-
-/// seeding/kernels/seed_draw.cuh
-struct SeedDrawPolicy {
-  bool wide = false;  ///< distances are kept in float64, not float32
-
-  static constexpr DType type = DType::float64;
-  static constexpr int threads = 256, blocks_at_once = 2;
-  static constexpr int shared_bytes = 8 * threads;  ///< static
-
-  TS_POLICY(SeedDrawPolicy, SeedDrawArguments, "assign/seeding/policy.hpp", wide);
-};
-
 struct SeedKeepArguments {
-  const void* squared;
-  const double* weights;
+  const double *squared, *weights;  ///< of each row; null: 1
   index_t count, first_row;
   double factor;
   word64 stream, key;
@@ -68,64 +37,34 @@ struct SeedKeepArguments {
 
 /// seeding/kernels/seed_keep.cuh
 struct SeedKeepPolicy {
-  bool wide = false;  ///< distances are kept in float64, not float32
-
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  TS_POLICY(SeedKeepPolicy, SeedKeepArguments, "assign/seeding/policy.hpp", wide);
+  TS_POLICY(SeedKeepPolicy, SeedKeepArguments, "assign/seeding/policy.hpp");
 };
 
-/// Of seed_distances.cuh and seed_labelled.cuh.
-struct SeedDistancesArguments {
+struct SeedLabelledArguments {
   RowsArgument x;
   int d;
-  const void* candidates;  ///< count x d, in float64; for seed_labelled.cuh in the type of distances
-  const int* labels;       ///< of each row; for seed_labelled.cuh
-  const double* shift;
+  const double* candidates;  ///< in as many rows of d
+  const int* labels;         ///< of each row
   double scale;
   index_t chunk;
-  void* squared;
-  const double* weights;
-  int* nearest;
-  int first_number, count;
+  double* squared;
+  const double* weights;  ///< null: 1
+  int* nearest;           ///< or null
+  int first_number;
   double* totals;
-};
-
-/// seeding/kernels/seed_distances.cuh
-struct SeedDistancesPolicy {
-  DType type = DType::float64;
-  Coordinates coordinates = Coordinates::wide;
-  int candidates = 1;  ///< at a time
-  bool lower = true;   ///< distances are lowered; or, for each candidate, the sum that it alone would leave
-
-  static constexpr int threads = 256, columns = 16;
-  [[nodiscard]] constexpr bool wide() const { return coordinates == Coordinates::wide; }
-  [[nodiscard]] constexpr int results() const { return lower ? 1 : candidates; }
-  /// More where few candidates leave loads to bind.
-  [[nodiscard]] constexpr int blocks_at_once() const {
-    return candidates == 1 ? 4 : candidates <= 4 ? 3 : candidates > 8 && wide() ? 1 : 2;
-  }
-  /// Static.
-  [[nodiscard]] constexpr int shared_bytes() const {
-    const int size = wide() ? 8 : 4;
-    return threads * (columns * size + 16) + candidates * columns * size + results() * threads / 32 * 8;
-  }
-
-  TS_POLICY(SeedDistancesPolicy, SeedDistancesArguments, "assign/seeding/policy.hpp", type, coordinates, candidates,
-            lower);
 };
 
 /// seeding/kernels/seed_labelled.cuh
 struct SeedLabelledPolicy {
   DType type = DType::float64;
-  Coordinates coordinates = Coordinates::wide;
 
   static constexpr int threads = 256, blocks_at_once = 4;
   static constexpr int shared_bytes = threads / 32 * 8;  ///< static
-  [[nodiscard]] constexpr bool wide() const { return coordinates == Coordinates::wide; }
 
-  TS_POLICY(SeedLabelledPolicy, SeedDistancesArguments, "assign/seeding/policy.hpp", type, coordinates);
+  TS_POLICY(SeedLabelledPolicy, SeedLabelledArguments, "assign/seeding/policy.hpp", type);
 };
 
 struct SeedCountArguments {
@@ -144,42 +83,78 @@ struct SeedCountPolicy {
   TS_POLICY(SeedCountPolicy, SeedCountArguments, "assign/seeding/policy.hpp", shared);
 };
 
-/// What seed_choose.cuh tells in the end: how many rows were chosen, and sum_i w_i D_i^2 with them.
-struct ChoiceOutcome {
-  index_t count;
-  double left;
+/// Of a row v = (x - shift) scale: its squared norm; norms, rounded up, of it in float16 and of what rounding leaves.
+struct alignas(16) SeedNorms {
+  double squared;
+  float head, rest;
 };
-struct SeedChooseArguments {
-  const void* rows;  ///< count x ld in the coordinates of the distances, filled up with zeros
-  index_t count;
-  int ld;
-  const double* weights;
-  void* squared;
-  int trials;
-  word64 stream, key, first_number;  ///< of the random ones, `trials` a choice
-  int most;
+/// A row that a candidate may be nearer to, and its squared distance.
+struct SeedPair {
+  int row, candidate;
+  double squared;
+};
+/// Where the pairs of a candidate lie, and what sum_i w_i D_i^2 falls by with it, in a unit.
+struct SeedStretch {
+  index_t begin, count;
+  long long most_gain;
+};
+/// sum_i w_i D_i^2 in a unit, before choices and after them, and how many there were; -1: of too many pairs none.
+struct SeedOutcome {
+  long long before, left;
+  double unit;
+  int choices;
+};
+
+/// A batch of draws (choose.hpp), which all of its kernels see.
+struct SeedBatchArguments {
+  RowsArgument x;  ///< less than 2^31
+  int d, columns;  ///< columns: of heads, 16 or a multiple
+  const double* shift;
+  double scale;
+  // Of each row:
+  void* heads;            ///< in float16, filled up with zeros; or null
+  SeedNorms* norms;       ///< or null
+  void* limits;           ///< limit_columns in float16
+  double* squared;        ///< D^2
+  const double* weights;  ///< null: 1
+  long long* through;     ///< w D^2 up to it
+  unsigned* marks;        ///< 0 before choices
+  // Of all:
+  unsigned* largest;   ///< bits of the largest norm, rounded up; 0 at first
+  unsigned* arrivals;  ///< 0 before draws
+  long long* sums;     ///< two of each block
+  // Of each draw:
+  int draws, padded;  ///< padded: to whole chunks of candidates
+  word64 stream, key, first_number;
+  index_t* numbers;  ///< the row
+  double* least;     ///< D^2 at which it is taken no longer
+  void* chunks;      ///< as heads_tiles.cuh takes them
+  unsigned* signs;   ///< chunks x 4 x rows
+  SeedStretch* stretches;
+  // Of pairs:
+  word64* total;       ///< how many there would be
+  index_t most_pairs;  ///< for which there is room
+  SeedPair* pairs;
+  // Choices:
+  int trials, most;  ///< draws of each, and choices
   double enough;
-  void* found;         ///< 2 x trials of the policy x count
-  double* sums;        ///< 2 x trials x blocks, as many as one of these in shared memory, and behind them rows
-  unsigned* arrivals;  ///< 0 at first
+  SeedOutcome* outcome;
   index_t* chosen;
-  ChoiceOutcome* outcome;
 };
 
-/// seeding/kernels/seed_choose.cuh
-struct SeedChoosePolicy {
-  bool wide = false;  ///< distances are kept in float64, not float32
-  int trials = 8;     ///< places in its tables
+/// seeding/kernels/seed_heads.cuh, seed_ahead.cuh, seed_tiles.cuh, seed_pairs.cuh, seed_measure.cuh, seed_turns.cuh
+struct SeedBatchPolicy {
+  DType type = DType::float32;
 
-  static constexpr DType type = DType::float64;
-  static constexpr int threads = 512;
-  /// Of a block among so many, with rows of so many bytes.
-  [[nodiscard]] constexpr index_t dynamic_bytes(index_t blocks, index_t row_bytes) const {
-    return trials * (blocks * 8 + row_bytes);
-  }
-  [[nodiscard]] constexpr int shared_bytes() const { return trials * 8 * (threads / 32 + 3); }  ///< static
+  static constexpr int threads = 512, warps = threads / 32, blocks_at_once = 2;
+  static constexpr int most_blocks = 256, most_trials = 16;
+  static constexpr int tile_threads = 256, tile_rows = tile_threads, tile_steps = 4;  ///< of seed_tiles.cuh
+  // Static, and of each draw of seed_turns.cuh dynamic.
+  static constexpr int ahead_bytes = warps * 16 + most_blocks * 8, pairs_bytes = warps * 33 * 4 + 8,
+                       turns_bytes = warps * (32 + 4 * most_trials) + 16, bytes_of_draw = 32,
+                       tile_bytes = 2 * heads_chunk * tile_steps * 32;
 
-  TS_POLICY(SeedChoosePolicy, SeedChooseArguments, "assign/seeding/policy.hpp", wide, trials);
+  TS_POLICY(SeedBatchPolicy, SeedBatchArguments, "assign/seeding/policy.hpp", type);
 };
 
 }  // namespace ts::inline v0::cuda

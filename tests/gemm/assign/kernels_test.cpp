@@ -184,30 +184,22 @@ void add_once(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
   using Task = cuda::DistancesTask;
   for (const auto task : {Task::own, Task::inertia_of_chunks, Task::largest_of_chunks, Task::listed_chunks})
     plans.push_back(cuda::threads_plan("assign_distances", cuda::DistancesPolicy{type, task}, 1000));
-  const bool wide = type == DType::float64;
-  const auto coordinates = wide ? cuda::Coordinates::wide : cuda::Coordinates::direct;
-  for (const auto& [lower, candidates] :
-       {std::pair<bool, index_t>{true, 1}, {true, 12}, {false, 4}, {false, 8}, {false, 12}})
-    plans.push_back(cuda::seed_distances_plan(lower, type, coordinates, candidates, 1000));
-  plans.push_back(cuda::threads_plan("seed_gather", cuda::SeedGatherPolicy{type, wide}, 1000));
-  plans.push_back(cuda::seed_labelled_plan(type, coordinates, 1000));
-  plans.push_back(cuda::seed_labelled_plan(DType::float32, cuda::Coordinates::narrow, 1000));
+  plans.push_back(cuda::threads_plan("seed_gather", cuda::SeedGatherPolicy{type, type == DType::float64}, 1000));
+  plans.push_back(cuda::seed_labelled_plan(type, 1000));
 }
 
 void add_seeding(std::vector<cuda::KernelPlan>& plans, const cuda::DeviceInfo& device) {
-  for (const bool wide : {false, true}) {
-    plans.push_back(cuda::seed_draw_plan(wide, 1000));
-    plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{wide}, 1000));
-    for (const index_t trials : {8, 16}) plans.push_back(cuda::seed_choose_plan(wide, trials, 1 << 14, 256, device));
-  }
-  for (const index_t d : {16, 128, 512, 768, 1400})
-    if (const auto nearer = cuda::nearer_plans(1 << 16, d, device))
-      for (const cuda::KernelPlan& plan : {nearer->heads, nearer->limits, nearer->tiles, nearer->measure})
-        plans.push_back(plan);
-  plans.push_back(cuda::seed_candidates_plan(1024)), plans.push_back(cuda::seed_pairs_plan(1024));
-  plans.push_back(cuda::seed_ahead_plan(1 << 16, device)), plans.push_back(cuda::seed_turns_plan(1024));
-  plans.push_back(cuda::seed_gains_plan(1024));
+  plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{}, 1000));
   for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
+  for (const DType type : {DType::float32, DType::float64})
+    for (const index_t d : {16, 128, 512, 768, 1400}) {
+      const cuda::BatchPlans batch = cuda::batch_plans(type, 1 << 16, d, device);
+      plans.push_back(batch.tiles);
+      if (d != 16) continue;
+      for (const cuda::KernelPlan& plan : {batch.heads, batch.ahead, batch.pairs, batch.measure, batch.turns,
+                                           cuda::batch_plans(type, 1 << 16, d, device, false).tiles})
+        plans.push_back(plan);
+    }
 }
 
 std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {

@@ -1,32 +1,41 @@
-// The squared distances of rows and candidates that seed_pairs.cuh listed, eight lanes a pair, which add theirs in a
-// fixed order: 0 for equal rows.
-#include "tallskinny/gemm/device/element.cuh"
+// The squared distances of rows and candidates that seed_pairs.cuh listed, eight lanes a pair, which add theirs as the
+// host does, and what each candidate gains. A warp takes 32 pairs.
+#include "tallskinny/gemm/assign/rows/kernels/assign_rows.cuh"
+#include "tallskinny/gemm/assign/seeding/kernels/seed_gain.cuh"
 
-constexpr int lanes = 8;
+constexpr unsigned everyone = 0xffffffffu;
+constexpr int lanes = 8, at_once = 32 / lanes;
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
-    seed_measure(ts::cuda::SeedMeasureArguments a) {
-  const int64 total = static_cast<int64>(*a.total), count = total <= a.most ? total : 0;
-  const int lane = threadIdx.x % lanes;
-  const int64 groups = static_cast<int64>(gridDim.x) * (policy.threads / lanes);
-  // Whole warps go on together, since lanes are added.
-  for (int64 first = (static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x) / 32 * (32 / lanes); first < count;
-       first += groups) {
-    const int64 at = first + threadIdx.x % 32 / lanes;
-    const bool real = at < count;
-    const ts::cuda::SeedPair pair = a.pairs[real ? at : first];
-    const float* const x = a.rows + static_cast<int64>(pair.row) * a.ld;
-    const float* const c = a.rows + a.numbers[pair.candidate] * a.ld;
-    float sum = 0;
+    seed_measure(ts::cuda::SeedBatchArguments a) {
+  const int64 total = static_cast<int64>(*a.total), count = total <= a.most_pairs ? total : 0;
+  const int lane = threadIdx.x % 32, own = lane % lanes;
+  const double unit = a.outcome->unit;
+  for (int64 first = (static_cast<int64>(blockIdx.x) * policy.warps + threadIdx.x / 32) * 32; first < count;
+       first += static_cast<int64>(gridDim.x) * policy.warps * 32) {
+    int64 gain = 0;
+    int candidate = -1;
+#pragma unroll 1
+    for (int turn = 0; turn < lanes; ++turn) {
+      const int64 at = first + turn * at_once + lane / lanes;
+      const bool real = at < count;
+      const ts::cuda::SeedPair pair = a.pairs[real ? at : first];
+      const int64 other = a.numbers[pair.candidate];
+      double sum = 0;
 #pragma unroll 4
-    for (int j = 4 * lane; j < a.ld; j += 4 * lanes) {
-      const float4 u = *reinterpret_cast<const float4*>(x + j), v = *reinterpret_cast<const float4*>(c + j);
-      sum = __fmaf_rn(u.x - v.x, u.x - v.x, sum), sum = __fmaf_rn(u.y - v.y, u.y - v.y, sum);
-      sum = __fmaf_rn(u.z - v.z, u.z - v.z, sum), sum = __fmaf_rn(u.w - v.w, u.w - v.w, sum);
-    }
+      for (int j = own; j < a.d; j += lanes)
+        sum = add_square(sum, value(a.x, pair.row, j), value(a.x, other, j), a.scale);
 #pragma unroll
-    for (int far = lanes / 2; far > 0; far /= 2) sum += __shfl_xor_sync(~0u, sum, far);
-    __syncwarp();
-    if (real && lane == 0) a.pairs[at].squared = sum;
+      for (int far = 1; far < lanes; far *= 2) sum += __shfl_xor_sync(everyone, sum, far);
+      if (!real || own != turn) continue;
+      a.pairs[at].squared = sum;
+      gain = gain_of(a, unit, pair.row, sum), candidate = pair.candidate;
+    }
+    // Mostly all pairs are of one candidate.
+    const int one = __shfl_sync(everyone, candidate, 0);
+    const bool alone = __all_sync(everyone, candidate == one || candidate < 0);
+    if (alone) gain = sum_of_warp(gain);
+    if (candidate >= 0 && gain != 0 && (!alone || lane == 0))
+      atomicAdd(reinterpret_cast<uint64*>(&a.stretches[candidate].most_gain), static_cast<uint64>(gain));
   }
 }

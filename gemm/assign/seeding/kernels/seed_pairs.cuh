@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/device/element.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;
-constexpr int warps = policy.threads / 32, at_once = 4;
+constexpr int warps = policy.warps, at_once = 4;
 
 /// each(row) for all rows of the warp, in order, whose word has the lane's bit.
 template <class Each>
@@ -27,19 +27,19 @@ __device__ __forceinline__ void for_marked(const uint32* words, int64 begin, int
 }
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
-    seed_pairs(ts::cuda::SeedPairsArguments a) {
+    seed_pairs(ts::cuda::SeedBatchArguments a) {
   __shared__ int counts[warps][33];
   __shared__ uint64 base;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   // Bit 2b + e of word t of a chunk is its column 8b + 2t + e.
   const int candidate = static_cast<int>(blockIdx.x) / 4 * ts::cuda::heads_chunk + lane / 2 * 8 +
                         static_cast<int>(blockIdx.x) % 4 * 2 + lane % 2;
-  const uint32* const words = a.signs + blockIdx.x * a.rows;
-  const int64 share = (a.rows + warps * 32 - 1) / (warps * 32) * 32;
-  const int64 begin = warp * share, end = begin + share < a.rows ? begin + share : a.rows;
+  const uint32* const words = a.signs + blockIdx.x * a.x.count;
+  const int64 share = (a.x.count + warps * 32 - 1) / (warps * 32) * 32;
+  const int64 begin = warp * share, end = begin + share < a.x.count ? begin + share : a.x.count;
   int count = 0;
   for_marked(words, begin, end, [&](int) { ++count; });
-  counts[warp][lane] = candidate < a.count ? count : 0;
+  counts[warp][lane] = candidate < a.draws ? count : 0;
   __syncthreads();
   if (warp == 0) {
     int own = 0;
@@ -57,13 +57,13 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if (lane == 31) base = atomicAdd(a.total, static_cast<uint64>(through));
     __syncwarp();
     for (int w = 0; w < warps; ++w) counts[w][lane] += through - own;
-    if (candidate < a.count) a.stretch[candidate] = {static_cast<int64>(base) + through - own, own, 0};
+    if (candidate < a.draws) a.stretches[candidate] = {static_cast<int64>(base) + through - own, own, 0};
   }
   __syncthreads();
   int64 at = static_cast<int64>(base) + counts[warp][lane];
-  if (candidate >= a.count) at = a.most;
+  if (candidate >= a.draws) at = a.most_pairs;
   for_marked(words, begin, end, [&](int row) {
-    if (at < a.most) {
+    if (at < a.most_pairs) {
       a.pairs[at].row = row;
       a.pairs[at].candidate = candidate;
     }

@@ -1,23 +1,23 @@
 // Choices among rows that seed_ahead.cuh drew, in turn (choose.hpp), with the bits of HostChoices: a block. Of the next
 // draws, those count whose D^2 has not fallen too far; of each choice's the one that gains most lowers D^2. Gains are
 // whole numbers of a unit, whose order does not matter, and only fall: those that were smaller in the search
-// (seed_gains.cuh) are not summed up again.
+// (seed_measure.cuh) are not summed up again.
 //
 // A choice takes all warps, or one beside those of the choices that follow. These go by D^2 before all of them: each
 // leaves its number at the rows that it lowers, and they are made up to the first that an earlier one's rows concern,
 // which are those drawn and those that the best of them lowers: all other gains only fall.
 #include "tallskinny/gemm/assign/seeding/kernels/seed_gain.cuh"
 
-constexpr int threads = policy.threads, warps = threads / 32;
+constexpr int threads = policy.threads, warps = policy.warps;
 constexpr unsigned everyone = 0xffffffffu;
 
-using Arguments = ts::cuda::SeedTurnsArguments;
+using Arguments = ts::cuda::SeedBatchArguments;
 
 /// Of a row drawn: what it gained in the search, its number, where its pairs lie, and D^2 below which it is not taken.
 struct Drawn {
   int64 most_gain;
+  double least;
   int row, begin, count;
-  float least;
 };
 static_assert(sizeof(Drawn) == policy.bytes_of_draw);
 extern __shared__ Drawn drawn[];  // as many as there are draws
@@ -39,9 +39,8 @@ __device__ __forceinline__ void for_pairs(const Arguments& a, int draw, int own,
 }
 __device__ __forceinline__ int64 part_of_gain(const Arguments& a, double unit, int draw, int own, int all) {
   int64 sum = 0;
-  for_pairs(a, draw, own, all, [&](const ts::cuda::SeedPair& pair) {
-    sum += gain_of(a.squared[pair.row], pair.squared, a.weights == nullptr ? 1.0 : a.weights[pair.row], unit);
-  });
+  for_pairs(a, draw, own, all,
+            [&](const ts::cuda::SeedPair& pair) { sum += gain_of(a, unit, pair.row, pair.squared); });
   return sum_of_warp(sum);
 }
 __device__ __forceinline__ void lower(const Arguments& a, int draw, int own, int all) {
@@ -54,9 +53,9 @@ __device__ __forceinline__ void lower(const Arguments& a, int draw, int own, int
 __device__ __forceinline__ int list_taken(const Arguments& a, Tables& tables, int next) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   int listed = 0;
-  for (; next < a.count && listed < a.trials; next += threads) {
+  for (; next < a.draws && listed < a.trials; next += threads) {
     const int draw = next + static_cast<int>(threadIdx.x);
-    const bool own = draw < a.count && drawn[draw].least < a.squared[drawn[draw].row];
+    const bool own = draw < a.draws && drawn[draw].least < a.squared[drawn[draw].row];
     const unsigned all = __ballot_sync(everyone, own);
     __syncthreads();
     if (lane == 0) tables.counts[warp] = __popc(all);
@@ -159,10 +158,10 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_turns(Argum
   __shared__ Tables tables;
   ts::cuda::SeedOutcome outcome = *a.outcome;
   const bool found = static_cast<int64>(*a.total) <= a.most_pairs;
-  for (int q = static_cast<int>(threadIdx.x); found && q < a.count; q += threads) {
-    const ts::cuda::SeedStretch stretch = a.stretch[q];
-    drawn[q] = {stretch.most_gain, static_cast<int>(a.numbers[q]), static_cast<int>(stretch.begin),
-                static_cast<int>(stretch.count), a.least[q]};
+  for (int q = static_cast<int>(threadIdx.x); found && q < a.draws; q += threads) {
+    const ts::cuda::SeedStretch stretch = a.stretches[q];
+    drawn[q] = {stretch.most_gain, a.least[q], static_cast<int>(a.numbers[q]), static_cast<int>(stretch.begin),
+                static_cast<int>(stretch.count)};
   }
   __syncthreads();
   const double wanted = a.enough * outcome.unit;

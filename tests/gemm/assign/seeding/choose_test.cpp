@@ -29,9 +29,9 @@ double distance(const Matrix<double>& coordinates, index_t a, index_t b) {
   return sum;
 }
 
-template <class S, class T>
+template <class T>
 void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd) {
-  INFO("n " << n << " d " << d << " candidates " << count << " offset " << offset << " score bytes " << sizeof(S));
+  INFO("n " << n << " d " << d << " candidates " << count << " offset " << offset);
   const Matrix<T> x = some_rows<T>(n, d, offset);
   const Rows rows(x.cview());
   Context ctx{.simd = simd};
@@ -42,25 +42,23 @@ void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd)
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < d; ++j)
       coordinates(i, j) = (static_cast<double>(x(i, j)) - moments.shift[static_cast<std::size_t>(j)]) * unit.scale;
-  std::vector<S> squared;
-  for (index_t i = 0; i < n; ++i) squared.push_back(static_cast<S>(distance(coordinates, i, n / 2)));
+  std::vector<double> squared;
+  for (index_t i = 0; i < n; ++i) squared.push_back(distance(coordinates, i, n / 2));
   for (index_t q = 0; q < count; ++q) candidates.push_back(q * (n / count));
-  HostNearerRowSearch<S> search(ctx, rows, unit);
+  HostNearerRowSearch search(ctx, rows, unit);
   for (int round = 0; round < 3; ++round) {  // scores become more accurate from call to call, if need be
-    const NearerRows<S> found = search.find(candidates, squared);
+    const NearerRows found = search.find(candidates, squared);
     for (index_t q = 0; q < count; ++q) {
       std::vector<index_t> expected, got;
       constexpr double open = test::allowed::six_digits;  // of a distance, within which rounding may decide
       for (index_t i = 0; i < n; ++i)
-        if (distance(coordinates, i, q * (n / count)) <
-            static_cast<double>(squared[static_cast<std::size_t>(i)]) * (1 - open))
+        if (distance(coordinates, i, q * (n / count)) < squared[static_cast<std::size_t>(i)] * (1 - open))
           expected.push_back(i);
-      for (const NearerRow<S>& near : found.of(q)) {
+      for (const NearerRow& near : found.of(q)) {
         const double exact = distance(coordinates, near.row, q * (n / count));
-        CHECK(static_cast<double>(near.squared) == Approx(exact).epsilon(test::allowed::six_digits));
+        CHECK(near.squared == Approx(exact).epsilon(test::allowed::six_digits));
         CHECK(near.squared < squared[static_cast<std::size_t>(near.row)]);
-        if (exact < static_cast<double>(squared[static_cast<std::size_t>(near.row)]) * (1 - open))
-          got.push_back(near.row);
+        if (exact < squared[static_cast<std::size_t>(near.row)] * (1 - open)) got.push_back(near.row);
       }
       CHECK(got == expected);
     }
@@ -71,25 +69,22 @@ ChosenRows choose(int threads, const Rows& rows, std::vector<double>& squared, s
                   const Choosing& how) {
   Context ctx{.threads = threads};
   const ColumnMoments moments = column_moments(ctx, rows);
-  return ts::choose_rows<double>(ctx, rows, {moments, 1}, PerRow<double>(squared), PerRow<const double>(weights), how);
+  return ts::choose_rows(ctx, rows, {moments, 1}, PerRow<double>(squared), PerRow<const double>(weights), how);
 }
 
 }  // namespace
 
 TEST_CASE("all rows are found that a candidate is nearer to, and no others", "[assign]") {
   const Simd simd = GENERATE(Simd::best, Simd::sse2);
-  check_nearer<float, float>(1000, 33, 40, 0, simd);
-  check_nearer<float, float>(700, 3, 5, 1e3, simd);
-  check_nearer<double, double>(600, 17, 30, 1e5, simd);
-  check_nearer<double, float>(50, 300, 9, 0, simd);
-  check_nearer<float, double>(1, 1, 1, 0, simd);
-  // By bytes, where the processor has products of them.
-  check_nearer<float, float>(600, 200, 40, 0, simd);
-  check_nearer<float, float>(333, 257, 64, 10, simd);
-  check_nearer<double, double>(400, 192, 33, 1e5, simd);
+  check_nearer<float>(1000, 33, 40, 0, simd);
+  check_nearer<float>(700, 3, 5, 1e3, simd);
+  check_nearer<double>(600, 17, 30, 1e5, simd);
+  check_nearer<double>(50, 300, 9, 0, simd);
+  check_nearer<float>(1, 1, 1, 0, simd);
+  check_nearer<float>(600, 200, 40, 0, simd);
 }
 
-TEST_CASE("what is found by bytes is what float32 finds, bit for bit", "[assign]") {
+TEST_CASE("what is found by integers is what float32 finds, bit for bit", "[assign]") {
   for (const double near : {0.02, 0.3, 3.0}) {  // how far rows are from one of 70 places
     constexpr index_t n = 1500, d = 230, count = 150;
     Matrix<float> x(n, d);
@@ -104,16 +99,16 @@ TEST_CASE("what is found by bytes is what float32 finds, bit for bit", "[assign]
       const Rows rows(x.cview());
       const ColumnMoments moments = column_moments(ctx, rows);
       const SeedingUnit unit{moments, 0.5};
-      std::vector<float> squared(static_cast<std::size_t>(n), std::numeric_limits<float>::max());
+      std::vector<double> squared(static_cast<std::size_t>(n), std::numeric_limits<double>::max());
       std::vector<double> totals(1);
       Matrix<double> centers(60, d);
       for (index_t m = 0; m < 60; ++m) rows.load(m * 11, &centers(m, 0));
-      lower_potential<float>(ctx, {rows, unit, centers.cview(), PerRow<float>(squared), {}, totals});
-      HostNearerRowSearch<float> search(ctx, rows, unit);
-      const NearerRows<float> found = search.find(candidates, squared);
-      std::vector<std::pair<std::int32_t, float>> pairs;
+      lower_potential(ctx, {rows, unit, centers.cview(), PerRow<double>(squared), {}, totals});
+      HostNearerRowSearch search(ctx, rows, unit);
+      const NearerRows found = search.find(candidates, squared);
+      std::vector<std::pair<std::int32_t, double>> pairs;
       for (index_t q = 0; q < count; ++q)
-        for (const NearerRow<float>& of : found.of(q)) pairs.emplace_back(of.row, of.squared);
+        for (const NearerRow& of : found.of(q)) pairs.emplace_back(of.row, of.squared);
       return pairs;
     };
     CHECK(!find(Simd::sse2).empty());
