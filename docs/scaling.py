@@ -128,34 +128,30 @@ def kmeans(machine, ranks, n, d, k, number):
         run.start.add_messages(ranks * doublings(ranks), ranks * 16 * d)
     run.start.add_all_gather(pieces)
     trials, sample = 2 + int(math.log(k)), seeding_sample(n, d, k)
-    if sample > 0:  # distances to the first centre; all ranks then have the sample
-        run.start.add_work(here, 2 * run.rows * d + 2 * sample * d * k * trials, narrow)
-        run.start.add_all_gather(pieces)
-        run.start.add_all_gather(sample * d * number)
-    else:
-        run.start.add_work(2 * k * here, products * (trials + 1), narrow)
-        for _ in range(k):
-            run.start.add_all_gather((trials + 1) * pieces)
+    # Distances to the first centre; all ranks then have the sample.
+    run.start.add_work(here, 2 * run.rows * d + 2 * sample * d * k * trials, narrow)
+    run.start.add_all_gather(pieces)
+    run.start.add_all_gather(sample * d * number)
     run.set_files(n * d * number, 4 * n)
     run.memory = kmeans_memory(machine.gpu, run.rows, d, k, number) + pieces
     return run
 
 
 def seeding_sample(n, d, k):
-    """Rows that k-means++ draws centres from (solvers/kmeans/seeding.cpp); 0: all."""
-    size = min(n, max(1 << 14, min(16 * k, int(2.5 * (n // (2 + int(math.log(k))))))))
-    return size if d <= (1 << 28) // max(size, 1) else 0
+    """Rows that k-means++ draws centres from (solvers/kmeans/seeding.cpp)."""
+    size = max(1 << 14, min(16 * k, int(2.5 * (n // (2 + int(math.log(k)))))))
+    return min(n, size, max(16, (1 << 27) // d))
 
 
 def kmeans_memory(gpu, n, d, k, number):
     """As solvers/setup/kmeans_plan.cpp has it, with one thread, and without the projections of filters."""
-    distance = 8 if number == 8 else 4
+    distance = 8 if number == 8 else 4  # bytes of a copied coordinate
     sample = distance * d * seeding_sample(n, d, k)
     points_and_labels = n * d * number + 4 * n
     if not gpu:
         return points_and_labels + 56 * k * d + 8 * n + 8 * n + sample + sample // distance
     lists = 25 * min(n, 1 << 27)
-    return (points_and_labels + 32 * k * d + 88 * k + (distance + 4) * n + 2 * sample + 48 * k * d
+    return (points_and_labels + 32 * k * d + 88 * k + 12 * n + 2 * sample + 48 * k * d
             + 8 * min(n, 1 << 24) + lists + 2 * n + 8 * k * d)
 
 

@@ -161,7 +161,7 @@ DeviceMatrix<double> leading_space(const Context& ctx, const Rows& x, const Colu
   DeviceMatrix<double> a(ctx.stream, count, d), y(ctx.stream, count, columns), first(ctx.stream, d, columns),
       second(ctx.stream, d, columns), third(ctx.stream, d, columns);
   gather_rows(ctx, x, spread(x.rows(), count), {a.data(), count * d, Space::device},
-              SeedingUnit{moments, scale_of(moments)});
+              moments.shift, scale_of(moments));
   const auto multiply = [&](const DeviceMatrix<double>& z, DeviceMatrix<double>& found) {
     tsmm(ctx, Op::none, 1.0, a.cview(), z.cview(), 0.0, y.view());
     tsmttsm(ctx, Op::transpose, 1.0, a.cview(), y.cview(), 0.0, found.view());

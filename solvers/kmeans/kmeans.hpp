@@ -39,7 +39,7 @@ enum class KMeansInit {
 
 /// Rows of the samples on which k-means++ chooses centres: 16 for each centre and 2^14 at least, but fewer, 2^14 at
 /// least, where all candidates together meet them in more products than 2.5 iterations have. `rows`: there are no more
-/// of them. 0: they are too wide, and all of them are read twice for each centre.
+/// of them; of very wide rows, as many as find room.
 [[nodiscard]] index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// Bytes that passes over dense rows in host memory may keep of heads and bounds (Pruning); 0 where these are not

@@ -20,21 +20,6 @@ struct Kept {
   std::vector<double> weights;
 };
 
-/// What the rows weigh that have each of `count` numbers.
-std::vector<double> weights_by_number(const KMeansProblem& p, const PerRowArray<std::int32_t>& numbers, index_t count) {
-  if (!p.weighted()) {
-    auto counts = count_numbers(p.ctx, numbers.view(), count);
-    p.ctx.communicator->add(counts);
-    return {counts.begin(), counts.end()};
-  }
-  std::vector<double> weights(at(count));
-  const std::vector<std::int32_t> there = numbers.to_host();
-  in_turn(p.ctx, weights, [&] {
-    for (index_t i = 0; i < p.rows(); ++i) weights[at(there[at(i)])] += p.weight(i);
-  });
-  return weights;
-}
-
 /// The rounds of k-means||, among all rows or a sample of them.
 class Oversampling {
  public:
@@ -42,36 +27,38 @@ class Oversampling {
       : p_(p),
         seed_(seed),
         stream_(stream),
+        size_(rounds_sample(p.all_rows(), p.cols(), p.k)),
+        samples_(size_ < p.all_rows()),
         all_(p),
-        nearest_(p.filled<std::int32_t>(no_label)),
         picked_{draw_by_weight(p, Random(seed, stream + Purpose::first_row).uniform(0))} {
+    if (!samples_) nearest_ = p.filled<std::int32_t>(no_label);
     meet();
   }
 
   Kept keep(const Chosen& chosen) {
-    const index_t size = rounds_sample(p_.all_rows(), p_.cols(), p_.k);
     for (std::uint64_t round = 0; round < rounds && all_.total() > 0; ++round) {
       chosen(std::min(p_.k - 1, static_cast<index_t>(picked_.size())));
-      if (size < p_.all_rows() && !sample_) take_sample(round, static_cast<double>(size));
+      if (samples_ && !sample_) {
+        take_sample(round, static_cast<double>(size_) / 2 / all_.total());
+        at_first_ = sample_->potential().total();
+      }
       pick(Random(seed_, stream_ + Purpose::kept + round));
     }
-    Kept all;
     const std::vector<double> weights = weigh();
     std::vector<std::size_t> order(picked_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return picked_[a] < picked_[b]; });
-    all.rows.reserve(order.size()), all.weights.reserve(order.size());
+    Kept all;
     for (const std::size_t q : order) all.rows.push_back(picked_[q]), all.weights.push_back(weights[q]);
     return all;
   }
 
  private:
-  void take_sample(std::uint64_t round, double size) {
-    sample_.emplace(p_, all_, CandidateSample::Factors{size / 2 / all_.total(), size / 2 / p_.total_weight()},
+  void take_sample(std::uint64_t round, double by_squared) {
+    sample_.emplace(p_, all_, CandidateSample::Factors{by_squared, static_cast<double>(size_) / 2 / p_.total_weight()},
                     Random(seed_, stream_ + Purpose::samples_of_rounds + round),
                     Random(seed_, stream_ + Purpose::even_samples + round));
-    in_sample_ = sample_->problem().filled<std::int32_t>(0);
-    at_first_ = sample_->potential().total();
+    nearest_ = sample_->problem().filled<std::int32_t>(0);
   }
 
   /// One round.
@@ -83,8 +70,7 @@ class Oversampling {
     const auto before = static_cast<std::int32_t>(picked_.size());
     for (const index_t row : more) picked_.push_back(sample_ ? sample_->numbers()[at(row)] : row);
     if (!sample_) return meet();
-    if (more.empty()) return;
-    potential.lower(more, in_sample_.view(), before);
+    potential.lower(more, nearest_.view(), before);
     if (potential.total() > stale * at_first_) return;
     sample_.reset();
     meet();
@@ -93,27 +79,38 @@ class Oversampling {
   /// All rows meet what they have not met.
   void meet() {
     const index_t before = std::exchange(met_, static_cast<index_t>(picked_.size()));
-    if (before < met_)
-      all_.lower(std::span(picked_).subspan(at(before)), nearest_.view(), static_cast<std::int32_t>(before));
+    all_.lower(std::span(picked_).subspan(at(before)), samples_ ? PerRow<std::int32_t>() : nearest_.view(),
+               static_cast<std::int32_t>(before));
   }
 
+  /// What the rows weigh that are nearest to each of those picked. A sample that does not tell, since it was taken when
+  /// all rows had met more than one, makes room for another.
   std::vector<double> weigh() {
-    if (!sample_ || met_ > 1) {
-      meet();
-      return weights_by_number(p_, nearest_, std::ssize(picked_));
+    if (samples_ && (!sample_ || met_ > 1)) {
+      take_sample(rounds, 0);
+      Matrix<double> centers(std::ssize(picked_), p_.cols());
+      p_.load_rows(picked_, centers.view());
+      Potential(sample_->problem()).lower(centers.cview(), nearest_.view());
     }
-    return weights_by_number(sample_->problem(), in_sample_, std::ssize(picked_));
+    const KMeansProblem& weighed = sample_ ? sample_->problem() : p_;
+    std::vector<double> weights(picked_.size());
+    const std::vector<std::int32_t> numbers = nearest_.to_host();
+    in_turn(weighed.ctx, weights, [&] {
+      for (index_t i = 0; i < weighed.rows(); ++i) weights[at(numbers[at(i)])] += weighed.weight(i);
+    });
+    return weights;
   }
 
   const KMeansProblem& p_;
   std::uint64_t seed_, stream_;
+  index_t size_;
+  bool samples_;
   Potential all_;
-  PerRowArray<std::int32_t> nearest_;  ///< of each row, among the first met_ of those picked
   std::vector<index_t> picked_;
   index_t met_ = 0;
   std::optional<CandidateSample> sample_;
-  PerRowArray<std::int32_t> in_sample_;  ///< of each of its rows, where it was taken before all rows met more than one
-  double at_first_ = 0;                  ///< potential of the sample
+  PerRowArray<std::int32_t> nearest_;  ///< of each row of the sample, or of all where none is taken
+  double at_first_ = 0;                ///< potential of the sample
 };
 
 }  // namespace

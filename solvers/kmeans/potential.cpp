@@ -1,6 +1,5 @@
 #include "tallskinny/solvers/kmeans/potential_detail.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "tallskinny/gemm/comm/agree.hpp"
@@ -19,10 +18,7 @@ Potential::Potential(const KMeansProblem& problem, PerRowArray<double> squared)
     : problem_(problem),
       squared_(std::move(squared)),
       first_chunk_(chunk_count(problem.first_row())),
-      chunk_totals_(at(chunk_count(problem.all_rows()))) {
-  const auto& reach = problem.moments.reach;
-  scale_ = inverse_power_of_two(reach.empty() ? 0 : *std::max_element(reach.begin(), reach.end()));
-}
+      chunk_totals_(at(chunk_count(problem.all_rows()))) {}
 
 void Potential::lower(std::span<const index_t> rows, PerRow<std::int32_t> nearest, std::int32_t first_number) {
   if (rows.empty()) return;  // to the engine no rows mean that centres are given
@@ -34,13 +30,12 @@ void Potential::lower(std::span<const index_t> rows, PerRow<std::int32_t> neares
 
 void Potential::lower(HostView<const double> centers, std::span<const index_t> of_rows, PerRow<std::int32_t> nearest,
                       std::int32_t first_number) {
-  const SeedingUnit here = unit();
   problem_.for_each_block([&](index_t first, const Rows& rows) {
-    lower_potential(
-        problem_.ctx,
-        {rows, here, centers, squared_.view().part(first, rows.rows()), problem_.weights_of(first, rows.rows()),
-         KMeansProblem::part(std::span(chunk_totals_), first_chunk_ + first / chunk_rows, chunk_count(rows.rows())),
-         nearest.part(first, rows.rows()), first_number, of_rows});
+    lower_potential(problem_.ctx, {rows, problem_.moments, centers, squared_.view().part(first, rows.rows()),
+                                   problem_.weights_of(first, rows.rows()),
+                                   KMeansProblem::part(std::span(chunk_totals_), first_chunk_ + first / chunk_rows,
+                                                       chunk_count(rows.rows())),
+                                   nearest.part(first, rows.rows()), first_number, of_rows});
   });
   if (problem_.distributed()) {
     const RowSlabs& slabs = problem_.ctx.slabs;
@@ -63,7 +58,7 @@ std::vector<double> Potential::squared(std::span<const index_t> numbers) const {
 std::vector<index_t> Potential::choose(const Choosing& how) {
   std::vector<index_t> rows;
   problem_.for_each_block([&](index_t, const Rows& all) {
-    ChosenRows chosen = choose_rows(problem_.ctx, all, unit(), squared_.view(), weights(), how);
+    ChosenRows chosen = choose_rows(problem_.ctx, all, problem_.moments, squared_.view(), weights(), how);
     total_ = chosen.left;
     rows = std::move(chosen.rows);
   });

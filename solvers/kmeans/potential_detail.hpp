@@ -44,11 +44,9 @@ class Potential {
   void lower(HostView<const double> centers, std::span<const index_t> rows, PerRow<std::int32_t> nearest,
              std::int32_t first_number);
   [[nodiscard]] std::vector<index_t> keep(PerRow<const double> squared, double factor, const Philox& random) const;
-  [[nodiscard]] SeedingUnit unit() const { return {problem_.moments, scale_}; }
   [[nodiscard]] PerRow<const double> weights() const { return problem_.weights_of(0, problem_.rows()); }
 
   const KMeansProblem& problem_;
-  double scale_ = 1;
   PerRowArray<double> squared_;
   index_t first_chunk_;               ///< here
   std::vector<double> chunk_totals_;  ///< of all rows

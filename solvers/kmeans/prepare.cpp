@@ -55,7 +55,6 @@ void rehearse_rounds(const KMeansProblem& p) {
     const std::vector<index_t> rows(at(std::max<index_t>(count, 1)), 0);
     potential.lower(rows, nearest.view());
   }
-  (void)count_numbers(p.ctx, std::as_const(nearest).view(), 5 * p.k / 2);
 }
 
 void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptions& options) {

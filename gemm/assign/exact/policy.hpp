@@ -45,20 +45,22 @@ struct VerifyPolicy {
   TS_POLICY(VerifyPolicy, VerifyArguments, "assign/exact/policy.hpp", type);
 };
 
-/// ||x_i - c_label||^2 of each row; the weighted sum of these over a chunk; the largest of a chunk; and, for the chunks
+/// ||x_i - c_label||^2 of each row; what these lower; the weighted sum of these over a chunk; the largest of a chunk; and, for the chunks
 /// of a list, each distance with the label of its row.
-enum class DistancesTask { own, inertia_of_chunks, largest_of_chunks, listed_chunks };
+enum class DistancesTask { own, lower, inertia_of_chunks, largest_of_chunks, listed_chunks };
 
 struct DistancesArguments {
   RowsArgument x = {};
   int d = 0;
-  const double* centroids = nullptr;  ///< own
-  const int* labels = nullptr;        ///< own, listed_chunks
+  const double* centroids = nullptr;  ///< own, lower
+  const int* labels = nullptr;        ///< own, lower, listed_chunks
   const double* weights = nullptr;    ///< of each row, or none
   index_t chunk = 0;                  ///< rows of a chunk
   const int* listed = nullptr;        ///< numbers of chunks
   double* distances = nullptr;        ///< of each row
   double* out = nullptr;              ///< of each chunk; listed_chunks: two numbers of each of their rows
+  int* nearest = nullptr;             ///< lower: of each row, or none; gets first_number + label
+  int first_number = 0;
 };
 
 /// exact/kernels/assign_distances.cuh

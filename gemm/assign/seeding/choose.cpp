@@ -46,12 +46,12 @@ ChosenRows choose_rows(BatchedChoices& batches, const Choosing& how) {
   return chosen;
 }
 
-HostChoices::HostChoices(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<double> squared,
+HostChoices::HostChoices(const Context& ctx, const Rows& x, const ColumnMoments& moments, std::span<double> squared,
                          std::span<const double> weights)
     : ctx_(ctx),
       squared_(squared),
       weights_(weights),
-      search_(ctx, x, unit),
+      search_(ctx, x, moments),
       through_(squared.size()),
       candidate_of_(squared.size(), no_number) {}
 

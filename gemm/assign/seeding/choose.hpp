@@ -45,7 +45,7 @@ class BatchedChoices {
 class HostChoices : public BatchedChoices {
  public:
   /// @param squared D_i^2, lowered. @param weights or none
-  HostChoices(const Context& ctx, const Rows& x, const SeedingUnit& unit, std::span<double> squared,
+  HostChoices(const Context& ctx, const Rows& x, const ColumnMoments& moments, std::span<double> squared,
               std::span<const double> weights);
 
   [[nodiscard]] Turns take_turns(const DrawsAhead& draws) override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tallskinny/gemm/assign/rows/launch.hpp"
+#include "tallskinny/gemm/assign/scores/centroids.hpp"
 #include "tallskinny/gemm/assign/seeding/launch.hpp"
 #include "tallskinny/gemm/runtime/gpu/staging.hpp"
 
@@ -17,14 +18,15 @@ T* DeviceChoices::array(index_t count) {
   return as<T>(memory_.emplace_back(assign_device::array<T>(ctx_, count)));
 }
 
-DeviceChoices::DeviceChoices(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<double> squared,
+DeviceChoices::DeviceChoices(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
                              PerRow<const double> weights, bool warpgroups)
     : ctx_(ctx), plans_(cuda::batch_plans(x.type(), x.rows(), x.cols(), ctx.stream.device(), warpgroups)) {
   const index_t n = x.rows(), d = x.cols(), columns = plans_.columns, most = plans_.most_draws;
   // Room for 64 pairs of a row, or for the draws of one choice.
   constexpr index_t of_row = 64, most_pairs = index_t{1} << 25;
   cuda::SeedBatchArguments& a = batch_;
-  a.x = argument_of(x), a.d = static_cast<int>(d), a.columns = static_cast<int>(columns), a.scale = unit.scale;
+  a.x = argument_of(x), a.d = static_cast<int>(d), a.columns = static_cast<int>(columns),
+  a.scale = assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d), moments);
   a.squared = squared.data, a.weights = weights.data;
   a.heads = array<std::uint16_t>(n * columns), a.norms = array<cuda::SeedNorms>(n);
   a.limits = array<std::uint16_t>(n * cuda::limit_columns), a.through = array<long long>(n),
@@ -37,7 +39,7 @@ DeviceChoices::DeviceChoices(const Context& ctx, const Rows& x, const SeedingUni
   a.total = array<cuda::word64>(1), a.largest = array<unsigned>(2), a.arrivals = a.largest + 1;
   double* const shift = array<double>(d);
   a.shift = shift;
-  cuda::copy_bytes(ctx.stream, shift, unit.moments.shift.data(), unit.moments.shift.size() * sizeof(double));
+  cuda::copy_bytes(ctx.stream, shift, moments.shift.data(), moments.shift.size() * sizeof(double));
   cuda::fill_bytes(ctx.stream, a.largest, 0, sizeof *a.largest);
   cuda::launch_with<cuda::SeedBatchPolicy>(ctx, plans_.heads, a);
 }
@@ -82,10 +84,10 @@ Turns DeviceChoices::take_turns(const DrawsAhead& draws) {
           static_cast<double>(after.left) / after.unit};
 }
 
-ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<double> squared,
+ChosenRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
                        PerRow<const double> weights, const Choosing& how) {
   if (x.rows() == 0 || x.cols() == 0 || how.most == 0) return {};
-  DeviceChoices choices(ctx, x, unit, squared, weights);
+  DeviceChoices choices(ctx, x, moments, squared, weights);
   return assign_detail::choose_rows(choices, how);
 }
 

@@ -15,7 +15,7 @@ class DeviceChoices final : public assign_detail::BatchedChoices {
  public:
   /// @param squared D_i^2 there, lowered. @param weights there, or none. @param warpgroups may serve. All must outlive
   /// this.
-  DeviceChoices(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<double> squared,
+  DeviceChoices(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
                 PerRow<const double> weights, bool warpgroups = true);
 
   [[nodiscard]] assign_detail::Turns take_turns(const assign_detail::DrawsAhead& draws) override;

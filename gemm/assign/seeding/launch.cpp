@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tallskinny/gemm/assign/exact/policy.hpp"
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/rows/launch.hpp"
 #include "tallskinny/gemm/assign/rows/upload.hpp"
@@ -66,7 +67,7 @@ cuda::Memory place_candidates(const Context& ctx, const PotentialArguments& of, 
   }
   std::vector<index_t> rows(of.rows.begin(), of.rows.end());
   rows.resize(static_cast<std::size_t>(padded), rows.back());
-  gather_rows<double>(ctx, of.x, rows, nullptr, static_cast<double*>(there.data()));
+  gather_rows(ctx, of.x, rows, static_cast<double*>(there.data()));
   return there;
 }
 
@@ -75,7 +76,7 @@ void label_rows(const Context& ctx, const PotentialArguments& of, const cuda::Me
                 PerRow<std::int32_t> labels) {
   constexpr double up = 1 + 0x1p-20;  // float32 has lost something
   const index_t n = of.x.rows(), d = of.x.cols();
-  const ColumnMoments& moments = of.unit.moments;
+  const ColumnMoments& moments = of.moments;
   const Rows rows = rows_there(ctx, candidates, padded, d, d);
   const cuda::Memory column = array<double>(ctx, padded), largest = array<unsigned>(ctx, 1);
   launch_gather(ctx, rows_there(ctx, candidates, padded, 1, d), nullptr, padded, nullptr, 1, as<double>(column));
@@ -88,12 +89,11 @@ void label_rows(const Context& ctx, const PotentialArguments& of, const cuda::Me
   cuda::fill_bytes(ctx.stream, largest.data(), 0, sizeof(unsigned));
   cuda::SeedBatchArguments norms{};
   norms.x = argument_of(rows), norms.d = norms.columns = static_cast<int>(d);
-  norms.shift = placed.sums.shift, norms.scale = of.unit.scale, norms.largest = as<unsigned>(largest);
-  cuda::launch_with<cuda::SeedBatchPolicy>(ctx, cuda::seed_heads_plan(rows.type(), padded, ctx.stream.device()), norms);
-  const double norm = std::bit_cast<float>(fetch_number(ctx, as<const unsigned>(largest)));
   placed.spread.scale =
       assign_detail::scoring_scale(of.rows.empty() ? of.candidates : HostView<const double>(nullptr, 0, d), moments);
-  placed.spread.squared = std::pow(up * norm * (placed.spread.scale / of.unit.scale), 2);
+  norms.shift = placed.sums.shift, norms.scale = placed.spread.scale, norms.largest = as<unsigned>(largest);
+  cuda::launch_with<cuda::SeedBatchPolicy>(ctx, cuda::seed_heads_plan(rows.type(), padded, ctx.stream.device()), norms);
+  placed.spread.squared = std::pow(up * std::bit_cast<float>(fetch_number(ctx, as<const unsigned>(largest))), 2);
   for (index_t i = 0; i < n; i += most_listed_rows) {
     const index_t count = std::min(most_listed_rows, n - i);
     const Rows block = of.x.block(i, count);
@@ -107,17 +107,22 @@ void lower_potential(const Context& ctx, const PotentialArguments& of) {
   const index_t n = of.x.rows(), d = of.x.cols();
   if (n == 0) return;
   const index_t count = of.rows.empty() ? of.candidates.rows() : std::ssize(of.rows), padded = with_copies(count);
-  constexpr index_t parts = 8;  // of chunks, so that samples have enough blocks
-  const index_t blocks = parts * assign_detail::chunk_count(n);
+  constexpr index_t parts = 8;  // of chunks, since a thread has one
+  using Task = cuda::DistancesTask;
+  const index_t all = parts * assign_detail::chunk_count(n);
   const cuda::Memory candidates = place_candidates(ctx, of, count, padded), labels = array<std::int32_t>(ctx, n),
-                     totals = array<double>(ctx, blocks);
+                     totals = array<double>(ctx, all);
   cuda::fill_bytes(ctx.stream, labels.data(), count == 1 ? 0 : 0xff, labels.bytes());
   if (count > 1) label_rows(ctx, of, candidates, padded, {as<std::int32_t>(labels), n, Space::device});
-  cuda::launch_with<cuda::SeedLabelledPolicy>(
-      ctx, cuda::seed_labelled_plan(of.x.type(), blocks),
-      {argument_of(of.x), static_cast<int>(d), as<const double>(candidates), as<const int>(labels), of.unit.scale,
-       chunk_rows / parts, of.squared.data, of.weights.data, of.nearest.data, of.first_number, as<double>(totals)});
-  std::vector<double> sums(static_cast<std::size_t>(blocks));
+  cuda::DistancesArguments a{argument_of(of.x), static_cast<int>(d), as<const double>(candidates),
+                             as<const int>(labels)};
+  a.weights = of.weights.data, a.chunk = chunk_rows / parts, a.distances = of.squared.data, a.out = as<double>(totals);
+  a.nearest = of.nearest.data, a.first_number = of.first_number;
+  for (const auto& [task, threads] :
+       {std::pair{Task::lower, n * cuda::DistancesPolicy::lanes}, {Task::inertia_of_chunks, all}})
+    cuda::launch_with<cuda::DistancesPolicy>(
+        ctx, cuda::threads_plan("assign_distances", cuda::DistancesPolicy{of.x.type(), task}, threads), a);
+  std::vector<double> sums(static_cast<std::size_t>(all));
   fetch_numbers(ctx, std::span(sums), as<const double>(totals));
   for (std::size_t c = 0; c < of.totals.size(); ++c) {
     const auto first = sums.begin() + static_cast<index_t>(c) * parts;
@@ -152,33 +157,21 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 }
 
 template <class S>
-void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, const SeedingUnit* unit, S* out) {
+void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, S* out,
+                 std::span<const double> moved, double scale) {
   if (numbers.empty() || x.cols() == 0) return;
-  const std::span<const double> moved = unit != nullptr ? std::span(unit->moments.shift) : std::span<const double>();
   Workspace w;
   const std::size_t sent = w.reserve<index_t>(std::ssize(numbers)), shift = w.reserve<double>(std::ssize(moved));
   w.get(ctx.stream);
   cuda::copy_bytes(ctx.stream, w.at<char>(sent), numbers.data(), numbers.size_bytes());
   cuda::copy_bytes(ctx.stream, w.at<char>(shift), moved.data(), moved.size_bytes());
-  launch_gather(ctx, x, w.at<index_t>(sent), std::ssize(numbers), unit != nullptr ? w.at<double>(shift) : nullptr,
-                unit != nullptr ? unit->scale : 1, out);
+  launch_gather(ctx, x, w.at<index_t>(sent), std::ssize(numbers), moved.empty() ? nullptr : w.at<double>(shift), scale,
+                out);
   ctx.stream.synchronize();
 }
-template void gather_rows<float>(const Context&, const Rows&, std::span<const index_t>, const SeedingUnit*, float*);
-template void gather_rows<double>(const Context&, const Rows&, std::span<const index_t>, const SeedingUnit*, double*);
-
-std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers, index_t count) {
-  std::vector<std::uint64_t> counts(static_cast<std::size_t>(count));
-  if (numbers.empty() || count == 0) return counts;
-  Workspace w;
-  const std::size_t found = w.reserve<std::uint64_t>(count);
-  w.get(ctx.stream);
-  cuda::fill_bytes(ctx.stream, w.at<char>(found), 0, counts.size() * sizeof(std::uint64_t));
-  cuda::launch_with<cuda::SeedCountPolicy>(
-      ctx, cuda::seed_count_plan(count, numbers.size, ctx.stream.device()),
-      {numbers.data, numbers.size, static_cast<int>(count), w.at<cuda::word64>(found)});
-  fetch_numbers(ctx, std::span(counts), w.at<std::uint64_t>(found));
-  return counts;
-}
+template void gather_rows<float>(const Context&, const Rows&, std::span<const index_t>, float*, std::span<const double>,
+                                 double);
+template void gather_rows<double>(const Context&, const Rows&, std::span<const index_t>, double*,
+                                  std::span<const double>, double);
 
 }  // namespace ts::inline v0::assign_device

@@ -37,15 +37,14 @@ class Search {
     index_t measured = 0;
   };
 
-  Search(const Context& ctx, const Rows& x, const SeedingUnit& unit, const Candidates& of, Scores scores)
+  Search(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Candidates& of, Scores scores)
       : kernels_(assign_cpu::select(ctx.simd)),
         score_(assign_cpu::score_kernels<K>(kernels_)),
         x_(x),
         of_(of),
-        unit_scale_(unit.scale),
         zeros_(static_cast<std::size_t>(x.cols() + score_.lanes)),
-        grouped_(ctx, of.rows, unit.moments, scores, Copies::like_others),
-        shift_(unit.moments, grouped_.centroids.scale, score_.lanes) {}
+        grouped_(ctx, of.rows, moments, scores, Copies::like_others),
+        shift_(moments, grouped_.centroids.scale, score_.lanes) {}
 
   [[nodiscard]] Scratch scratch() const {
     const auto rows = static_cast<std::size_t>(score_.rows);
@@ -67,7 +66,7 @@ class Search {
       for (std::uint64_t left = s.below[static_cast<std::size_t>(q)]; left != 0; left &= left - 1) {
         const index_t i = first + std::countr_zero(left);
         const double found = kernels_.squared_distance_of_rows(x_, i, of_.numbers[static_cast<std::size_t>(q)],
-                                                               zeros_.data(), unit_scale_, s.room.data());
+                                                               zeros_.data(), 1, s.room.data());
         ++s.measured;
         if (found < of_.squared[static_cast<std::size_t>(i)])
           out.push_back({static_cast<std::int32_t>(q), {static_cast<std::int32_t>(i), found}});
@@ -96,8 +95,8 @@ class Search {
   /// distances that are compared with it. Rows of a norm that is out of range are measured.
   void set_limits(index_t count, const assign_cpu::ScoreMargin<K>& m, K largest_squared, Scratch& s) const {
     constexpr double up = 0x1p-21, most = std::numeric_limits<K>::max();
-    const double to_scores = grouped_.centroids.scale / unit_scale_;
-    const double to_squared = to_scores * to_scores * (1 + static_cast<double>(x_.cols() + 16) * 0x1p-23);
+    const double to_squared =
+        grouped_.centroids.scale * grouped_.centroids.scale * (1 + static_cast<double>(x_.cols() + 16) * 0x1p-23);
     for (std::size_t r = 0; r < s.limits.size(); ++r) {
       const auto norm = static_cast<double>(s.norms[r]);
       const double slack = static_cast<double>(m.slack), least = static_cast<double>(m.least);
@@ -116,7 +115,6 @@ class Search {
   const decltype(assign_cpu::score_kernels<K>(kernels_))& score_;
   const Rows& x_;
   Candidates of_;
-  double unit_scale_;
   std::vector<double> zeros_;
   GroupedScores<K> grouped_;
   PackedShift<K> shift_;
@@ -124,10 +122,10 @@ class Search {
 
 /// What was found, and how many pairs were measured.
 template <class K>
-std::pair<NearerRows, index_t> search(const Context& ctx, const Rows& x, const SeedingUnit& unit, const Candidates& of,
-                                      Scores scores) {
+std::pair<NearerRows, index_t> search(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                                      const Candidates& of, Scores scores) {
   constexpr index_t tiles_of_piece = 8;
-  const Search<K> search(ctx, x, unit, of, scores);
+  const Search<K> search(ctx, x, moments, of, scores);
   const index_t tile = search.tile_rows(), tiles = (x.rows() + tile - 1) / tile,
                 pieces = (tiles + tiles_of_piece - 1) / tiles_of_piece, count = of.rows.rows();
   const int team = team_size(ctx, pieces, static_cast<double>(tiles_of_piece * tile * x.cols() * count));
@@ -161,7 +159,7 @@ NearerRows HostNearerRowSearch::find(std::span<const index_t> numbers, std::span
   Matrix<double> candidates(std::ssize(numbers), x_.cols());
   gather_rows(ctx_, x_, numbers, candidates.view());
   const auto find = scores_ == Scores::float64 ? search<double> : search<float>;
-  auto [found, measured] = find(ctx_, x_, unit_, {numbers, candidates.cview(), squared}, scores_);
+  auto [found, measured] = find(ctx_, x_, moments_, {numbers, candidates.cview(), squared}, scores_);
   if (measured - std::ssize(found.all) > x_.rows() * candidates.rows() / share)
     scores_ = scores_ == Scores::int16 ? Scores::float32 : Scores::float64;
   return std::move(found);

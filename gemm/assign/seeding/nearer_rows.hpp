@@ -55,7 +55,8 @@ struct NearerRows {
 class HostNearerRowSearch {
  public:
   /// Of dense rows in host memory, which must outlive the search.
-  HostNearerRowSearch(const Context& ctx, const Rows& x, const SeedingUnit& unit) : ctx_(ctx), x_(x), unit_(unit) {}
+  HostNearerRowSearch(const Context& ctx, const Rows& x, const ColumnMoments& moments)
+      : ctx_(ctx), x_(x), moments_(moments) {}
 
   /// @param candidates their numbers among the rows. @param squared D_i^2 of each row.
   [[nodiscard]] NearerRows find(std::span<const index_t> candidates, std::span<const double> squared);
@@ -63,7 +64,7 @@ class HostNearerRowSearch {
  private:
   const Context& ctx_;
   const Rows& x_;
-  const SeedingUnit& unit_;
+  const ColumnMoments& moments_;
   Scores scores_ = Scores::int16;  ///< more accurate ones once too many pairs are measured for nothing
 };
 

@@ -6,23 +6,6 @@
 
 namespace ts::inline v0::cuda {
 
-KernelPlan seed_labelled_plan(DType type, index_t blocks) {
-  const SeedLabelledPolicy policy{type};
-  KernelPlan plan = threads_plan("seed_labelled", policy, blocks * policy.threads);
-  plan.budget = {64, policy.shared_bytes};
-  return plan;
-}
-
-KernelPlan seed_count_plan(index_t counts, index_t size, const DeviceInfo& device) {
-  constexpr index_t each = 16;
-  const index_t bytes = counts * 4;
-  const SeedCountPolicy policy{bytes <= (48 << 10)};
-  KernelPlan plan = threads_plan("seed_count", policy, size);
-  plan.grid = grid_of(ceil_div(size, policy.threads * each), policy.blocks_at_once * device.multiprocessors);
-  plan.shared_bytes = policy.shared ? static_cast<std::size_t>(bytes) : 0;
-  return plan;
-}
-
 KernelPlan seed_heads_plan(DType type, index_t rows, const DeviceInfo& device) {
   KernelPlan plan = warps_plan("seed_heads", SeedBatchPolicy{type}, rows, device);
   plan.budget = {64, 0};

@@ -6,10 +6,6 @@
 
 namespace ts::inline v0::cuda {
 
-/// assign/seeding/kernels/seed_labelled.cuh
-[[nodiscard]] KernelPlan seed_labelled_plan(DType type, index_t blocks);
-/// assign/seeding/kernels/seed_count.cuh
-[[nodiscard]] KernelPlan seed_count_plan(index_t counts, index_t size, const DeviceInfo& device);
 /// assign/seeding/kernels/seed_heads.cuh
 [[nodiscard]] KernelPlan seed_heads_plan(DType type, index_t rows, const DeviceInfo& device);
 

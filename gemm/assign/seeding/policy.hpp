@@ -43,46 +43,6 @@ struct SeedKeepPolicy {
   TS_POLICY(SeedKeepPolicy, SeedKeepArguments, "assign/seeding/policy.hpp");
 };
 
-struct SeedLabelledArguments {
-  RowsArgument x;
-  int d;
-  const double* candidates;  ///< in as many rows of d
-  const int* labels;         ///< of each row
-  double scale;
-  index_t chunk;
-  double* squared;
-  const double* weights;  ///< null: 1
-  int* nearest;           ///< or null
-  int first_number;
-  double* totals;
-};
-
-/// seeding/kernels/seed_labelled.cuh
-struct SeedLabelledPolicy {
-  DType type = DType::float64;
-
-  static constexpr int threads = 256, blocks_at_once = 4;
-  static constexpr int shared_bytes = threads / 32 * 8;  ///< static
-
-  TS_POLICY(SeedLabelledPolicy, SeedLabelledArguments, "assign/seeding/policy.hpp", type);
-};
-
-struct SeedCountArguments {
-  const int* numbers;
-  index_t size;
-  int count;
-  word64* counts;
-};
-
-/// seeding/kernels/seed_count.cuh
-struct SeedCountPolicy {
-  bool shared = true;  ///< a block counts in shared memory first
-
-  static constexpr int threads = 256, blocks_at_once = 2;
-
-  TS_POLICY(SeedCountPolicy, SeedCountArguments, "assign/seeding/policy.hpp", shared);
-};
-
 /// Of a row v = (x - shift) scale: its squared norm; norms, rounded up, of it in float16 and of what rounding leaves.
 struct alignas(16) SeedNorms {
   double squared;

@@ -13,17 +13,11 @@
 
 namespace ts::inline v0 {
 
-/// Squared distances are sum_j ((x_j - c_j) scale)^2 in float64, added up in one order everywhere: the same bits on a
-/// processor and a GPU. The scale, a power of two, brings x - moments.shift to at most 1.
-struct SeedingUnit {
-  const ColumnMoments& moments;
-  double scale = 1;
-};
-
-/// What lower_potential() is given.
+/// What lower_potential() is given. Squared distances are direct differences in float64, added up in one order: the same
+/// bits on a processor and a GPU.
 struct PotentialArguments {
   const Rows& x;
-  const SeedingUnit& unit;
+  const ColumnMoments& moments;
   HostView<const double> candidates;
   PerRow<double> squared;              ///< n entries, in and out
   PerRow<const double> weights;        ///< n entries or none
@@ -33,7 +27,7 @@ struct PotentialArguments {
   std::span<const index_t> rows = {};  ///< the candidates are these rows of x, and `candidates` is none
 };
 /// D_i^2 = min(D_i^2, distance to the nearest candidate); totals[c] = sum of w_i D_i^2 over chunk c (of chunk_rows).
-/// Totals do not depend on threads, and on a device repeat.
+/// Totals do not depend on threads, and on a device repeat. Candidates lie among rows with these moments.
 void lower_potential(const Context& ctx, const PotentialArguments& of);
 
 /// The rows i, in order, for which the random number uniform(first_row + i) < factor w_i D_i^2; squared.data == nullptr:
@@ -61,12 +55,8 @@ struct ChosenRows {
 inline constexpr index_t most_trials = 16;
 /// All these choices (Arthur, Vassilvitskii 2007, greedy) at once where the rows are, which are dense and less than
 /// 2^31. D_i^2 is lowered as by lower_potential().
-[[nodiscard]] ChosenRows choose_rows(const Context& ctx, const Rows& x, const SeedingUnit& unit, PerRow<double> squared,
-                                     PerRow<const double> weights, const Choosing& how);
-
-/// How often each of `count` numbers is among `numbers`, all of which are less.
-[[nodiscard]] std::vector<std::uint64_t> count_numbers(const Context& ctx, PerRow<const std::int32_t> numbers,
-                                                       index_t count);
+[[nodiscard]] ChosenRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                                     PerRow<double> squared, PerRow<const double> weights, const Choosing& how);
 
 /// Candidates with copies of the last one, so that kernels are compiled for few numbers of centroids; a copy is never
 /// the nearest.
@@ -79,6 +69,6 @@ template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out);
 /// The same of rows on a device, as (x - shift) scale.
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<double> out,
-                 const SeedingUnit& unit);
+                 std::span<const double> shift, double scale);
 
 }  // namespace ts::inline v0

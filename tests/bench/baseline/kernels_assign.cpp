@@ -97,46 +97,33 @@ void add_rest(KernelCases& cases, const Shape& s) {
   });
 }
 
-template <class T, class S>
-void add_seeding(KernelCases& cases, const Shape& s, const std::string& distance) {
-  const std::string type = " " + std::string(name_of(dtype_of<T>)) + " " + distance + s.text();
+template <class T>
+void add_seeding(KernelCases& cases, const Shape& s) {
+  const std::string type = " " + std::string(name_of(dtype_of<T>)) + s.text();
   const ColumnMoments moments = moments_of(s.d);
-  const SeedingUnit unit{moments, 0.5};
   const Matrix<double> c = centres(s.k, s.d);
   const auto rehearse = [&](const std::string& what, auto&& work) {
     cases.rehearse("seeding " + what + type, [&](const Context& ctx) {
       const There<T> t(ctx, s);
-      const DeviceMatrix<S> squared(ctx.stream, n, 1);
-      work(ctx, t, PerRow<S>(squared.data(), n, Space::device));
+      const DeviceMatrix<double> squared(ctx.stream, n, 1);
+      work(ctx, t, PerRow<double>(squared.data(), n, Space::device));
     });
   };
   std::vector<double> totals(static_cast<std::size_t>((n + chunk_rows - 1) / chunk_rows));
-  rehearse("lower", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
-    lower_potential<S>(ctx, {t.rows, unit, c.cview(), squared, t.weight(), totals});
-    lower_potential<S>(ctx, {t.rows, unit, c.cview().rows(0, 1), squared, {}, totals, t.label(), 3});
+  rehearse("lower", [&](const Context& ctx, const There<T>& t, PerRow<double> squared) {
+    lower_potential(ctx, {t.rows, moments, c.cview(), squared, t.weight(), totals});
+    lower_potential(ctx, {t.rows, moments, c.cview().rows(0, 1), squared, {}, totals, t.label(), 3});
   });
-  rehearse("labelled", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
-    lower_potential<S>(ctx, {t.rows, unit, centres(500, s.d).cview(), squared, t.weight(), totals, t.label()});
+  rehearse("keep", [&](const Context& ctx, const There<T>& t, PerRow<double> squared) {
+    (void)keep_rows(ctx, squared, t.weight(), 0.5, Philox{1, 2});
   });
-  rehearse("totals", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
-    const index_t trials = std::min<index_t>(s.k, 5);
-    Matrix<double> each(static_cast<index_t>(totals.size()), trials);
-    potential_with<S>(ctx, t.rows, unit, c.cview().rows(0, trials), squared, t.weight(), each.view());
+  rehearse("choose", [&](const Context& ctx, const There<T>& t, PerRow<double> squared) {
+    (void)choose_rows(ctx, t.rows.block(0, 16384), moments, squared.part(0, 16384), {}, {5, 10, 0, Philox{1, 2}, 0});
   });
-  rehearse("draws", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
-    const std::vector<SeedingDraw> draws(3);
-    (void)draw_rows<S>(ctx, squared, t.weight(), draws);
-    (void)keep_rows<S>(ctx, squared, t.weight(), 0.5, Philox{1, 2});
-    (void)count_numbers(ctx, t.label(), 1000);
-  });
-  rehearse("choose", [&](const Context& ctx, const There<T>& t, PerRow<S> squared) {
-    const Choosing how{5, 10, 0, Philox{1, 2}, 0};
-    (void)choose_rows<S>(ctx, t.rows.block(0, 16384), unit, squared.part(0, 16384), {}, how);
-  });
-  rehearse("gather", [&](const Context& ctx, const There<T>& t, PerRow<S>) {
+  rehearse("gather", [&](const Context& ctx, const There<T>& t, PerRow<double>) {
     const std::vector<index_t> numbers = {5, 3, 9};
-    const DeviceMatrix<S> out(ctx.stream, 3, s.d);
-    gather_rows<S>(ctx, t.rows, numbers, PerRow<S>(out.data(), 3 * s.d, Space::device));
+    const DeviceMatrix<float> out(ctx.stream, 3, s.d);
+    gather_rows<float>(ctx, t.rows, numbers, PerRow<float>(out.data(), 3 * s.d, Space::device));
   });
 }
 
@@ -159,9 +146,9 @@ void add_assign_cases(KernelCases& cases) {
   add_rest<float>(cases, {16, 20});
   add_rest<float16>(cases, {9, 4});
   add_rest<bfloat16>(cases, {32, 7});
-  add_seeding<float, float>(cases, {16, 12}, "float32");
-  add_seeding<double, double>(cases, {5, 9}, "float64");
-  add_seeding<float16, float>(cases, {40, 4}, "float32");
+  add_seeding<float>(cases, {16, 12});
+  add_seeding<double>(cases, {5, 9});
+  add_seeding<float16>(cases, {40, 4});
 }
 
 }  // namespace ts::baseline

@@ -72,25 +72,16 @@ void passes(const Context& ctx, const Rows& x, const Shape& s, Scores scores, Ha
 }
 
 /// What first centres are chosen by.
-template <class S>
 void potentials(const Context& ctx, const Rows& x, const Shape& s, Hash& hash) {
   const ColumnMoments moments = column_moments(ctx, x);
-  const SeedingUnit unit{moments, 0.5};
   const std::vector<double> weights = weights_of(s);
   const auto chunks = (s.n + chunk_rows - 1) / chunk_rows;
-  std::vector<S> squared(static_cast<std::size_t>(s.n), S(1e6));
-  std::vector<double> totals(static_cast<std::size_t>(chunks));
+  std::vector<double> squared(static_cast<std::size_t>(s.n), 1e6), totals(static_cast<std::size_t>(chunks));
   std::vector<std::int32_t> nearest(squared.size(), -1);
   const Matrix<double> candidates = points<double>(77, 4, s.d);
-  lower_potential<S>(ctx, {x, unit, candidates.cview(), squared, weights, totals, nearest, 3});
+  lower_potential(ctx, {x, moments, candidates.cview(), squared, weights, totals, nearest, 3});
   hash.add(squared).add(totals).add(nearest);
-  Matrix<double> each(chunks, 3);
-  potential_with<S>(ctx, x, unit, points<double>(99, 3, s.d).cview(), std::span<const S>(squared), weights,
-                    each.view());
-  const std::vector<SeedingDraw> draws = {{0, totals[0] / 3}, {0, totals[0] / 2}};
-  hash.add(each).add(draw_rows<S>(ctx, std::span<const S>(squared), weights, draws));
-  hash.add(keep_rows<S>(ctx, std::span<const S>(squared), weights, 20 / totals[0], Philox{1, 2}));
-  hash.add(count_numbers(ctx, nearest, 8));
+  hash.add(keep_rows(ctx, squared, weights, 20 / totals[0], Philox{1, 2}));
 }
 
 void print_of(const std::string& type, const Rows& x, const Shape& s) {
@@ -101,8 +92,7 @@ void print_of(const std::string& type, const Rows& x, const Shape& s) {
     if (way.ctx.implementation == Implementation::reference) continue;  // there is none
     for (const auto& [name, scores] : all)
       item("assign " + shape + " " + name + " " + way.name, [&](Hash& hash) { passes(way.ctx, x, s, scores, hash); });
-    item("potential float32 " + shape + " " + way.name, [&](Hash& hash) { potentials<float>(way.ctx, x, s, hash); });
-    item("potential float64 " + shape + " " + way.name, [&](Hash& hash) { potentials<double>(way.ctx, x, s, hash); });
+    item("potential " + shape + " " + way.name, [&](Hash& hash) { potentials(way.ctx, x, s, hash); });
     item("distances " + shape + " " + way.name, [&](Hash& hash) {
       Matrix<double> out(s.n, 3);
       std::vector<double> scale(static_cast<std::size_t>(s.n));

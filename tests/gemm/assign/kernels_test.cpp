@@ -182,15 +182,14 @@ void add_once(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
   for (const Round round : {Round::sum, Round::spread, Round::first_not_finite})
     plans.push_back(cuda::threads_plan("assign_moments", cuda::MomentsPolicy{type, round}, 1000));
   using Task = cuda::DistancesTask;
-  for (const auto task : {Task::own, Task::inertia_of_chunks, Task::largest_of_chunks, Task::listed_chunks})
+  for (const auto task :
+       {Task::own, Task::lower, Task::inertia_of_chunks, Task::largest_of_chunks, Task::listed_chunks})
     plans.push_back(cuda::threads_plan("assign_distances", cuda::DistancesPolicy{type, task}, 1000));
   plans.push_back(cuda::threads_plan("seed_gather", cuda::SeedGatherPolicy{type, type == DType::float64}, 1000));
-  plans.push_back(cuda::seed_labelled_plan(type, 1000));
 }
 
 void add_seeding(std::vector<cuda::KernelPlan>& plans, const cuda::DeviceInfo& device) {
   plans.push_back(cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{}, 1000));
-  for (const index_t counts : {1000, 100000}) plans.push_back(cuda::seed_count_plan(counts, 1 << 20, device));
   for (const DType type : {DType::float32, DType::float64})
     for (const index_t d : {16, 128, 512, 768, 1400}) {
       const cuda::BatchPlans batch = cuda::batch_plans(type, 1 << 16, d, device);

@@ -5,9 +5,9 @@
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     assign_distances(ts::cuda::DistancesArguments a) {
   using Task = ts::cuda::DistancesTask;
-  const auto& [x, d, centroids, labels, weights, chunk, listed, distances, out] = a;
+  const auto& [x, d, centroids, labels, weights, chunk, listed, distances, out, nearest, first_number] = a;
   const int64 thread = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x;
-  if constexpr (policy.task == Task::own) {
+  if constexpr (policy.task == Task::own || policy.task == Task::lower) {
     const int64 i = thread / policy.lanes, row = i < x.count ? i : x.count - 1;  // all lanes exchange
     const double* c = centroids + static_cast<int64>(labels[row]) * d;
     double part = 0;
@@ -16,7 +16,10 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
       part = add_square(part, value(x, row, j), c[j], 1);
 #pragma unroll
     for (int step = 1; step < policy.lanes; step *= 2) part = __dadd_rn(part, __shfl_xor_sync(~0u, part, step));
-    if (thread % policy.lanes == 0 && i < x.count) distances[i] = part;
+    if (thread % policy.lanes != 0 || i >= x.count) return;
+    if (policy.task == Task::lower && !(part < distances[i])) return;
+    distances[i] = part;
+    if (policy.task == Task::lower && nearest != nullptr) nearest[i] = first_number + labels[i];
   } else if constexpr (policy.task == Task::listed_chunks) {
     const int64 row = listed[thread / chunk] * chunk + thread % chunk;
     const bool is_row = row < x.count;

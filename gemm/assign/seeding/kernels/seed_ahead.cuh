@@ -81,7 +81,7 @@ __device__ __forceinline__ void put_limit(const Arguments& a, int64 i) {
   const ts::cuda::SeedNorms norms = a.norms[i];
   const double most = __uint_as_float(*a.largest), norm = sqrt(norms.squared);
   const double error = 80.0 * (a.columns / 16 + 2) * 0x1p-23 * most * (norm + most) + 0x1p-22;
-  const double apart = a.squared[i] * (1 + (a.d + 16) * 0x1p-22);
+  const double apart = a.squared[i] * a.scale * a.scale * (1 + (a.d + 16) * 0x1p-22);
   const double beyond = (apart - norms.squared * (1 - 0x1p-40)) / 2 + 3 * error;
   const Parts t(beyond < 60000 ? __double2float_ru(beyond) : 65504.0f);
   auto* const to = static_cast<uint4*>(a.limits) + 2 * i;

@@ -23,8 +23,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
       const int64 other = a.numbers[pair.candidate];
       double sum = 0;
 #pragma unroll 4
-      for (int j = own; j < a.d; j += lanes)
-        sum = add_square(sum, value(a.x, pair.row, j), value(a.x, other, j), a.scale);
+      for (int j = own; j < a.d; j += lanes) sum = add_square(sum, value(a.x, pair.row, j), value(a.x, other, j), 1);
 #pragma unroll
       for (int far = 1; far < lanes; far *= 2) sum += __shfl_xor_sync(everyone, sum, far);
       if (!real || own != turn) continue;

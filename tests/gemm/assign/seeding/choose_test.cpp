@@ -36,16 +36,15 @@ void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd)
   const Rows rows(x.cview());
   Context ctx{.simd = simd};
   const ColumnMoments moments = column_moments(ctx, rows);
-  const SeedingUnit unit{moments, 0x1p-9};
   Matrix<double> coordinates(n, d);
   std::vector<index_t> candidates;
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < d; ++j)
-      coordinates(i, j) = (static_cast<double>(x(i, j)) - moments.shift[static_cast<std::size_t>(j)]) * unit.scale;
+      coordinates(i, j) = static_cast<double>(x(i, j)) - moments.shift[static_cast<std::size_t>(j)];
   std::vector<double> squared;
   for (index_t i = 0; i < n; ++i) squared.push_back(distance(coordinates, i, n / 2));
   for (index_t q = 0; q < count; ++q) candidates.push_back(q * (n / count));
-  HostNearerRowSearch search(ctx, rows, unit);
+  HostNearerRowSearch search(ctx, rows, moments);
   for (int round = 0; round < 3; ++round) {  // scores become more accurate from call to call, if need be
     const NearerRows found = search.find(candidates, squared);
     for (index_t q = 0; q < count; ++q) {
@@ -69,7 +68,7 @@ ChosenRows choose(int threads, const Rows& rows, std::vector<double>& squared, s
                   const Choosing& how) {
   Context ctx{.threads = threads};
   const ColumnMoments moments = column_moments(ctx, rows);
-  return ts::choose_rows(ctx, rows, {moments, 1}, PerRow<double>(squared), PerRow<const double>(weights), how);
+  return ts::choose_rows(ctx, rows, moments, PerRow<double>(squared), PerRow<const double>(weights), how);
 }
 
 }  // namespace
@@ -98,13 +97,12 @@ TEST_CASE("what is found by integers is what float32 finds, bit for bit", "[assi
       Context ctx{.threads = 2, .simd = simd};
       const Rows rows(x.cview());
       const ColumnMoments moments = column_moments(ctx, rows);
-      const SeedingUnit unit{moments, 0.5};
       std::vector<double> squared(static_cast<std::size_t>(n), std::numeric_limits<double>::max());
       std::vector<double> totals(1);
       Matrix<double> centers(60, d);
       for (index_t m = 0; m < 60; ++m) rows.load(m * 11, &centers(m, 0));
-      lower_potential(ctx, {rows, unit, centers.cview(), PerRow<double>(squared), {}, totals});
-      HostNearerRowSearch search(ctx, rows, unit);
+      lower_potential(ctx, {rows, moments, centers.cview(), PerRow<double>(squared), {}, totals});
+      HostNearerRowSearch search(ctx, rows, moments);
       const NearerRows found = search.find(candidates, squared);
       std::vector<std::pair<std::int32_t, double>> pairs;
       for (index_t q = 0; q < count; ++q)

@@ -40,15 +40,14 @@ void check_search(index_t n, index_t d, index_t count, float spread, bool warpgr
   const auto there = test::copy_there(ctx, x);
   const Rows rows(ctx.stream, there.cview());
   const ColumnMoments moments = column_moments(ctx, Rows(x.cview()));
-  const SeedingUnit unit{moments, 0.25};
   std::vector<double> squared(static_cast<std::size_t>(n));
   for (index_t i = 0; i < n; ++i) {
     double least = distance(x, i, 0);
     for (index_t c = 1; c < centers; ++c) least = std::min(least, distance(x, i, c * n / centers));
-    squared[static_cast<std::size_t>(i)] = least / 16;
+    squared[static_cast<std::size_t>(i)] = least;
   }
   PerRowArray<double> squared_there(ctx, Space::device, squared);
-  assign_device::DeviceChoices choices(ctx, rows, unit, squared_there.view(), {}, warpgroups);
+  assign_device::DeviceChoices choices(ctx, rows, moments, squared_there.view(), {}, warpgroups);
   // Nothing is chosen, since more than enough is never left.
   const assign_detail::Turns turns = choices.take_turns({count, 1, 1, 1e300, numbers_of_rows, 0});
   REQUIRE((turns.found && turns.rows.empty()));
@@ -76,11 +75,11 @@ void check_search(index_t n, index_t d, index_t count, float spread, bool warpgr
       out_of_order += near.row <= last;
       last = near.row;
       listed[static_cast<std::size_t>(near.row)] = true;
-      const double exact = distance(x, near.row, candidate) / 16;
+      const double exact = distance(x, near.row, candidate);
       wrong += near.candidate != q || std::abs(near.squared - exact) > open * exact;
     }
     for (index_t i = 0; i < n; ++i) {
-      const bool nearer = distance(x, i, candidate) / 16 < squared[static_cast<std::size_t>(i)] * (1 - open);
+      const bool nearer = distance(x, i, candidate) < squared[static_cast<std::size_t>(i)] * (1 - open);
       needed += nearer;
       missed += nearer && !listed[static_cast<std::size_t>(i)];
     }
@@ -139,7 +138,6 @@ TEMPLATE_TEST_CASE("on a device, choices are those of a processor", "[assign][gp
     for (index_t j = 0; j < d; ++j)
       x(i, j) = static_cast<TestType>(numbers_of_rows.uniform(static_cast<std::uint64_t>((i % 9001) * d + j)));
   const ColumnMoments moments = column_moments(here, Rows(x.cview()));
-  const SeedingUnit unit{moments, 2};
   std::vector<double> weights;
   for (index_t i = 0; weighted && i < n; ++i) weights.push_back(0.3 * static_cast<double>(1 + i % 4));
   const Rows rows(x.cview());
@@ -147,14 +145,14 @@ TEMPLATE_TEST_CASE("on a device, choices are those of a processor", "[assign][gp
       totals(static_cast<std::size_t>((n + chunk_rows - 1) / chunk_rows));
   Matrix<double> first(1, d);
   rows.load(0, first.data());
-  lower_potential(here, {rows, unit, first.cview(), squared, weights, totals});
+  lower_potential(here, {rows, moments, first.cview(), squared, weights, totals});
   const auto there = test::copy_there(ctx, x);
   PerRowArray<double> squared_there(ctx, Space::device, squared);
   const PerRowArray<double> weights_there(ctx, Space::device, weights);
   const Rows rows_there(ctx.stream, there.cview());
-  assign_device::DeviceChoices choices(ctx, rows_there, unit, squared_there.view(), weights_there.view());
+  assign_device::DeviceChoices choices(ctx, rows_there, moments, squared_there.view(), weights_there.view());
   OfDevice of_device(choices, at_once);
-  OfHost of_host(here, rows, unit, squared, weights);
+  OfHost of_host(here, rows, moments, squared, weights);
   of_host.of_device = at_once;
   for (const double enough : {0.3 * totals[0], 0.0}) {
     const Choosing how{trials, std::min<index_t>(n, 1000), enough, numbers_of_rows, 40};
@@ -172,7 +170,6 @@ TEST_CASE("on a device, choices lower squared distances, repeat, and end when no
   Context ctx = test::device_context();
   const Matrix<float> x = rows_about_centers(n, d, 1);
   const ColumnMoments moments = column_moments(ctx, Rows(x.cview()));
-  const SeedingUnit unit{moments, 0.25};
   const auto there = test::copy_there(ctx, x);
   const Rows rows(ctx.stream, there.cview());
   Matrix<double> first(1, d);
@@ -180,20 +177,20 @@ TEST_CASE("on a device, choices lower squared distances, repeat, and end when no
   std::vector<double> totals(static_cast<std::size_t>((n + chunk_rows - 1) / chunk_rows));
   const auto start = [&] {
     PerRowArray<double> squared(ctx, Space::device, std::vector<double>(static_cast<std::size_t>(n), 1e30));
-    lower_potential(ctx, {rows, unit, first.cview(), squared.view(), {}, totals});
+    lower_potential(ctx, {rows, moments, first.cview(), squared.view(), {}, totals});
     return squared;
   };
   PerRowArray<double> squared = start(), again = start();
   const Choosing how{trials, 500, 0, numbers_of_rows, trials};
-  const ChosenRows chosen = choose_rows(ctx, rows, unit, squared.view(), {}, how),
-                   same = choose_rows(ctx, rows, unit, again.view(), {}, how);
+  const ChosenRows chosen = choose_rows(ctx, rows, moments, squared.view(), {}, how),
+                   same = choose_rows(ctx, rows, moments, again.view(), {}, how);
   CHECK(chosen.rows == same.rows);
   CHECK(chosen.left == same.left);
   REQUIRE(chosen.rows.size() == 500);
   const std::vector<double> lowered = squared.to_host();
   CHECK(lowered == again.to_host());
   PerRowArray<double> expected = start();
-  lower_potential(ctx, {rows, unit, {}, expected.view(), {}, totals, {}, 0, chosen.rows});
+  lower_potential(ctx, {rows, moments, {}, expected.view(), {}, totals, {}, 0, chosen.rows});
   CHECK(lowered == expected.to_host());
   CHECK(chosen.left == Approx(std::accumulate(totals.begin(), totals.end(), 0.0)).epsilon(test::allowed::six_digits));
 
@@ -203,11 +200,10 @@ TEST_CASE("on a device, choices lower squared distances, repeat, and end when no
   const auto far_there = test::copy_there(ctx, far);
   const Rows far_rows(ctx.stream, far_there.cview());
   const ColumnMoments of_far = column_moments(ctx, Rows(far.cview()));
-  const SeedingUnit small{of_far, 0x1p-20};
   PerRowArray<double> of_each(ctx, Space::device, std::vector<double>(static_cast<std::size_t>(n), 1e30));
-  lower_potential(ctx, {far_rows, small, first.cview(), of_each.view(), {}, totals});
+  lower_potential(ctx, {far_rows, of_far, first.cview(), of_each.view(), {}, totals});
   const ChosenRows some =
-      choose_rows(ctx, far_rows, small, of_each.view(), {}, {trials, 40, 0, numbers_of_rows, trials});
+      choose_rows(ctx, far_rows, of_far, of_each.view(), {}, {trials, 40, 0, numbers_of_rows, trials});
   REQUIRE(some.rows.size() == 40);
   CHECK(some.rows[0] == 17);
   const std::set<index_t> distinct(some.rows.begin(), some.rows.end());

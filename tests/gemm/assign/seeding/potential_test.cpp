@@ -58,7 +58,6 @@ void check_distances(const Case<T>& c) {
   everywhere(c, [&](const Context& ctx, const Rows& x) {
     INFO("device " << x.on_device());
     const ColumnMoments moments = column_moments(ctx, x);
-    const SeedingUnit unit{moments, 0.5};
     const auto chunks = static_cast<std::size_t>((c.n + chunk_rows - 1) / chunk_rows);
     const auto candidates = [&](index_t first, index_t t) {
       Matrix<double> out(t, c.d);
@@ -66,11 +65,11 @@ void check_distances(const Case<T>& c) {
         for (index_t j = 0; j < c.d; ++j) out(q, j) = 5 + number(1000003 + first + q, j);
       return out;
     };
-    // ||(x - c) scale||^2 from the stored numbers.
+    // ||x - c||^2 from the stored numbers.
     std::vector<double> row(static_cast<std::size_t>(c.d));
     const auto distance = [&](const Matrix<double>& to, index_t q) {
       double sum = 0;
-      for (index_t j = 0; j < c.d; ++j) sum += std::pow((row[static_cast<std::size_t>(j)] - to(q, j)) * 0.5, 2);
+      for (index_t j = 0; j < c.d; ++j) sum += std::pow(row[static_cast<std::size_t>(j)] - to(q, j), 2);
       return sum;
     };
     const double eps = test::distance_bound<double>(c.d);
@@ -83,7 +82,7 @@ void check_distances(const Case<T>& c) {
       INFO("candidates " << t);
       const Matrix<double> some = candidates(used, t);
       std::vector<double> totals(chunks), expected(chunks);
-      lower_potential(ctx, {x, unit, some.cview(), squared.view(), weigh.view(), totals});
+      lower_potential(ctx, {x, moments, some.cview(), squared.view(), weigh.view(), totals});
       const std::vector<double> now = squared.to_host();
       index_t wrong = 0;
       for (index_t i = 0; i < c.n; ++i) {
@@ -102,7 +101,7 @@ void check_distances(const Case<T>& c) {
     Matrix<double> itself(1, c.d);
     x.load(c.n / 2, itself.data());
     std::vector<double> totals(chunks);
-    lower_potential(ctx, {x, unit, itself.cview(), squared.view(), weigh.view(), totals});
+    lower_potential(ctx, {x, moments, itself.cview(), squared.view(), weigh.view(), totals});
     CHECK(squared.to_host()[static_cast<std::size_t>(c.n / 2)] == 0);
     // Rows need not be brought to be candidates; distances have the bits of the host.
     std::vector<index_t> rows;
@@ -115,7 +114,7 @@ void check_distances(const Case<T>& c) {
       PerRowArray<double> own(there, by.space(), far);
       PerRowArray<std::int32_t> nearest(there, by.space(), c.n, 0xff);
       const PerRowArray<double> weigh_there(there, by.space(), weights);
-      lower_potential(there, {by, unit, given, own.view(), weigh_there.view(), totals, nearest.view(), 3, by_rows});
+      lower_potential(there, {by, moments, given, own.view(), weigh_there.view(), totals, nearest.view(), 3, by_rows});
       return std::tuple(own.to_host(), nearest.to_host(), totals);
     };
     const auto by_rows = lowered(ctx, x, {}, rows);
@@ -167,21 +166,6 @@ TEST_CASE("rows are kept by weight times squared distance, or by weight", "[assi
   if (!test::has_device()) return;
   ctx.stream = test::device_stream();
   check(ctx, Space::device);
-}
-
-TEST_CASE("numbers are counted", "[assign]") {
-  std::vector<std::int32_t> numbers;
-  for (std::int32_t i = 0; i < 100000; ++i) numbers.push_back(i % 7 == 0 ? 3 : i % 900);
-  for (const index_t count : {900, 30000}) {
-    std::vector<std::uint64_t> expected(static_cast<std::size_t>(count));
-    for (const std::int32_t number : numbers) ++expected[static_cast<std::size_t>(number)];
-    Context ctx;
-    CHECK(count_numbers(ctx, PerRow<const std::int32_t>(numbers), count) == expected);
-    if (!test::has_device()) continue;
-    ctx.stream = test::device_stream();
-    const PerRowArray<std::int32_t> there(ctx, Space::device, numbers);
-    CHECK(count_numbers(ctx, there.view(), count) == expected);
-  }
 }
 
 TEST_CASE("candidates are repeated up to one of few numbers", "[assign]") {
