@@ -45,8 +45,8 @@ struct VerifyPolicy {
   TS_POLICY(VerifyPolicy, VerifyArguments, "assign/exact/policy.hpp", type);
 };
 
-/// ||x_i - c_label||^2 of each row; what these lower; the weighted sum of these over a chunk; the largest of a chunk; and, for the chunks
-/// of a list, each distance with the label of its row.
+/// ||x_i - c_label||^2 of each row; the same where less than a number that is kept; the weighted sum of these over
+/// a chunk; the largest of a chunk; and, for the chunks of a list, each distance with the label of its row.
 enum class DistancesTask { own, lower, inertia_of_chunks, largest_of_chunks, listed_chunks };
 
 struct DistancesArguments {

@@ -18,8 +18,8 @@ using assign_detail::team_size;
 
 double weight_of(PerRow<const double> weights, index_t i) noexcept { return weights.empty() ? 1.0 : weights.data[i]; }
 
-/// Labels some rows with the nearest candidate. Where scores leave many rows undecided, as those of float32 do with a few
-/// rows far from all others, they do so all along: the first rows tell, and others go on with `scores`.
+/// Labels some rows with the nearest candidate. Where scores leave many rows undecided, as those of float32 do with a
+/// few rows far from all others, they do so all along: the first rows tell which `scores` the others should have.
 void label_rows(const Context& ctx, const PotentialArguments& of, const Rows& x, Scores& scores,
                 std::vector<std::int32_t>& labels) {
   const PerRow<std::int32_t> all(labels);

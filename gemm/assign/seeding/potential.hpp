@@ -13,8 +13,8 @@
 
 namespace ts::inline v0 {
 
-/// What lower_potential() is given. Squared distances are direct differences in float64, added up in one order: the same
-/// bits on a processor and a GPU.
+/// What lower_potential() is given. Squared distances are direct differences in float64, added up in one order: the
+/// same bits on a processor and a GPU.
 struct PotentialArguments {
   const Rows& x;
   const ColumnMoments& moments;
@@ -30,8 +30,8 @@ struct PotentialArguments {
 /// Totals do not depend on threads, and on a device repeat. Candidates lie among rows with these moments.
 void lower_potential(const Context& ctx, const PotentialArguments& of);
 
-/// The rows i, in order, for which the random number uniform(first_row + i) < factor w_i D_i^2; squared.data == nullptr:
-/// D_i = 1 for all of them.
+/// The rows i, in order, for which the random number uniform(first_row + i) < factor w_i D_i^2. Where squared.data is
+/// null, D_i = 1 for all of them.
 [[nodiscard]] std::vector<index_t> keep_rows(const Context& ctx, PerRow<const double> squared,
                                              PerRow<const double> weights, double factor, const Philox& random,
                                              index_t first_row = 0);

@@ -1,6 +1,6 @@
-// The signs that heads_tiles.cuh leaves of each row, by tensor instructions that all GPUs have: products of heads, whose
-// last step adds and takes away what seed_ahead.cuh says. A warp has 32 rows, whose heads it reads once for each chunk
-// of candidates; slabs of candidates come through two stages that all warps share.
+// The signs that heads_tiles.cuh leaves of each row, by tensor instructions that all GPUs have: products of heads,
+// whose last step adds and takes away what seed_ahead.cuh says. A warp has 32 rows, whose heads it reads once for each
+// chunk of candidates; slabs of candidates come through two stages that all warps share.
 #include "tallskinny/gemm/assign/scores/kernels/assign_halves.cuh"
 #include "tallskinny/gemm/device/pipeline.cuh"
 
