@@ -1,6 +1,4 @@
 // k-means on arrays: rows in the caller's memory, results as arrays.
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -8,6 +6,7 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "tallskinny/solvers/kmeans/batch.hpp"
 #include "watch.hpp"
 
 namespace ts::python {
@@ -88,6 +87,17 @@ Matrix<double> split_centers_of(Watch& watch, const nb::object& first, std::span
   }
 }
 
+std::function<bool(const KMeansProgress&)> told_by(Watch& watch) {
+  return [&watch](const KMeansProgress& p) {
+    return watch.go_on([&p] {
+      nb::dict told;
+      told["run"] = p.run, told["runs"] = p.runs, told["iteration"] = p.iteration, told["chosen"] = p.chosen;
+      told["clusters"] = p.clusters, told["changed"] = p.changed, told["inertia"] = p.inertia;
+      return told;
+    });
+  };
+}
+
 /// @param split None, or chooses the first centres of the splits of `bisecting`.
 nb::dict kmeans_of(const Context& ctx_, nb::object x, KMeansOptions options, std::optional<In> weights,
                    std::optional<In> centers, nb::object callback, nb::object split) {
@@ -98,14 +108,7 @@ nb::dict kmeans_of(const Context& ctx_, nb::object x, KMeansOptions options, std
   Watch watch(std::move(callback));
   if (!split.is_none())
     options.split_centers = [&](std::span<const index_t> of) { return split_centers_of(watch, split, of); };
-  options.on_progress = [&watch](const KMeansProgress& p) {
-    return watch.go_on([&p] {
-      nb::dict told;
-      told["run"] = p.run, told["runs"] = p.runs, told["iteration"] = p.iteration, told["chosen"] = p.chosen;
-      told["clusters"] = p.clusters, told["changed"] = p.changed, told["inertia"] = p.inertia;
-      return told;
-    });
-  };
+  options.on_progress = told_by(watch);
   KMeansResult found = watched(watch, [&] { return kmeans(ctx, rows, options); });
   nb::dict out;
   out["converged"] = found.converged(), out["inertia"] = found.inertia, out["n_iter"] = found.n_iter;
@@ -114,6 +117,36 @@ nb::dict kmeans_of(const Context& ctx_, nb::object x, KMeansOptions options, std
   for (const std::string& note : found.notes) notes.append(note);
   out["notes"] = notes;
   out["labels"] = array_of(std::move(found.labels)), out["centers"] = array_of(std::move(found.centers));
+  return out;
+}
+
+/// What each problem found, one after the other.
+nb::dict kmeans_batch_of(const Context& ctx_, const nb::list& problems, KMeansOptions options,
+                         std::optional<In> weights, std::optional<In> centers, nb::object callback) {
+  const Context ctx = context_for(ctx_, problems[0]);
+  std::vector<Rows> rows;
+  for (const nb::handle x : problems) rows.push_back(rows_of(ctx, x));
+  options.weights = numbers(weights, "sample_weight");
+  if (centers) options.centers = centers_of(*centers);
+  Watch watch(std::move(callback));
+  options.on_progress = told_by(watch);
+  const std::vector<KMeansResult> found = watched(watch, [&] { return kmeans_batch(ctx, rows, options); });
+  const index_t batch = std::ssize(found), n = rows.front().rows(), k = options.clusters, d = rows.front().cols();
+  Matrix<std::int32_t> labels(batch, n);
+  Matrix<double> all_centers(batch * k, d);
+  std::vector<double> inertia;
+  std::vector<std::int32_t> iterations, distinct;
+  for (index_t b = 0; b < batch; ++b) {
+    const KMeansResult& of = found[static_cast<std::size_t>(b)];
+    std::copy(of.labels.begin(), of.labels.end(), labels.data() + b * n);
+    std::copy_n(of.centers.data(), k * d, all_centers.data() + b * k * d);
+    inertia.push_back(of.inertia), iterations.push_back(of.n_iter);
+    distinct.push_back(static_cast<std::int32_t>(of.distinct));
+  }
+  nb::dict out;
+  out["labels"] = array_of(std::move(labels)), out["centers"] = array_of(std::move(all_centers));
+  out["inertia"] = array_of(std::move(inertia)), out["n_iter"] = array_of(std::move(iterations));
+  out["distinct"] = array_of(std::move(distinct));
   return out;
 }
 
@@ -163,6 +196,8 @@ void add_kmeans(nb::module_& m) {
       .def("set_metric",
            [](KMeansOptions& o, const std::string& word) { o.metric = word_of(word, "metric", metrics); });
   m.def("kmeans", kmeans_of, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
+        nb::arg().none());
+  m.def("kmeans_batch", kmeans_batch_of, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
         nb::arg().none());
   m.def("predict", predict_of, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("transform", transform_of);

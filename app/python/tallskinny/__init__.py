@@ -4,7 +4,7 @@
 `gram`, `inner`, `tsmm`, `tsm2r`, `spmm`  products of tall matrices
 `trsm`, `orthonormalise`, `column_norms`  triangular solve, QR factorisation, norms
 `KMeans`, `MiniBatchKMeans`,              clusters, as in scikit-learn
-`BisectingKMeans`
+`BisectingKMeans`, `kmeans_batch`
 `eigsh`, `eigs`, `svds`                   eigenvalues and singular values, as in SciPy
 `read`, `write`, `info`                   matrices in files
 `plan`, `devices`, `Context`              what would be done; GPUs; threads, device and determinism of calls
@@ -43,6 +43,7 @@ except PackageNotFoundError:  # from a folder that is not installed
 
 
 if TYPE_CHECKING:
+    from ._batch import KMeansBatch, kmeans_batch
     from ._kmeans import BisectingKMeans, KMeans, MiniBatchKMeans
 else:
 
@@ -52,6 +53,10 @@ else:
             from . import _kmeans
 
             return getattr(_kmeans, name)
+        if name in ("KMeansBatch", "kmeans_batch"):
+            from . import _batch
+
+            return getattr(_batch, name)
         raise AttributeError(f"module 'tallskinny' has no attribute {name!r}")
 
 
@@ -61,7 +66,8 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "BadInput", "BisectingKMeans", "Context", "DeviceFailure", "Error", "FileError", "Interrupted", "InvalidArgument",
-    "KMeans", "MiniBatchKMeans", "NoConvergence", "NoDevice", "OutOfMemory", "OutOfRange", "Result",
+    "KMeans", "KMeansBatch", "MiniBatchKMeans", "NoConvergence", "NoDevice", "OutOfMemory", "OutOfRange", "Result",
     "UnprovenWarning", "column_norms", "default_context", "devices", "eigs", "eigsh", "gram", "info", "inner",
-    "orthonormalise", "plan", "read", "set_default_context", "spmm", "svds", "trsm", "tsm2r", "tsmm", "write",
+    "kmeans_batch", "orthonormalise", "plan", "read", "set_default_context", "spmm", "svds", "trsm", "tsm2r", "tsmm",
+    "write",
 ]
