@@ -4,6 +4,7 @@
 
 #include "tallskinny/gemm/assign/rows/chunks.hpp"
 #include "tallskinny/gemm/assign/scores/grouped_scores.hpp"
+#include "tallskinny/gemm/assign/seeding/nearer_line.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::assign_detail {
@@ -154,7 +155,15 @@ std::pair<NearerRows, index_t> search(const Context& ctx, const Rows& x, const C
 
 }  // namespace
 
+HostNearerRowSearch::HostNearerRowSearch(const Context& ctx, const Rows& x, const ColumnMoments& moments)
+    : ctx_(ctx),
+      x_(x),
+      moments_(moments),
+      line_(x.cols() == 1 && !x.sparse() ? std::make_unique<const NearerOnLine>(x) : nullptr) {}
+HostNearerRowSearch::~HostNearerRowSearch() = default;
+
 NearerRows HostNearerRowSearch::find(std::span<const index_t> numbers, std::span<const double> squared) {
+  if (line_) return line_->find(ctx_, numbers, squared);
   constexpr index_t share = 16;  // of all pairs: measuring them for nothing may cost as much as better scores would
   Matrix<double> candidates(std::ssize(numbers), x_.cols());
   gather_rows(ctx_, x_, numbers, candidates.view());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -49,14 +50,16 @@ struct NearerRows {
   }
 };
 
+class NearerOnLine;
+
 /// Scores (assign/scores) with a bound on their errors find all pairs of row and candidate that may be closer than
 /// what is kept for the row: as fast as a pass of assign(). These pairs, of which there are few, are measured by
-/// differences in float64.
+/// differences in float64. Rows of one column are searched on the line (nearer_line.hpp).
 class HostNearerRowSearch {
  public:
   /// Of dense rows in host memory, which must outlive the search.
-  HostNearerRowSearch(const Context& ctx, const Rows& x, const ColumnMoments& moments)
-      : ctx_(ctx), x_(x), moments_(moments) {}
+  HostNearerRowSearch(const Context& ctx, const Rows& x, const ColumnMoments& moments);
+  ~HostNearerRowSearch();
 
   /// @param candidates their numbers among the rows. @param squared D_i^2 of each row.
   [[nodiscard]] NearerRows find(std::span<const index_t> candidates, std::span<const double> squared);
@@ -65,7 +68,8 @@ class HostNearerRowSearch {
   const Context& ctx_;
   const Rows& x_;
   const ColumnMoments& moments_;
-  Scores scores_ = Scores::int16;  ///< more accurate ones once too many pairs are measured for nothing
+  std::unique_ptr<const NearerOnLine> line_;  ///< of rows of one column
+  Scores scores_ = Scores::int16;             ///< more accurate ones once too many pairs are measured for nothing
 };
 
 }  // namespace ts::inline v0::assign_detail

@@ -81,6 +81,42 @@ TEST_CASE("all rows are found that a candidate is nearer to, and no others", "[a
   check_nearer<double>(50, 300, 9, 0, simd);
   check_nearer<float>(1, 1, 1, 0, simd);
   check_nearer<float>(600, 200, 40, 0, simd);
+  check_nearer<float>(1500, 1, 60, 0, simd);
+}
+
+TEST_CASE("rows of one column are found on the line, each with the bits of its difference", "[assign]") {
+  constexpr index_t n = 1200;
+  for (const int kind : {0, 1, 2}) {  // spread and far out; few values; of many orders
+    Matrix<double> x(n, 1);
+    for (index_t i = 0; i < n; ++i)
+      x(i, 0) = kind == 0   ? uniform(i, 0) * (i % 97 == 0 ? 1e9 : 1)
+                : kind == 1 ? static_cast<double>(i * i % 41)
+                            : std::ldexp(uniform(i, 1) - 0.5, static_cast<int>(i % 100) - 50);
+    const auto square = [&](index_t a, index_t b) { return (x(a, 0) - x(b, 0)) * (x(a, 0) - x(b, 0)); };
+    const Rows rows(x.cview());
+    for (const index_t centers : {1, 3, 200}) {
+      std::vector<double> squared(static_cast<std::size_t>(n), std::numeric_limits<double>::max());
+      for (index_t i = 0; i < n; ++i)
+        for (index_t m = 0; m < centers; ++m) {
+          double& kept = squared[static_cast<std::size_t>(i)];
+          kept = std::min(kept, square(i, m * 5 + 1));
+        }
+      std::vector<index_t> candidates;
+      for (index_t q = 0; q < 150; ++q) candidates.push_back(q * 8);
+      const Context ctx{.threads = 2};
+      const ColumnMoments moments = column_moments(ctx, rows);
+      HostNearerRowSearch search(ctx, rows, moments);
+      const NearerRows found = search.find(candidates, squared);
+      for (index_t q = 0; q < 150; ++q) {
+        std::vector<std::pair<index_t, double>> expected, got;
+        for (index_t i = 0; i < n; ++i)
+          if (const double own = square(i, q * 8); own < squared[static_cast<std::size_t>(i)])
+            expected.emplace_back(i, own);
+        for (const NearerRow& near : found.of(q)) got.emplace_back(near.row, near.squared);
+        REQUIRE(got == expected);
+      }
+    }
+  }
 }
 
 TEST_CASE("what is found by integers is what float32 finds, bit for bit", "[assign]") {
