@@ -61,6 +61,8 @@ TEST_CASE("a pass over one column on a device starts one kernel where centroids 
     const auto& kernels = ctx.stream.rehearsal()->kernels;
     CHECK(std::any_of(kernels.begin(), kernels.end(), [&](const auto& plan) { return plan.family == family; }));
     if (k == 1000) CHECK(kernels.size() == 1);
+    clusters.rehearse(Rows(ctx.stream, x.cview()), Scores::float32, labels.view(), {}, 20);  // passes of all kinds
+    CHECK(kernels.size() > 1);
   }
 }
 
