@@ -25,13 +25,16 @@ double largest_in(std::span<const double> row) {
   return largest;
 }
 
-std::vector<double> medians(std::span<const double> rows, std::size_t d) {
-  std::vector<double> found(d), column(rows.size() / d);
+/// How far each row lies from the medians of columns, in its largest difference: of the first columns alone where no row
+/// is nearer than `enough` in these.
+std::vector<double> largest_from_medians(std::span<const double> rows, std::size_t d, double enough) {
+  std::vector<double> found(rows.size() / d), column(found.size());
   const auto middle = column.begin() + std::ssize(column) / 2;
   for (std::size_t j = 0; j < d; ++j) {
     for (std::size_t i = 0; i < column.size(); ++i) column[i] = rows[i * d + j];
     std::nth_element(column.begin(), middle, column.end());
-    found[j] = *middle;
+    for (std::size_t i = 0; i < found.size(); ++i) found[i] = std::max(found[i], std::abs(rows[i * d + j] - *middle));
+    if (std::none_of(found.begin(), found.end(), [enough](double x) { return x < enough; })) break;
   }
   return found;
 }
@@ -158,13 +161,9 @@ bool RowScales::differ_widely(const ColumnMoments& moments) const {
   const auto small = [limit](double size) { return size > 0 && size < limit; };
   index_t found = std::count_if(largest.begin(), largest.end(), small);
   const std::size_t d = at(p_.cols());
-  const std::vector<double> middle = rows.empty() ? rows : medians(rows, d);
-  std::vector<double> centred(d);
-  for (std::size_t i = 0; i < rows.size(); i += d) {
-    const std::span<const double> row(rows.data() + i, d);
-    for (std::size_t j = 0; j < d; ++j) centred[j] = row[j] - middle[j];
-    if (small(largest_in(row)) || small(largest_in(centred))) ++found;
-  }
+  const std::vector<double> from_medians = rows.empty() ? rows : largest_from_medians(rows, d, limit);
+  for (std::size_t i = 0; i < from_medians.size(); ++i)
+    if (small(from_medians[i]) || small(largest_in({rows.data() + i * d, d}))) ++found;
   return found >= (p_.all_rows() <= most_rows_looked_at ? 1 : 2);  // one may be small by chance
 }
 
