@@ -25,8 +25,8 @@ double largest_in(std::span<const double> row) {
   return largest;
 }
 
-/// How far each row lies from the medians of columns, in its largest difference: of the first columns alone where no row
-/// is nearer than `enough` in these.
+/// How far each row lies from the medians of columns, in its largest difference: of the first columns alone where no
+/// row is nearer than `enough` in these.
 std::vector<double> largest_from_medians(std::span<const double> rows, std::size_t d, double enough) {
   std::vector<double> found(rows.size() / d), column(found.size());
   const auto middle = column.begin() + std::ssize(column) / 2;
