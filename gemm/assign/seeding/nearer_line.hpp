@@ -40,7 +40,6 @@ class NearerOnLine {
       const index_t place = place_[static_cast<std::size_t>(candidates[static_cast<std::size_t>(q)])];
       std::vector<NearerRow>& found = of_each[static_cast<std::size_t>(q)];
       walk(place, 1, place, squared, found), walk(place - 1, -1, place, squared, found);
-      std::sort(found.begin(), found.end(), [](const NearerRow& a, const NearerRow& b) { return a.row < b.row; });
     });
     NearerRows rows;
     rows.begin.assign(1, 0);

@@ -39,7 +39,7 @@ class PotentialUnit {
   double in_ = 1;
 };
 
-/// For each candidate the rows that it is nearer to, in order.
+/// For each candidate the rows that it is nearer to, each once.
 struct NearerRows {
   std::vector<NearerRow> all;
   std::vector<index_t> begin;  ///< of each candidate's, and the end of the last

@@ -59,6 +59,7 @@ void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd)
         CHECK(near.squared < squared[static_cast<std::size_t>(near.row)]);
         if (exact < squared[static_cast<std::size_t>(near.row)] * (1 - open)) got.push_back(near.row);
       }
+      std::sort(got.begin(), got.end());
       CHECK(got == expected);
     }
   }
@@ -113,6 +114,7 @@ TEST_CASE("rows of one column are found on the line, each with the bits of its d
           if (const double own = square(i, q * 8); own < squared[static_cast<std::size_t>(i)])
             expected.emplace_back(i, own);
         for (const NearerRow& near : found.of(q)) got.emplace_back(near.row, near.squared);
+        std::sort(got.begin(), got.end());
         REQUIRE(got == expected);
       }
     }
