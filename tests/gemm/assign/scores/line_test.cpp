@@ -110,6 +110,14 @@ TEST_CASE("one column: what is too far from two centroids to tell them apart get
   CHECK(run({}, Rows(x.cview()), c.cview()).labels == std::vector<std::int32_t>{0, 0, 1, 0});
 }
 
+TEST_CASE("one column: numbers so close that squares of their differences vanish are equal", "[assign]") {
+  Matrix<double> x(3, 1), c(3, 1);
+  x(0, 0) = 0x3p-600, x(1, 0) = -0x1p-600, x(2, 0) = 1;
+  c(0, 0) = 0, c(1, 0) = 0x4p-600, c(2, 0) = 1;
+  check_line(Rows(x.cview()), c.cview(), "vanishing");
+  CHECK(run({}, Rows(x.cview()), c.cview()).labels == std::vector<std::int32_t>{0, 0, 2});
+}
+
 TEST_CASE("one column in any layout, and with scales", "[assign]") {
   const index_t n = 600, k = 33;
   auto wide = points<float>(n, 5);
