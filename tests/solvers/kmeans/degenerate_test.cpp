@@ -80,6 +80,26 @@ TEST_CASE("one feature, and as many clusters as points, of which most are copies
   }
 }
 
+TEST_CASE("one feature, in blocks, on threads and predicted: the same bits", "[kmeans]") {
+  const auto x = generators::uniform<float>(20000, 1, 8);
+  const Rows rows(x.view());
+  for (const index_t k : {3, 700}) {
+    KMeansOptions o{.clusters = k, .init = KMeansInit::random, .max_iter = 8};
+    const KMeansResult found = test::kmeans(test::on_threads(1), rows, o);
+    CHECK(verify({}, rows, found.centers.cview(), found.labels) == 0);
+    const KMeansResult blocks = solvers::kmeans(test::on_threads(3), test::InBlocks(rows), o);
+    CHECK(test::same_bits(found, blocks));
+    o.bounds = false;
+    CHECK(test::same_bits(found, solvers::kmeans({}, rows, o)));
+    const KMeansPrediction predicted = predict({}, test::InBlocks(rows), found.centers.cview());
+    CHECK(predicted.labels == found.labels);
+    CHECK(predicted.inertia == found.inertia);
+    o.algorithm = KMeansAlgorithm::mini_batch, o.batch = 256;
+    const KMeansResult quick = solvers::kmeans({}, rows, o);
+    CHECK(verify({}, rows, quick.centers.cview(), quick.labels) == 0);
+  }
+}
+
 TEST_CASE("one feature, constant features, signed zeros and small numbers", "[kmeans]") {
   Matrix<double> line(9, 1);
   for (index_t i = 0; i < 9; ++i) line(i, 0) = static_cast<double>(i / 3) * 10 + static_cast<double>(i % 3);

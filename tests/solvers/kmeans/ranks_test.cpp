@@ -107,6 +107,13 @@ TEST_CASE("k-means on ranks: many clusters use distances between centres by the 
   CHECK(one.skipped > 0);
 }
 
+TEST_CASE("k-means on ranks: one feature", "[kmeans][ranks]") {
+  const auto x = points(1);
+  const KMeansOptions o = options(GENERATE(KMeansInit::random, KMeansInit::plus_plus, KMeansInit::parallel), 60);
+  const KMeansResult one = expect_same_on_ranks(Rows(x.view()), o, none_or_some_weights());
+  CHECK(one.skipped == 0);
+}
+
 TEST_CASE("k-means on ranks: empty clusters take the farthest rows of all ranks", "[kmeans][ranks]") {
   const auto x = points();
   Matrix<double> centers(10, x.cols());
