@@ -29,7 +29,7 @@ struct ProgramOptions {
   app::CheckpointOptions checkpoint{.file = {}, .every = 60, .restart = false};
   std::uint64_t memory = 0;  ///< bytes; 0: what the machine has
   bool metric_given = false;
-  solvers::KMeansOptions kmeans;  ///< without what comes from files
+  solvers::KMeansOptions kmeans{.n_init = 0};  ///< without what comes from files
   io::ReadOptions read;
   app::CommonOptions common;
 

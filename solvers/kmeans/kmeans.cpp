@@ -29,7 +29,7 @@ void check_sizes(const Context& ctx, const RowSource& rows, const KMeansOptions&
   throw_unless(k >= 1, "the number of clusters must be at least 1");
   throw_unless(k <= n, "the number of clusters (" + std::to_string(k) + ") is larger than the number of points (" +
                            std::to_string(n) + ")");
-  throw_unless(o.n_init >= 1, "the number of restarts (n_init) must be at least 1");
+  throw_unless(o.n_init >= 0, "the number of restarts (n_init) must not be negative");
   throw_unless(o.max_iter >= 1, "the number of iterations (max_iter) must be at least 1");
   throw_unless(o.tol >= 0, "the tolerance must not be negative");
   throw_unless(o.batch >= 1, "a batch must have at least 1 point");
@@ -116,6 +116,9 @@ class Restarts {
   Restarts(const KMeansProblem& problem, const KMeansOptions& options, index_t k, const LloydControl& control)
       : o_(options), p_(problem) {
     p_.k = k;
+    if (o_.n_init == 0 && o_.algorithm == KMeansAlgorithm::lloyd &&
+        (o_.init == KMeansInit::plus_plus || o_.init == KMeansInit::parallel))
+      short_ = short_starts(p_.all_rows(), p_.cols(), k);
     if (o_.init == KMeansInit::given && o_.n_init > 1) {
       best_.notes.push_back("the given centres lead to one result: only one of " + std::to_string(o_.n_init) +
                             " restarts (n_init) was made");
@@ -131,7 +134,7 @@ class Restarts {
     if (o_.resume != nullptr) restore(*o_.resume);
   }
 
-  [[nodiscard]] int runs() const { return o_.init == KMeansInit::given ? 1 : o_.n_init; }
+  [[nodiscard]] int runs() const { return o_.init == KMeansInit::given ? 1 : o_.n_init == 0 ? short_.kept : o_.n_init; }
   [[nodiscard]] int first_run() const { return o_.resume == nullptr ? 0 : o_.resume->run; }
   [[nodiscard]] Lloyd start(int run) {
     const LloydControl& control = controls_[at(run)];
@@ -183,9 +186,29 @@ class Restarts {
  private:
   Matrix<double> first(const KMeansProblem& p, int run) {
     const Stopwatch watch;
-    Matrix<double> centers = first_centers(p, o_, run, runs());
+    if (short_.all > 1 && started_.empty()) make_short_starts();
+    Matrix<double> centers = short_.all > 1 ? std::move(started_[at(run)]) : first_centers(p, o_, run, runs());
     best_.seeding_seconds += watch.seconds();
     return centers;
+  }
+  void make_short_starts() {
+    KMeansOptions o = o_;
+    o.init = KMeansInit::parallel;
+    LloydControl control = controls_.front();
+    control.max_iter = short_.iterations, control.on_progress = nullptr, control.on_state = nullptr;
+    std::vector<std::pair<double, int>> order;
+    for (int start = 0; start < short_.all; ++start) {
+      std::vector<Lloyd> one;
+      one.emplace_back(p_, first_centers(p_, o, start, short_.all), control);
+      run_together(p_, one);
+      LloydRun found = std::move(one.front()).result();
+      order.emplace_back(inertia_of(p_, found.centers.cview(), found.labels), start);
+      started_.push_back(std::move(found.centers));
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<Matrix<double>> best;
+    for (int run = 0; run < short_.kept; ++run) best.push_back(std::move(started_[at(order[at(run)].second)]));
+    started_ = std::move(best);
   }
   [[nodiscard]] KMeansState with_best(KMeansState s) const {
     if (!any_) return s;
@@ -213,6 +236,8 @@ class Restarts {
   KMeansProblem p_;
   std::deque<LloydControl> controls_;
   std::function<void(const std::function<KMeansState()>&)> on_state_;
+  ShortStarts short_;
+  std::vector<Matrix<double>> started_;  ///< centres of the best of them
   KMeansResult best_;
   bool any_ = false;
 };

@@ -42,6 +42,13 @@ enum class KMeansInit {
 /// of them; of very wide rows, as many as find room.
 [[nodiscard]] index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept;
 
+/// Starts of so many iterations, of which some go on to their end.
+struct ShortStarts {
+  int all = 1, iterations = 0, kept = 1;
+};
+/// KMeansOptions::n_init = 0: on small data the best of them is at least as good as that of ten whole ones.
+[[nodiscard]] ShortStarts short_starts(index_t rows, index_t cols, index_t clusters) noexcept;
+
 /// Bytes that passes over dense rows in host memory may keep of heads and bounds (Pruning); 0 where these are not
 /// tried.
 [[nodiscard]] std::uint64_t pruning_bytes(index_t rows, index_t cols, index_t clusters) noexcept;
@@ -139,7 +146,9 @@ struct KMeansOptions {
   std::function<Matrix<double>(std::span<const index_t> rows)> split_centers = {};
   KMeansInit init = KMeansInit::plus_plus;
   HostView<const double> centers = {};  ///< clusters x d, for KMeansInit::given
-  int n_init = 1;                       ///< restarts; the one of least inertia is returned
+  /// Restarts; the one of least inertia is returned. 0: one, or for Lloyd's algorithm on small data (short_starts)
+  /// those short starts by k-means|| that went best, in place of both k-means++ and k-means||
+  int n_init = 1;
   int max_iter = 300;
   double tol = 1e-4;
   KMeansTolerance tolerance = KMeansTolerance::relative;

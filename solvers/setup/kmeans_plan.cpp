@@ -171,7 +171,7 @@ void place_on_device(Placement& p, const Needs& s, const std::string& what, std:
   p.device_uses = device_memory(s, true);  // lists and unit points are those of a block
   if (s.clustering)
     for (const std::size_t each : {1, 2})
-      p.device_uses[each].bytes *= s.uses.results * static_cast<std::size_t>(s.o.n_init);
+      p.device_uses[each].bytes *= s.uses.results * static_cast<std::size_t>(std::max(1, s.o.n_init));
   p.device_block = block_of(what + " block by block", p.device_uses, limit, s.points,
                             {StreamedRows::device_buffers, largest_device_block, listed_bytes + s.unit_bytes});
 }

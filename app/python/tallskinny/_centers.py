@@ -158,7 +158,7 @@ class Centers(Base):
         options.set_init("given" if centers is not None else "random" if callable(self.init) else self.init)
         n_init = self.n_init
         if n_init == "auto":
-            n_init = 1 if centers is not None or self.init != "random" else self._random_starts
+            n_init = 1 if centers is not None else self._random_starts if self.init == "random" else 0
         if centers is not None and n_init > 1:
             if self.n_init != "auto" and not callable(self.init):
                 warnings.warn(
