@@ -172,10 +172,9 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
       .file("init", "k-means++|k-means|||random|FILE", o.init,
             "first centres: greedy k-means++, k-means||, distinct random points, or the rows of FILE[:/OBJECT]",
             "k-means++, k-means||, random or a file")
-      .value(
-          "n-init", "N", o.kmeans.n_init,
-          "starts; the one of least inertia is kept. 0: one, or on small data the best 4 of 12 short ones by k-means||",
-          app::at_least(0))
+      .value("n-init", "N", o.kmeans.n_init,
+             "starts; the one of least inertia is kept. 0: one, or on small data the best 4 of 12 short ones",
+             app::at_least(0))
       .known_as({"nredo", "nstart", "restarts", "replicates"})
       .value("max-iter", "N", o.kmeans.max_iter, "iterations of each start at most", app::at_least(1))
       .known_as({"maxiter", "niter", "iterations", "max-iterations"})

@@ -192,14 +192,12 @@ class Restarts {
     return centers;
   }
   void make_short_starts() {
-    KMeansOptions o = o_;
-    o.init = KMeansInit::parallel;
     LloydControl control = controls_.front();
     control.max_iter = short_.iterations, control.on_progress = nullptr, control.on_state = nullptr;
     std::vector<std::pair<double, int>> order;
     for (int start = 0; start < short_.all; ++start) {
       std::vector<Lloyd> one;
-      one.emplace_back(p_, first_centers(p_, o, start, short_.all), control);
+      one.emplace_back(p_, first_centers(p_, o_, start, short_.all), control);
       run_together(p_, one);
       LloydRun found = std::move(one.front()).result();
       order.emplace_back(inertia_of(p_, found.centers.cview(), found.labels), start);

@@ -46,7 +46,7 @@ enum class KMeansInit {
 struct ShortStarts {
   int all = 1, iterations = 0, kept = 1;
 };
-/// KMeansOptions::n_init = 0: on small data the best of them is at least as good as that of ten whole ones.
+/// KMeansOptions::n_init = 0: on small data the best of them is about as good as that of ten whole ones.
 [[nodiscard]] ShortStarts short_starts(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// Bytes that passes over dense rows in host memory may keep of heads and bounds (Pruning); 0 where these are not
@@ -147,7 +147,7 @@ struct KMeansOptions {
   KMeansInit init = KMeansInit::plus_plus;
   HostView<const double> centers = {};  ///< clusters x d, for KMeansInit::given
   /// Restarts; the one of least inertia is returned. 0: one, or for Lloyd's algorithm on small data (short_starts)
-  /// those short starts by k-means|| that went best, in place of both k-means++ and k-means||
+  /// those short starts that went best, by k-means++ or k-means||
   int n_init = 1;
   int max_iter = 300;
   double tol = 1e-4;

@@ -38,10 +38,7 @@ class Oversampling {
   Kept keep(const Chosen& chosen) {
     for (std::uint64_t round = 0; round < rounds && all_.total() > 0; ++round) {
       chosen(std::min(p_.k - 1, static_cast<index_t>(picked_.size())));
-      if (samples_ && !sample_) {
-        take_sample(round, static_cast<double>(size_) / 2 / all_.total());
-        at_first_ = sample_->potential().total();
-      }
+      if (samples_ && sample_ == nullptr) take_sample(round);
       pick(Random(seed_, stream_ + Purpose::kept + round));
     }
     const std::vector<double> weights = weigh();
@@ -54,25 +51,30 @@ class Oversampling {
   }
 
  private:
-  void take_sample(std::uint64_t round, double by_squared) {
-    sample_.emplace(p_, all_, CandidateSample::Factors{by_squared, static_cast<double>(size_) / 2 / p_.total_weight()},
-                    Random(seed_, stream_ + Purpose::samples_of_rounds + round),
-                    Random(seed_, stream_ + Purpose::even_samples + round));
-    nearest_ = sample_->problem().filled<std::int32_t>(0);
+  void take_sample(std::uint64_t round) {
+    const double half = static_cast<double>(size_) / 2;
+    const CandidateSample::Factors factors{half / all_.total(), half / p_.total_weight()};
+    std::optional<CandidateSample>& to = first_ ? later_ : first_;
+    to.emplace(p_, all_, factors, Random(seed_, stream_ + Purpose::samples_of_rounds + round),
+               Random(seed_, stream_ + Purpose::even_samples + round));
+    sample_ = &*to;
+    at_first_ = sample_->potential().total();
+    if (!later_) nearest_ = sample_->problem().filled<std::int32_t>(0);
   }
 
   /// One round.
   void pick(const Random& random) {
-    Potential& potential = sample_ ? sample_->potential() : all_;
+    Potential& potential = sample_ != nullptr ? sample_->potential() : all_;
     if (!(potential.total() > 0)) return;
     const std::vector<index_t> more =
         potential.keep(oversampling * static_cast<double>(p_.k) / potential.total(), random.philox());
     const auto before = static_cast<std::int32_t>(picked_.size());
-    for (const index_t row : more) picked_.push_back(sample_ ? sample_->numbers()[at(row)] : row);
-    if (!sample_) return meet();
-    potential.lower(more, nearest_.view(), before);
+    for (const index_t row : more) picked_.push_back(sample_ != nullptr ? sample_->numbers()[at(row)] : row);
+    if (sample_ == nullptr) return meet();
+    potential.lower(more, later_ ? PerRow<std::int32_t>() : nearest_.view(), before);
+    if (!later_) met_first_ = std::ssize(picked_);
     if (potential.total() > stale * at_first_) return;
-    sample_.reset();
+    sample_ = nullptr;
     meet();
   }
 
@@ -83,16 +85,16 @@ class Oversampling {
                static_cast<std::int32_t>(before));
   }
 
-  /// What the rows weigh that are nearest to each of those picked. A sample that does not tell, since it was taken when
-  /// all rows had met more than one, makes room for another.
+  /// What the rows weigh that are nearest to each of those picked. The first sample tells, which has far rows, too.
   std::vector<double> weigh() {
-    if (samples_ && (!sample_ || met_ > 1)) {
-      take_sample(rounds, 0);
-      Matrix<double> centers(std::ssize(picked_), p_.cols());
-      p_.load_rows(picked_, centers.view());
-      Potential(sample_->problem()).lower(centers.cview(), nearest_.view());
+    if (first_ && met_first_ < std::ssize(picked_)) {
+      const auto others = std::span(picked_).subspan(at(met_first_));
+      Matrix<double> centers(std::ssize(others), p_.cols());
+      p_.load_rows(others, centers.view());
+      first_->potential().lower(centers.cview(), nearest_.view(), static_cast<std::int32_t>(met_first_));
     }
-    const KMeansProblem& weighed = sample_ ? sample_->problem() : p_;
+    if (samples_ && !first_) return {1.0};  // all rows are equal
+    const KMeansProblem& weighed = first_ ? first_->problem() : p_;
     std::vector<double> weights(picked_.size());
     const std::vector<std::int32_t> numbers = nearest_.to_host();
     in_turn(weighed.ctx, weights, [&] {
@@ -107,9 +109,10 @@ class Oversampling {
   bool samples_;
   Potential all_;
   std::vector<index_t> picked_;
-  index_t met_ = 0;
-  std::optional<CandidateSample> sample_;
-  PerRowArray<std::int32_t> nearest_;  ///< of each row of the sample, or of all where none is taken
+  index_t met_ = 0, met_first_ = 1;  ///< of these, by all rows and by the first sample
+  std::optional<CandidateSample> first_, later_;
+  CandidateSample* sample_ = nullptr;  ///< one of them, or none
+  PerRowArray<std::int32_t> nearest_;  ///< of each row of the first sample, or of all where none is taken
   double at_first_ = 0;                ///< potential of the sample
 };
 
