@@ -115,9 +115,7 @@ void cluster(const Job& job, Outcome& out) {
   solvers::KMeansState state;
   if (checkpoint.asked_for()) key = key_of(job.ctx, o, start.k, start.centers.cview(), rows, job.weights);
   if (const app::CheckpointFile& from = job.resume ? *job.resume : checkpoint; from.resumes()) {
-    const int kept = solvers::short_starts(all_rows(job.ctx, rows.rows()), rows.cols(), start.k).kept;
-    state = read_state(from, job.ctx, *key, start.k, rows.rows(), rows.cols(),
-                       o.kmeans.n_init > 0 ? o.kmeans.n_init : kept);
+    state = read_state(from, job.ctx, *key, start.k, rows.rows(), rows.cols(), std::max(1, o.kmeans.n_init));
     options.resume = &state;
     out.resumed = true;
     console.note("going on from " + from.name());

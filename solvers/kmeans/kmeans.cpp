@@ -116,7 +116,7 @@ class Restarts {
   Restarts(const KMeansProblem& problem, const KMeansOptions& options, index_t k, const LloydControl& control)
       : o_(options), p_(problem) {
     p_.k = k;
-    if (o_.n_init == 0 && o_.algorithm == KMeansAlgorithm::lloyd &&
+    if (o_.n_init == 0 && o_.algorithm == KMeansAlgorithm::lloyd && !o_.on_state && o_.resume == nullptr &&
         (o_.init == KMeansInit::plus_plus || o_.init == KMeansInit::parallel))
       short_ = short_starts(p_.all_rows(), p_.cols(), k);
     if (o_.init == KMeansInit::given && o_.n_init > 1) {

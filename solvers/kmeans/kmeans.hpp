@@ -147,7 +147,7 @@ struct KMeansOptions {
   KMeansInit init = KMeansInit::plus_plus;
   HostView<const double> centers = {};  ///< clusters x d, for KMeansInit::given
   /// Restarts; the one of least inertia is returned. 0: one, or for Lloyd's algorithm on small data (short_starts)
-  /// those short starts that went best, by k-means++ or k-means||
+  /// those short starts that went best, by k-means++ or k-means||; a run that can be stopped and resumed has one
   int n_init = 1;
   int max_iter = 300;
   double tol = 1e-4;

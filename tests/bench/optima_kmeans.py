@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Mean inertia of one default run of tskmeans over that of scikit-learn's KMeans(n_init=10), on small data of many kinds,
-and the time of the fastest of these runs over that of scikit-learn's fastest start, both without reading.
+"""Mean inertia of one default run of tskmeans over that of scikit-learn's KMeans(n_init=10), on small data of many
+kinds, and the time of the fastest of these runs over that of scikit-learn's fastest start, both without reading.
 
   tests/bench/optima_kmeans.py --tskmeans build/bin/tskmeans > tests/bench/results/kmeans-optima-DATE.txt
 """
@@ -81,8 +81,8 @@ def main():
     print_head()
     print(output_of([args.tskmeans, "--version"]).strip(), f"scikit-learn {sklearn.__version__} numpy {np.__version__}")
     options = [word for option in args.options for word in ("--" + option.split("=")[0], *option.split("=")[1:])]
-    table = Table("points:<26", "n:6", "d:3", "k:3", "inertia ratio:14.5f", "not worse:9", "ms:8.2f", "of one start:13.2f",
-                  "time ratio:10.2f")
+    table = Table("points:<26", "n:6", "d:3", "k:3", "inertia ratio:14.5f", "not worse:9", "ms:8.2f",
+                  "of one start:13.2f", "time ratio:10.2f")
     good = quick = count = 0
     for name, x, k in sets(args.base):
         def ours(seed):
@@ -95,11 +95,13 @@ def main():
             np.save(file, x)
             found = [ours(seed) for seed in range(args.seeds)]
             theirs = np.mean([KMeans(k, n_init=10, random_state=seed).fit(x).inertia_ for seed in range(args.seeds)])
-            one = fastest(timed(lambda: KMeans(k, n_init=1, random_state=seed).fit(x)) for seed in range(args.seeds))[0]
+            one = fastest(timed(lambda seed=seed: KMeans(k, n_init=1, random_state=seed).fit(x))
+                          for seed in range(args.seeds))[0]
         inertia, seconds = np.mean([run[1] for run in found]), fastest(found)[0]
         not_worse = inertia <= theirs * EQUAL
         good, quick, count = good + not_worse, quick + (seconds <= 3 * one), count + 1
-        table.row(name, *x.shape, k, inertia / theirs, "yes" if not_worse else "no", 1e3 * seconds, 1e3 * one, seconds / one)
+        table.row(name, *x.shape, k, inertia / theirs, "yes" if not_worse else "no", 1e3 * seconds, 1e3 * one,
+                  seconds / one)
     print(f"not worse on {good} of {count}, in at most three times the time on {quick}")
 
 
