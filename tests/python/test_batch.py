@@ -31,6 +31,12 @@ def test_same_as_models(dtype, init):
         same(found, b, ts.KMeans(9, init=init, n_init=1, random_state=4 + b).fit(x[b]))
 
 
+def test_restarts_as_models_make_them():
+    found = ts.kmeans_batch(X, 9, n_init=0, random_state=4)
+    for b in range(5):
+        same(found, b, ts.KMeans(9, random_state=4 + b).fit(X[b]))
+
+
 def test_same_rows_with_several_seeds():
     found = ts.kmeans_batch(X[0], 8, batch=3, random_state=7, n_init=2, metric="cosine", max_iter=20)
     for b in range(3):
@@ -41,7 +47,7 @@ def test_columns_of_rows_and_any_layout():
     parts = X[0].reshape(400, 3, 2).transpose(1, 0, 2)  # a product quantiser's: no copy of the whole
     found = ts.kmeans_batch(parts, 16, random_state=0)
     for b in range(3):
-        same(found, b, ts.KMeans(16, random_state=b).fit(np.ascontiguousarray(parts[b])))
+        same(found, b, ts.KMeans(16, n_init=1, random_state=b).fit(np.ascontiguousarray(parts[b])))
     whole = ts.kmeans_batch(np.arange(24).reshape(2, 6, 2), 2, random_state=0)
     assert whole.centers.dtype == np.float64 and (whole.inertia == whole.inertia[0]).all()
 

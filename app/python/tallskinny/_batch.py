@@ -48,13 +48,13 @@ def kmeans_batch(x: Any, n_clusters: int, *, batch: int | None = None, init: Any
     init : {'k-means++', 'k-means||', 'random'} or array, shape (n_clusters, d) or (B, n_clusters, d)
         First centres.
     n_init : int
-        Restarts of each problem, of which the best is kept.
+        Restarts of each problem, of which the best is kept. 0: as `KMeans` makes them for 'auto' and k-means++.
     max_iter : int
     tol : float
         As for `KMeans`.
     random_state : int, RandomState, Generator or None
-        Problem b has the result of ``KMeans(random_state=random_state + b)`` for an integer, else that of a seed drawn
-        from it, plus b.
+        Problem b has the result of ``KMeans(n_init=n_init, random_state=random_state + b)`` for an integer, else that
+        of a seed drawn from it, plus b.
     sample_weight : array, shape (n,) or (B, n), optional
     metric : {'euclidean', 'cosine'}
     callback : callable, optional
