@@ -82,7 +82,7 @@ class SumsInOrder {
   void add_host(index_t first, const Rows& block, std::span<const std::int32_t> labels) {
     parallel_ranges(static_cast<int>(std::min<index_t>(p_.ctx.thread_count(), p_.k)), p_.k,
                     [&](index_t begin, index_t end) {
-                      std::vector<double> row;
+                      std::vector<double> row(at(p_.cols()));
                       for (index_t i = 0; i < block.rows(); ++i) {
                         const std::int32_t m = labels[at(first + i)];
                         const double weight = p_.weight(first + i) * to_units_;
@@ -96,11 +96,14 @@ class SumsInOrder {
       const Twofold next = Twofold{to[0], to[1]} + weight * x;
       to[0] = next.hi, to[1] = next.lo;
     };
-    row.resize(at(block.entries(i)));
+    if (block.sparse()) row.resize(at(block.entries(i)));
     block.load_entries(i, row.data());
     for (index_t q = 0; q < std::ssize(row); ++q)
       add_one(block.sparse() ? block.indices()[block.pointers()[i] + q] : q, row[at(q)]);
-    add_one(p_.cols(), 1);
+    if (p_.weighted())
+      add_one(p_.cols(), 1);
+    else
+      sums_[at(2 * (m * line_ + p_.cols()))] += weight;  // exact: all weigh one power of two
   }
 
   const KMeansProblem& p_;
