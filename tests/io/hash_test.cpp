@@ -1,8 +1,7 @@
 #include "tallskinny/io/hash.hpp"
-#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/tests/io/support.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -15,18 +14,6 @@ CsrMatrix<T> some_rows(index_t n) {
   return csr_by_rows<T>(n, 90, [&](index_t i, auto add) {
     for (index_t k = 0; k < i % 5; ++k) add(7 * k + i % 60, T(static_cast<float>(i + k)));
   });
-}
-
-/// Rows begin .. end - 1, in lists of their own.
-template <class T>
-CsrMatrix<T> part_of(const CsrMatrix<T>& a, index_t begin, index_t end) {
-  CsrMatrix<T> part{.rows = end - begin, .cols = a.cols};
-  const index_t first = a.pointers[static_cast<std::size_t>(begin)];
-  for (index_t i = begin + 1; i <= end; ++i) part.pointers.push_back(a.pointers[static_cast<std::size_t>(i)] - first);
-  const index_t last = a.pointers[static_cast<std::size_t>(end)];
-  part.indices.assign(a.indices.begin() + first, a.indices.begin() + last);
-  part.values.assign(a.values.begin() + first, a.values.begin() + last);
-  return part;
 }
 
 std::uint64_t free_in(const TemporaryFolder& folder) {
@@ -66,7 +53,7 @@ TEMPLATE_TEST_CASE("hashes of pieces of rows are the same whoever has which piec
   CHECK(io::row_hashes<T>(wide.cview().cols(1, 5), 256) == whole_dense);
   Hashes sparse_parts, dense_parts;
   for (const auto& [begin, end] : {std::pair<index_t, index_t>{0, 512}, {512, 512}, {512, 768}, {768, 1000}}) {
-    const auto rows = part_of(a, begin, end);
+    const auto rows = io::row_slice(CsrMatrix<T>(a), begin, end);
     for (const std::uint64_t h : io::row_hashes<T>(rows.view(), 256)) sparse_parts.push_back(h);
     for (const std::uint64_t h : io::row_hashes<T>(dense.cview().rows(begin, end - begin), 256))
       dense_parts.push_back(h);

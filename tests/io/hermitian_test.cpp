@@ -21,9 +21,7 @@ CsrMatrix<Complex> sparse(const Table& t, const std::vector<std::pair<index_t, i
   });
 }
 Matrix<Complex> dense(const Table& t) {
-  Matrix<Complex> a(t.rows, t.cols);
-  std::copy(t.values.begin(), t.values.end(), a.data());
-  return a;
+  return matrix_of<Complex>(t.rows, t.cols, [&](index_t i, index_t j) { return t(i, j); });
 }
 
 /// The first violation, found entry by entry.

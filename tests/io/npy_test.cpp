@@ -16,10 +16,7 @@ std::string npy(std::string header, const std::string& data) {
   text += static_cast<char>(header.size() >> 8);
   return text + header + data;
 }
-Refusal refused_npy(const std::string& content) {
-  TemporaryFolder folder;
-  return refusal_of([&] { (void)io::read_matrix(file_in(folder, "a.npy", content)); });
-}
+Refusal refused_npy(const std::string& content) { return refusal_in("a.npy", content); }
 
 template <class T>
 void round_trip(const std::string& stored_type) {
@@ -27,10 +24,10 @@ void round_trip(const std::string& stored_type) {
   const std::string file = folder / "x.npy";
   std::vector<T> values;
   Table expected(3, 4);
-  for (index_t e = 0; e < 12; ++e) {
-    expected.values[static_cast<std::size_t>(e)] = static_cast<double>(e) - 5;
+  for (std::size_t e = 0; e < 12; ++e) {
+    expected.values[e] = static_cast<double>(e) - 5;
     if constexpr (std::is_same_v<T, std::int32_t>)
-      values.push_back(static_cast<std::int32_t>(e - 5));
+      values.push_back(static_cast<std::int32_t>(e) - 5);
     else
       values.push_back(narrowed<T>(static_cast<double>(e) - 5));
   }
@@ -54,9 +51,8 @@ TEST_CASE("npy: both orders, both byte orders, integers and halves") {
   CHECK(table_in("integers.npy") == matrix_d());
   CHECK(table_in("half.npy") == matrix_d());
   CHECK(io::describe(fixture("half.npy")).type == DType::float16);
-  io::ReadOptions options{.transpose = true, .row_begin = 2};
   for (const char* name : {"c_order.npy", "fortran.npy", "integers.npy", "half.npy"})
-    CHECK(table_in(name, options) == Table(1, 5, {2, 5, 8, 11, 14}));
+    CHECK(table_in(name, {.transpose = true, .row_begin = 2}) == Table(1, 5, {2, 5, 8, 11, 14}));
 }
 
 TEST_CASE("npy: one dimension is a column, more than two are flattened, two bytes of nothing are bfloat16") {
@@ -105,17 +101,14 @@ TEST_CASE("npy: what is written is read") {
 
 TEST_CASE("npy: a file that is not complete leaves the old one") {
   const TemporaryFolder folder;
-  const std::string file = folder / "x.npy";
-  std::ofstream(file) << "old";
+  const std::string file = folder.file("x.npy", "old");
   {
     NpyOutput<float> out(file, 2, 2);
     out.add(std::vector<float>{1, 2, 3});
     CHECK(mentions(message_of([&] { out.commit(); }), "lacks elements"));
     CHECK(mentions(message_of([&] { out.add(std::vector<float>{1, 2}); }), "more elements"));
   }
-  std::string text;
-  std::ifstream(file) >> text;
-  CHECK(text == "old");
+  CHECK(content_of(file) == "old");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
   CHECK(mentions(message_of([&] { NpyOutput<float>(folder / "none/x.npy", 1, 1); }), "none/x.npy"));
 }

@@ -5,16 +5,8 @@ using namespace ts::test;
 
 namespace {
 
-std::string archive_of(const char* name) {
-  std::ifstream in(fixture(name).file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 Refusal refused_npz(const std::string& content, const std::string& object = "") {
-  TemporaryFolder folder;
-  io::Location where = file_in(folder, "a.npz", content);
-  where.object = object;
-  return refusal_of([&] { (void)io::read_matrix(where); });
+  return refusal_in("a.npz", content, object);
 }
 
 /// The archive with `to` in place of the last `from`.
@@ -59,18 +51,16 @@ TEST_CASE("npz: sparse matrices in every format of SciPy, packed or not") {
   CHECK((d.sparse && d.rows == 4 && d.cols == 3 && d.nonzeros == 5 && d.type == DType::complex64));
   CHECK(d.convention == "SciPy csc");
   CHECK(io::describe(fixture("sparse_coo.npz")).type == DType::float32);
-  io::ReadOptions options{.transpose = true, .row_begin = 1};
-  CHECK(table_in("sparse_csr.npz", options) == Table(2, 4, {0, 0, -3, 0, 2, 0, 0, 5.25}));
+  CHECK(table_in("sparse_csr.npz", {.transpose = true, .row_begin = 1}) == Table(2, 4, {0, 0, -3, 0, 2, 0, 0, 5.25}));
 }
 
 TEST_CASE("npz: sparse vectors are columns, and arrays of more dimensions are refused") {
   const Table column(4, 1, {0, 2.5, 0, -3});
   CHECK(table_in("sparse_vector_coo.npz") == column);
   CHECK(table_in("sparse_vector_csr.npz") == column);
-  io::ReadOptions options{.transpose = true};
-  CHECK(table_in("sparse_vector_coo.npz", options) == column.transposed());
+  CHECK(table_in("sparse_vector_coo.npz", {.transpose = true}) == column.transposed());
   CHECK(refusal_of("sparse_cube.npz").says("sparse_cube.npz holds a sparse array of 3 dimensions: a matrix has two"));
-  const auto vector = archive_of("sparse_vector_csr.npz");
+  const auto vector = bytes_of("sparse_vector_csr.npz");
   CHECK(refused_npz(with(vector, "format.npy", "forma_.npy")).says("arrays; choose one as"));
 }
 
@@ -121,7 +111,7 @@ TEST_CASE("npz: an array is named as the object; the only one needs no name") {
 }
 
 TEST_CASE("npz: what cannot be read is refused") {
-  const auto arrays = archive_of("arrays.npz"), of_csc = archive_of("sparse_csc.npz");
+  const auto arrays = bytes_of("arrays.npz"), of_csc = bytes_of("sparse_csc.npz");
   CHECK(refused_npz(arrays).says("holds 3 arrays; choose one as "));
   CHECK(refused_npz(arrays).says("a.npz:NAME from d, words, v"));
   CHECK(refused_npz(arrays, "e").says("has no array 'e'; it has d, words, v"));

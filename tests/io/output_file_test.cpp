@@ -6,8 +6,8 @@
 
 #include <csignal>
 
-#include "tallskinny/io/hermitian.hpp"
 #include "tallskinny/tests/io/support.hpp"
+#include "tallskinny/tests/support/operands.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -20,36 +20,30 @@ std::size_t files_in(const TemporaryFolder& folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder.path()), {}));
 }
 
+/// Numbers that every type holds.
 template <class T>
-T number(index_t i) {
-  if constexpr (std::is_same_v<T, float16>)
-    return to_float16(static_cast<float>(i % 1000));
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return to_bfloat16(static_cast<float>(i % 200));
-  else if constexpr (is_complex<T>)
-    return {static_cast<real_t<T>>(i), static_cast<real_t<T>>(-i)};
-  else
-    return static_cast<T>(i);
+Matrix<T> numbered(index_t rows, index_t cols) {
+  return matrix_of<T>(rows, cols, [cols](index_t i, index_t j) {
+    const auto x = static_cast<double>((i * cols + j) % (std::is_same_v<T, bfloat16> ? 200 : 1000));
+    return element<T>(x, -x);
+  });
 }
 
 /// Writes rows x cols in three layouts and reads all of them back.
 template <class T>
 void round_trip(index_t rows, index_t cols) {
   TemporaryFolder folder;
-  Matrix<T> a(rows, cols);
-  for (index_t i = 0; i < rows * cols; ++i) a.data()[i] = number<T>(i);
+  const auto a = numbered<T>(rows, cols);
   Matrix<T> wide(rows, cols + 3);
   Matrix<T, Space::host, Layout::col_major> by_columns(rows, cols);
   for (index_t i = 0; i < rows; ++i)
     for (index_t j = 0; j < cols; ++j) wide(i, j + 1) = by_columns(i, j) = a(i, j);
-  OutputFile out(folder / "r.h5");
-  out.write("rows", a);
-  out.write("wide", rows > 0 ? wide.view().cols(1, cols) : a.view());
-  out.write("group/columns", by_columns.view());
-  out.commit();
+  const std::string file =
+      write_h5(folder / "r.h5", "rows", a, "wide", rows > 0 ? std::as_const(wide).view().cols(1, cols) : a.view(),
+               "group/columns", by_columns);
   for (const char* name : {"/rows", "/wide", "/group/columns"}) {
     INFO(name);
-    const auto read = io::read_dense({folder / "r.h5", name});
+    const auto read = io::read_dense({file, name});
     const auto* same = std::get_if<Matrix<T>>(&read);
     REQUIRE(same != nullptr);
     REQUIRE(same->rows() == rows);
@@ -79,10 +73,10 @@ TEST_CASE("lists, scalars, texts, attributes") {
   const std::vector<std::int64_t> labels = {3, -1, 1LL << 40};
   {
     OutputFile out(folder / "r.h5", {.gzip = 4});
-    out.write("eigenvalues", std::span<const double>(values));
-    out.write("labels", std::span<const std::int64_t>(labels));
-    out.write("few", std::span<const std::int32_t>(std::vector<std::int32_t>{1, 2}));
-    out.write("z", std::span<const std::complex<float>>(std::vector<std::complex<float>>{{1, 2}}));
+    out.write("eigenvalues", values);
+    out.write("labels", labels);
+    out.write("few", std::vector<std::int32_t>{1, 2});
+    out.write("z", std::vector<std::complex<float>>{{1, 2}});
     out.write("inertia", 2.5);
     out.write("n_iter", 7);
     out.write("device", "cpu");
@@ -108,8 +102,7 @@ TEMPLATE_TEST_CASE("a dataset can be written in pieces of rows", "", double, std
     for (const index_t rows : {0, 1, 7, 200000}) {
       CAPTURE(gzip, rows);
       const index_t cols = 3;
-      Matrix<T> a(rows, cols);
-      for (index_t i = 0; i < rows * cols; ++i) a.data()[i] = number<T>(i);
+      const auto a = numbered<T>(rows, cols);
       OutputFile out(folder / "r.h5", {.gzip = gzip});
       out.write("whole", a);
       out.template begin_rows<T>("group/pieces", rows, cols);
@@ -165,11 +158,8 @@ TEST_CASE("lists in pieces, and pieces that do not fit") {
 TEST_CASE("the same content makes the same file, whenever it is written") {
   TemporaryFolder folder;
   const auto write = [&](const char* name) {
-    OutputFile out(folder / name);
-    const Matrix<double> a = Matrix<double>::zeros(3, 2);
-    out.write("rows", a), out.write("a/b/c", a), out.write("number", 1.0);
-    out.commit();
-    return content_of(folder / name);
+    const auto a = Matrix<double>::zeros(3, 2);
+    return content_of(write_h5(folder / name, "rows", a, "a/b/c", a, "number", 1.0));
   };
   const std::string before = write("one.h5");
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // HDF5 has times in seconds
@@ -199,9 +189,7 @@ TEST_CASE("commit replaces the target, keeps its mode and follows links") {
   const auto old = file_in(folder, "r.h5", "old");
   ::chmod(old.file.c_str(), 0640);
   std::filesystem::create_symlink(old.file, folder / "link.h5");
-  OutputFile out(folder / "link.h5");
-  out.write("x", std::span<const double>(std::vector<double>{1, 2}));
-  out.commit();
+  write_h5(folder / "link.h5", "x", std::vector<double>{1, 2});
   CHECK(files_in(folder) == 2);
   CHECK(std::filesystem::is_symlink(folder / "link.h5"));
   CHECK(io::read_vector({folder / "r.h5", "/x"}) == std::vector<double>{1, 2});
@@ -226,9 +214,7 @@ TEST_CASE("a file that replaces a private one is private while it is written, to
 TEST_CASE("a link that leads to nothing yet is written behind, a circle refused") {
   TemporaryFolder folder;
   std::filesystem::create_symlink("target.h5", folder / "link.h5");
-  OutputFile out(folder / "link.h5");
-  out.write("x", 1.0);
-  out.commit();
+  write_h5(folder / "link.h5", "x", 1.0);
   CHECK(std::filesystem::is_symlink(folder / "link.h5"));
   CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "target.h5")));
   std::filesystem::create_symlink("b", folder / "a");
@@ -238,10 +224,9 @@ TEST_CASE("a link that leads to nothing yet is written behind, a circle refused"
 
 TEST_CASE("a signature finds what is foreign, damaged or cut") {
   TemporaryFolder folder;
-  const std::string file = folder / "s.h5", line = "a file, version 1";
-  OutputFile out(file, {.gzip = 0, .signature = line});
-  out.write("x", std::span<const double>(std::vector<double>(70000, 1.5)));
-  out.commit();
+  const std::string line = "a file, version 1";
+  const std::string file =
+      write_h5(folder / "s.h5", io::OutputOptions{.signature = line}, "x", std::vector<double>(70000, 1.5));
   CHECK(io::state_of_seal(file, line) == io::SealState::whole);
   CHECK(io::state_of_seal(file, "a file, version 2") == io::SealState::foreign);
   CHECK(io::read_vector({file, "/x"}) == std::vector<double>(70000, 1.5));

@@ -42,15 +42,10 @@ const std::vector<double> values_a = {1.5, 2, -3, 4, 5.25};
 
 io::MatrixFile read_petsc(const Petsc& petsc, const io::ReadOptions& options = {}, const std::string& object = "") {
   const TemporaryFolder folder;
-  io::Location where = file_in(folder, "m.dat", petsc.text());
-  where.object = object;
-  return io::read_matrix(where, options);
+  return io::read_matrix(file_in(folder, "m.dat", petsc.text(), object), options);
 }
 Refusal refused_petsc(const std::string& content, const io::ReadOptions& options = {}, const std::string& object = "") {
-  const TemporaryFolder folder;
-  io::Location where = file_in(folder, "m.petsc", content);
-  where.object = object;
-  return refusal_of([&] { (void)io::read_matrix(where, options); });
+  return refusal_in("m.petsc", content, object, options);
 }
 
 }  // namespace
@@ -70,16 +65,13 @@ TEST_CASE("petsc: sparse matrices, with indices of both widths and scalars of ev
     CHECK(single.description.type == DType::float32);
   }
   // Complex numbers of single precision are as long as real ones of double: the option decides.
-  io::ReadOptions options{.scalars = DType::complex64};
   const std::vector<float> z = {1.5f, 0.75f, 2, 1, -3, -1.5f, 4, 2, 5.25f, 2.625f};
-  CHECK(table_of(read_petsc(Petsc().matrix_a(z), options)) == matrix_z());
+  CHECK(table_of(read_petsc(Petsc().matrix_a(z), {.scalars = DType::complex64})) == matrix_z());
 }
 
 TEST_CASE("petsc: a range of rows, the transpose, dense matrices and vectors") {
-  io::ReadOptions options{.row_begin = 2, .row_end = 4};
-  CHECK(table_of(read_petsc(Petsc().matrix_a(values_a), options)) == Table(2, 3, {0, -3, 0, 4, 0, 5.25}));
-  options = {};
-  options.transpose = true;
+  const io::ReadOptions some{.row_begin = 2, .row_end = 4}, options{.transpose = true};
+  CHECK(table_of(read_petsc(Petsc().matrix_a(values_a), some)) == Table(2, 3, {0, -3, 0, 4, 0, 5.25}));
   CHECK(table_of(read_petsc(Petsc(true).matrix_a(values_a), options)) == matrix_a().transposed());
   const auto dense = Petsc().integers({1211216, 2, 3, -1}).reals<double>({1, 2, 3, 4, 5, 6});
   CHECK(table_of(read_petsc(dense)) == Table(2, 3, {1, 2, 3, 4, 5, 6}));
@@ -110,8 +102,7 @@ TEST_CASE("petsc: what cannot be read is refused") {
   CHECK(refused_petsc(whole.substr(0, 40)).says("is truncated, or no file of PETSc"));
   CHECK(refused_petsc(whole.substr(0, 10)).says("is truncated"));
   CHECK(refused_petsc(whole + "more").says("is truncated, or no file of PETSc"));
-  io::ReadOptions options{.scalars = DType::complex128};
-  CHECK(refused_petsc(whole, options).says("its elements are not complex128, as --scalars says"));
+  CHECK(refused_petsc(whole, {.scalars = DType::complex128}).says("its elements are not complex128, as --scalars"));
   const auto with = [](std::vector<std::int64_t> lengths, std::vector<std::int64_t> columns) {
     return Petsc().integers({1211216, 4, 3, 5}).integers(lengths).integers(columns).reals(values_a).text();
   };

@@ -12,58 +12,39 @@ using namespace ts::test;
 
 namespace {
 
-Refusal refused(const std::string& name, const std::string& content) {
-  TemporaryFolder folder;
-  return refusal_of([&] { (void)io::read_matrix(file_in(folder, name, content)); });
-}
-
 constexpr double lacking = std::numeric_limits<double>::quiet_NaN();
 
-io::ReadOptions with(io::Missing missing) {
-  io::ReadOptions options;
-  options.table.missing = missing;
-  return options;
-}
+io::ReadOptions with(io::Missing missing) { return {.table = {.missing = missing}}; }
 
 /// Row i is (i, i + 0.5), but every fifth from the first on lacks its second value.
 Matrix<double> holes(index_t rows) {
-  Matrix<double> x(rows, 2);
-  for (index_t i = 0; i < rows; ++i) x(i, 0) = static_cast<double>(i), x(i, 1) = i % 5 == 0 ? lacking : x(i, 0) + 0.5;
-  return x;
-}
-
-template <class T>
-Matrix<T> converted(const Matrix<double>& x) {
-  Matrix<T> y(x.rows(), x.cols());
-  std::transform(x.data(), x.data() + x.rows() * x.cols(), y.data(), [](double v) { return static_cast<T>(v); });
-  return y;
+  return matrix_of<double>(rows, 2, [](index_t i, index_t j) {
+    return j == 1 && i % 5 == 0 ? lacking : static_cast<double>(i) + 0.5 * static_cast<double>(j);
+  });
 }
 
 /// The same in files of several kinds: read again and again, whole, and by columns.
 std::vector<io::Location> files(const TemporaryFolder& folder, const Matrix<double>& x) {
-  const std::string h5 = folder / "x.h5", npy = folder / "x.npy";
-  io::OutputFile out(h5);
-  out.write("wide", x);
-  out.write("narrow", converted<float>(x));
-  out.commit();
-  io::OutputFile packed(folder / "packed.h5", {.gzip = 1});
-  packed.write("x", x);
-  packed.commit();
-  io::NpyOutput<double> array(npy, x.rows(), x.cols());
+  const auto narrow = matrix_of<float>(x.rows(), 2, [&](auto i, auto j) { return static_cast<float>(x(i, j)); });
+  const std::string h5 = write_h5(folder / "x.h5", "wide", x, "narrow", narrow);
+  io::NpyOutput<double> array(folder / "x.npy", x.rows(), x.cols());
   array.add(std::span(x.data(), static_cast<std::size_t>(x.rows() * x.cols())));
   array.commit();
-  return {{h5, "wide"}, {h5, "narrow"}, {folder / "packed.h5", ""}, {npy, ""}};
+  return {{h5, "wide"},
+          {h5, "narrow"},
+          {write_h5(folder / "packed.h5", io::OutputOptions{.gzip = 1}, "x", x), ""},
+          {folder / "x.npy", ""}};
 }
 
 }  // namespace
 
 TEST_CASE("malformed objects are refused, each for its own reason") {
-  struct Case {
+  struct Malformed {
     const char* object;
     const char* words;
     Errc code = Errc::bad_input;
   };
-  const Case cases[] = {
+  const Malformed cases[] = {
       {"broken.h5:/negative_pointer", "decreasing pointers at row 0"},
       {"broken.h5:/decreasing_pointers", "decreasing pointers at row 1"},
       {"broken.h5:/large_pointer", "pointer to entry 9"},
@@ -113,29 +94,22 @@ TEST_CASE("malformed objects are refused, each for its own reason") {
       {"binsparse_more.h5:/huge_dense", "impossible shape"},
       {"binsparse_more.h5:/huge_dcsr", "more than 2^64 bytes", Errc::out_of_memory},
   };
-  for (const Case& c : cases) {
+  for (const Malformed& c : cases) {
     INFO(c.object);
-    const auto refused = refusal_of(c.object);
-    INFO(refused.sentence);
-    CHECK(refused.code == c.code);
-    CHECK(refused.says(c.words));
-    CHECK(refused.says(fixture(c.object).file.string()));  // the sentence names the file
-    CHECK(refused.says(fixture(c.object).object));         // and the object
+    const auto place = fixture(c.object);  // the sentence names the file and the object
+    check_refusal(refusal_of(c.object), c.code, {c.words, place.file.string(), place.object});
   }
 }
 
 TEST_CASE("NaN and Inf pass when the caller looks after them") {
-  io::ReadOptions options{.check_finite = false};
-  CHECK(std::isnan(table_in("broken.h5:/nan", options)(1, 1).real()));
-  CHECK(std::isinf(table_in("broken.h5:/dense_inf_half", options)(2, 1).real()));
+  CHECK(std::isnan(table_in("broken.h5:/nan", {.check_finite = false})(1, 1).real()));
+  CHECK(std::isinf(table_in("broken.h5:/dense_inf_half", {.check_finite = false})(2, 1).real()));
 }
 
 TEST_CASE("the row of a NaN counts from the first row of the whole matrix") {
-  io::ReadOptions options{.row_begin = 1};
-  CHECK(refusal_of("broken.h5:/dense_nan", options).says("row 2, column 1"));
-  CHECK(refusal_of("broken.h5:/inf", options).says("row 2, column 2"));
-  options.row_begin = 3;
-  CHECK_NOTHROW(table_in("broken.h5:/dense_nan", options));
+  CHECK(refusal_of("broken.h5:/dense_nan", {.row_begin = 1}).says("row 2, column 1"));
+  CHECK(refusal_of("broken.h5:/inf", {.row_begin = 1}).says("row 2, column 2"));
+  CHECK_NOTHROW(table_in("broken.h5:/dense_nan", {.row_begin = 3}));
 }
 
 TEST_CASE("duplicates add up when that is accepted") {
@@ -149,21 +123,18 @@ TEST_CASE("a named pipe is refused at once, whatever its name says") {
   const TemporaryFolder folder;
   for (const char* name : {"a.csv", "a.mtx", "a.npy", "a.arff", "a.h5"}) {
     REQUIRE(::mkfifo((folder / name).c_str(), 0600) == 0);
-    CHECK(refusal_of([&] { (void)io::read_matrix({folder / name, ""}); }).says("is not a regular file"));
+    CHECK(refusal_of(io::Location{folder / name, ""}).says("is not a regular file"));
     CHECK(refusal_of([&] { (void)io::read_vector({folder / name, ""}); }).says("is not a regular file"));
   }
 }
 
 TEST_CASE("Parquet and Arrow files are refused with the way to convert them") {
-  const TemporaryFolder folder;
-  const auto refused = [&](const char* name, const char* content) {
-    return refusal_of([&] { (void)io::read_matrix(file_in(folder, name, content)); });
-  };
-  CHECK(refused("a.parquet", "PAR1....PAR1").says("a.parquet is a Parquet file, which is not read: docs/parquet.py"));
-  CHECK(refused("b.dat2", "PAR1....PAR1").says("python3 parquet.py b.dat2 table.npy"));
-  CHECK(refused("c.feather", "ARROW1..").says("is an Arrow file"));
-  CHECK(refused("d.arrow", "anything").says("pandas.read_feather"));
-  CHECK(refused("e.bin", "anything").says("its name is none of"));
+  CHECK(
+      refusal_in("a.parquet", "PAR1....PAR1").says("a.parquet is a Parquet file, which is not read: docs/parquet.py"));
+  CHECK(refusal_in("b.dat2", "PAR1....PAR1").says("python3 parquet.py b.dat2 table.npy"));
+  CHECK(refusal_in("c.feather", "ARROW1..").says("is an Arrow file"));
+  CHECK(refusal_in("d.arrow", "anything").says("pandas.read_feather"));
+  CHECK(refusal_in("e.bin", "anything").says("its name is none of"));
 }
 
 TEST_CASE("text for a terminal keeps characters and spells out orders") {
@@ -181,23 +152,23 @@ TEST_CASE("text for a terminal keeps characters and spells out orders") {
 // Files in formats that are not read are named, and the way to one that is.
 
 TEST_CASE("compressed files are named with the command that opens them") {
-  CHECK(refused("f.csv.xz", std::string("\xfd"
-                                        "7zXZ\0rest",
-                                        10))
+  CHECK(refusal_in("f.csv.xz", std::string("\xfd"
+                                           "7zXZ\0rest",
+                                           10))
             .says("f.csv.xz is compressed by xz, which is not undone here: xzcat f.csv.xz | tskmeans -"));
-  CHECK(refused("f.csv", "BZh91AY&SYrest").says("by bzip2, which is not undone here: bzcat f.csv | tskmeans -"));
-  CHECK(refused("f.npy.zst", "\x28\xb5\x2f\xfdrest").says("by Zstandard"));
-  CHECK(refused("f.lz4", "\x04\x22\x4d\x18rest").says("by LZ4"));
-  CHECK(refused("f.npy.gz", "\x1f\x8b\x08rest").says("by gzip, which is not undone here: zcat f.npy.gz"));
-  CHECK(refused("f.csv", "BZhang,b\n1,x\n").says("field 2 (b) is 'x'"));  // a name in the first line
+  CHECK(refusal_in("f.csv", "BZh91AY&SYrest").says("by bzip2, which is not undone here: bzcat f.csv | tskmeans -"));
+  CHECK(refusal_in("f.npy.zst", "\x28\xb5\x2f\xfdrest").says("by Zstandard"));
+  CHECK(refusal_in("f.lz4", "\x04\x22\x4d\x18rest").says("by LZ4"));
+  CHECK(refusal_in("f.npy.gz", "\x1f\x8b\x08rest").says("by gzip, which is not undone here: zcat f.npy.gz"));
+  CHECK(refusal_in("f.csv", "BZhang,b\n1,x\n").says("field 2 (b) is 'x'"));  // a name in the first line
 }
 
 TEST_CASE("spreadsheets, Zarr stores and svmlight are named with what reads them") {
   std::string zip("PK\3\4", 4);
   zip.append(26, '\0');
-  CHECK(refused("f.xlsx", zip + "[Content_Types].xml").says("f.xlsx is a spreadsheet"));
-  CHECK(refused("f.xlsx", zip + "[Content_Types].xml").says("pandas.read_excel(\"f.xlsx\").to_csv("));
-  CHECK(refused("f.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1").says("is a spreadsheet"));
+  CHECK(refusal_in("f.xlsx", zip + "[Content_Types].xml").says("f.xlsx is a spreadsheet"));
+  CHECK(refusal_in("f.xlsx", zip + "[Content_Types].xml").says("pandas.read_excel(\"f.xlsx\").to_csv("));
+  CHECK(refusal_in("f.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1").says("is a spreadsheet"));
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "f.zarr");
   CHECK(refusal_of([&] { (void)io::describe({folder / "f.zarr", ""}); }).says("is a folder, not a file"));
@@ -205,10 +176,10 @@ TEST_CASE("spreadsheets, Zarr stores and svmlight are named with what reads them
   CHECK(refusal_of([&] { (void)io::describe({folder / "f.zarr", ""}); }).says("f.zarr is a Zarr store"));
   for (const char* name : {"f.svm", "f", "f.txt", "f.dat"}) {
     CAPTURE(name);
-    CHECK(refused(name, "+1 1:0.5 3:-2e-1\n-1 2:1\n").says("is in svmlight's format, which is not read"));
+    CHECK(refusal_in(name, "+1 1:0.5 3:-2e-1\n-1 2:1\n").says("is in svmlight's format, which is not read"));
   }
-  CHECK(refused("f.txt", "# ranks\n2 qid:3 1:0.5 3:0.25\n").says("f.txt is in svmlight's format"));
-  CHECK(refused("f", "1 2 3\n").says("its name is none of"));
+  CHECK(refusal_in("f.txt", "# ranks\n2 qid:3 1:0.5 3:0.25\n").says("f.txt is in svmlight's format"));
+  CHECK(refusal_in("f", "1 2 3\n").says("its name is none of"));
 }
 
 // Values that dense matrices lack, which are NaN there.
@@ -218,7 +189,7 @@ TEST_CASE("rows that lack a value are left out, of files that are no text too") 
   const Matrix<double> x = holes(1003);
   for (const io::Location& where : files(folder, x)) {
     CAPTURE(where.text());
-    CHECK(refusal_of([&] { (void)io::read_matrix(where); }).says("has NaN at row 0, column 1"));
+    CHECK(refusal_of(where).says("has NaN at row 0, column 1"));
     const auto d = io::describe(where, with(io::Missing::drop));
     CHECK((d.rows == 802 && d.rows_dropped == 201 && d.values_filled == 0));
     CHECK(d.bytes == 802 * 2 * size_of(d.type));
@@ -263,13 +234,12 @@ TEST_CASE("what else is there is refused as ever, beside missing values") {
   x(7, 0) = std::numeric_limits<double>::infinity();
   for (const io::Location& where : files(folder, x))
     for (const auto how : {io::Missing::drop, io::Missing::mean})
-      CHECK(refusal_of([&] {
-              (void)io::read_matrix(where, with(how));
-            }).says(how == io::Missing::drop ? "has Inf at row 5, column 0" : "has Inf at row 7, column 0"));
+      CHECK(refusal_of(where, with(how))
+                .says(how == io::Missing::drop ? "has Inf at row 5, column 0" : "has Inf at row 7, column 0"));
   x = Matrix<double>::zeros(20, 2);
   for (index_t i = 0; i < 20; ++i) x(i, 1) = lacking;
   for (const io::Location& where : files(folder, x)) {
-    CHECK(refusal_of([&] { (void)io::read_matrix(where, with(io::Missing::mean)); }).says("column 1"));
+    CHECK(refusal_of(where, with(io::Missing::mean)).says("column 1"));
     CHECK(io::describe(where, with(io::Missing::drop)).rows == 0);
     CHECK(io::read_dense_as<double>(where, with(io::Missing::drop)).rows() == 0);
   }

@@ -1,7 +1,7 @@
 // Some rows of a matrix in compressed rows, of which no more is read than these.
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/tests/io/support.hpp"
-#include "tallskinny/tests/support/sparse_layouts.hpp"
+#include "tallskinny/tests/support/operands.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -13,51 +13,30 @@ namespace {
 /// n x n with the structure; row i has a diagonal entry unless i % 3 == 0, and entries up to 5 columns away.
 template <class T>
 CsrMatrix<T> banded(index_t n, Structure structure = Structure::hermitian) {
-  CsrMatrix<T> a;
-  a.rows = a.cols = n;
-  const auto value = [&](index_t i, index_t j) {
-    const double v = 1.0 + static_cast<double>((3 * i + 7 * j) % 11);
-    if constexpr (is_complex<T>)
-      return T(static_cast<real_t<T>>(v), static_cast<real_t<T>>(i == j ? 0.0 : 0.5 * v));
-    else
-      return static_cast<T>(v);
-  };
-  for (index_t i = 0; i < n; ++i) {
+  return csr_by_rows<T>(n, n, [&](index_t i, auto add) {
     for (index_t j = std::max<index_t>(0, i - 5); j < std::min(n, i + 6); ++j) {
       if (i == j ? (structure == Structure::skew_symmetric || i % 3 == 0) : (i + j) % 4 == 1) continue;
-      T x = value(std::max(i, j), std::min(i, j));
-      if (j > i) x = io::mirror_image(x, structure);
-      a.indices.push_back(static_cast<std::int32_t>(j)), a.values.push_back(x);
+      const double v = 1.0 + static_cast<double>((3 * std::max(i, j) + 7 * std::min(i, j)) % 11);
+      const T x = element<T>(v, i == j ? 0.0 : 0.5 * v);
+      add(j, j > i ? io::mirror_image(x, structure) : x);
     }
-    a.pointers.push_back(std::ssize(a.indices));
-  }
-  return a;
+  });
 }
 
 template <class T>
 CsrMatrix<T> read_rows(const io::Location& where, index_t begin, index_t end, bool as_stored = false) {
-  io::ReadOptions options{.row_begin = begin, .row_end = end, .as_stored = as_stored};
-  auto read = io::read_matrix(where, options);
+  auto read = io::read_matrix(where, {.row_begin = begin, .row_end = end, .as_stored = as_stored});
   return std::get<CsrMatrix<T>>(std::get<io::SparseMatrix>(read.matrix));
 }
 
 /// Rows begin .. end - 1 of `a`, those of its lower triangle alone where `lower`.
 template <class T>
 CsrMatrix<T> rows_of(const CsrMatrix<T>& a, index_t begin, index_t end, bool lower) {
-  CsrMatrix<T> rows{.rows = end - begin, .cols = a.cols};
-  for (index_t i = begin; i < end; ++i) {
-    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
-      if (const auto k = static_cast<std::size_t>(e); !lower || a.indices[k] <= i)
-        rows.indices.push_back(a.indices[k]), rows.values.push_back(a.values[k]);
-    rows.pointers.push_back(std::ssize(rows.indices));
-  }
-  return rows;
-}
-
-template <class T>
-bool same(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
-  return a.rows == b.rows && a.cols == b.cols && a.pointers == b.pointers && a.indices == b.indices &&
-         a.values == b.values;
+  return csr_by_rows<T>(end - begin, a.cols, [&](index_t row, auto add) {
+    const auto i = static_cast<std::size_t>(begin + row);
+    for (auto e = static_cast<std::size_t>(a.pointers[i]); e < static_cast<std::size_t>(a.pointers[i + 1]); ++e)
+      if (!lower || a.indices[e] <= begin + row) add(a.indices[e], a.values[e]);
+  });
 }
 
 using Cut = std::pair<index_t, index_t>;
@@ -74,8 +53,7 @@ void check_ranges(const CsrMatrix<T>& a, Structure structure) {
   CHECK_FALSE(io::describe(whole).stored_triangle);
   CHECK(io::describe(triangle).stored_triangle);
   CHECK_FALSE(io::describe(triangle).stored_by_columns);
-  io::ReadOptions turned{.transpose = true};
-  CHECK(io::describe(triangle, turned).stored_by_columns);
+  CHECK(io::describe(triangle, {.transpose = true}).stored_by_columns);
   for (const auto& [begin, end] : cuts) {
     CAPTURE(begin, end);
     CHECK(same(read_rows<T>(whole, begin, end), rows_of(a, begin, end, false)));
@@ -100,13 +78,9 @@ void check_cuts(const io::Location& where, const CsrMatrix<T>& whole) {
 template <class T>
 void check_layouts() {
   const CsrMatrix<T> a = banded<T>(40);
-  CsrMatrix<T> upper_turned = rows_of(a, 0, 40, true);  // rows of the transposed upper triangle
-  for (T& x : upper_turned.values) x = io::mirror_image(x, Structure::hermitian);
-  const CsrMatrix<T> turned = [&] {
-    CsrMatrix<T> t = a;
-    for (T& x : t.values) x = io::mirror_image(x, Structure::hermitian);
-    return t;
-  }();
+  CsrMatrix<T> upper_turned = rows_of(a, 0, 40, true), turned = a;  // rows of the transposed upper triangle, and of all
+  for (CsrMatrix<T>* each : {&upper_turned, &turned})
+    for (T& x : each->values) x = io::mirror_image(x, Structure::hermitian);
   const TemporaryFolder folder;
   const std::string file = folder / "layouts.h5";
   OutputFile out(file);
@@ -136,15 +110,11 @@ void check_layouts() {
 /// Compressed rows as SciPy stores them, right or wrong.
 io::Location scipy_rows(const TemporaryFolder& folder, const std::vector<std::int64_t>& pointers,
                         const std::vector<std::int64_t>& columns, std::int64_t cols) {
-  OutputFile out(folder / "s.h5");
   std::vector<double> values(columns.size());
   std::iota(values.begin(), values.end(), 1.0);
-  out.write("a/indptr", std::span<const std::int64_t>(pointers));
-  out.write("a/indices", std::span<const std::int64_t>(columns));
-  out.write("a/data", std::span<const double>(values));
-  out.write("a/shape", std::span<const std::int64_t>(std::vector<std::int64_t>{std::ssize(pointers) - 1, cols}));
-  out.commit();
-  return {folder / "s.h5", "/a"};
+  return {write_h5(folder / "s.h5", "a/indptr", pointers, "a/indices", columns, "a/data", values, "a/shape",
+                   std::vector<std::int64_t>{std::ssize(pointers) - 1, cols}),
+          "/a"};
 }
 
 io::ReadOptions of_rows(index_t begin, index_t end) {
@@ -183,7 +153,7 @@ TEST_CASE("of pairs and text the rows that are asked for are held, and no others
     // A hundredth of the rows, and of pairs a piece of all; the whole takes more.
     options.memory_limit = (std::uint64_t{1} << 18) * 20;
     if (!where.object.starts_with("/pairs") && !where.object.starts_with("/triangle")) options.memory_limit /= 16;
-    return refusal_of([&] { (void)io::read_matrix(where, options); });
+    return refusal_of(where, options);
   };
   for (const io::Location& where : {io::Location{file, "/pairs"}, io::Location{file, "/triangle"},
                                     io::Location{file, "/columns"}, io::Location{folder / "a.mtx", ""}}) {
@@ -225,7 +195,7 @@ TEST_CASE("of dense text the rows that are asked for are held, and no others") {
       for (index_t i = 0; i < a.rows(); ++i)
         CHECK((a(i, 0) == double(begin + i) && a(i, 599) == double(begin + i + 599)));
       options.row_begin = 0, options.row_end = 600;
-      CHECK(refusal_of([&] { (void)io::read_matrix(where, options); }).code == Errc::out_of_memory);
+      CHECK(refusal_of(where, options).code == Errc::out_of_memory);
     }
 }
 
@@ -247,7 +217,7 @@ TEST_CASE("of a dense triangle the rows that are asked for are held, with their 
             values.push_back(stored || other != "zero" ? value(i, j) + Complex(!stored && changed) : Complex());
           }
         const std::string group = format + structure + other;
-        out.write(group + "/values", std::span<const Complex>(values));
+        out.write(group + "/values", values);
         out.attribute(group, "binsparse",
                       R"({"format": ")" + format + R"(", "shape": [520, 520], "structure": ")" + structure + R"("})");
       }
@@ -261,19 +231,16 @@ TEST_CASE("of a dense triangle the rows that are asked for are held, with their 
           io::ReadOptions options{.row_begin = begin, .row_end = end};
           const index_t row = structure == "hermitian_lower" ? 100 : 400;  // where the wrong one stands
           if (other == "wrong" && begin <= row && row < end) {
-            CHECK(refusal_of([&] {
-                    (void)io::read_matrix(where, options);
-                  }).says("its entries at (400, 100) and (100, 400) do not mirror each other"));
+            CHECK(refusal_of(where, options).says("its entries at (400, 100) and (100, 400) do not mirror each other"));
             continue;
           }
           const auto a = io::read_dense_as<Complex>(where, options);
           REQUIRE((a.rows() == end - begin && a.cols() == n));
-          bool same = true;
-          for (index_t i = 0; i < a.rows(); ++i)
-            for (index_t j = 0; j < n; ++j) same = same && a(i, j) == value(begin + i, j);
-          CHECK(same);
+          const auto expected =
+              matrix_of<Complex>(end - begin, n, [&, b = begin](auto i, auto j) { return value(b + i, j); });
+          CHECK(max_difference(a, expected) == 0);
           options.memory_limit = 5'000'000;  // a piece of the lines that pass by, and few rows
-          const auto refused = refusal_of([&] { (void)io::read_matrix(where, options); });
+          const auto refused = refusal_of(where, options);
           CHECK((refused.code == Errc::out_of_memory) == (begin == 0));
         }
       }
@@ -281,13 +248,9 @@ TEST_CASE("of a dense triangle the rows that are asked for are held, with their 
 
 TEST_CASE("a wrong pair is refused whichever rows are read, if it is in none of them") {
   const TemporaryFolder folder;
-  const std::vector<std::int64_t> bad_rows = {0, 40}, cols = {1, 2};
-  OutputFile other(folder / "b.h5");
-  other.write("p/row", std::span<const std::int64_t>(bad_rows));
-  other.write("p/col", std::span<const std::int64_t>(cols));
-  other.write("p/data", std::span<const double>(std::vector<double>{1, 2}));
-  other.write("p/shape", std::span<const std::int64_t>(std::vector<std::int64_t>{40, 40}));
-  other.commit();
+  using List = std::vector<std::int64_t>;
+  write_h5(folder / "b.h5", "p/row", List{0, 40}, "p/col", List{1, 2}, "p/data", std::vector<double>{1, 2}, "p/shape",
+           List{40, 40});
   for (const auto& [begin, end] : cuts)
     CHECK(refusal_of([&, b = begin, e = end] {
             (void)io::read_matrix({folder / "b.h5", "/p"}, of_rows(b, e));
@@ -297,9 +260,7 @@ TEST_CASE("a wrong pair is refused whichever rows are read, if it is in none of 
 TEST_CASE("of row pointers those of the rows are read, and checked") {
   TemporaryFolder folder;
   const auto where = scipy_rows(folder, {0, 2, 1, 3, 5, 6}, {0, 1, 2, 0, 1, 3}, 4);  // decreasing at row 1
-  const auto refused = [&](index_t begin, index_t end) {
-    return refusal_of([&] { (void)io::read_matrix(where, of_rows(begin, end)); });
-  };
+  const auto refused = [&](index_t begin, index_t end) { return refusal_of(where, of_rows(begin, end)); };
   CHECK(refused(0, 5).says("has decreasing pointers at row 1: 2 is followed by 1"));
   CHECK(refused(1, 3).says("has decreasing pointers at row 1: 2 is followed by 1"));
   CHECK(table_of(io::read_matrix(where, of_rows(3, 5))) == Table(2, 4, {4, 5, 0, 0, 0, 0, 0, 6}));
@@ -307,7 +268,7 @@ TEST_CASE("of row pointers those of the rows are read, and checked") {
   const auto broken = [&](const std::vector<std::int64_t>& pointers, const std::vector<std::int64_t>& columns,
                           index_t begin, index_t end) {
     const auto place = scipy_rows(folder, pointers, columns, 4);
-    return refusal_of([&] { (void)io::read_matrix(place, of_rows(begin, end)); });
+    return refusal_of(place, of_rows(begin, end));
   };
   CHECK(broken({0, 1, -2, 2, 3}, {0, 1, 2}, 2, 3).says("has a negative pointer at row 2: -2"));
   CHECK(broken({0, 1, 2, 2, 2}, {0, 1, 2}, 2, 4).says("pointers that end at 2, but 3 entries"));
@@ -318,20 +279,16 @@ TEST_CASE("of row pointers those of the rows are read, and checked") {
 
 TEST_CASE("some rows are allowed where all would not fit") {
   TemporaryFolder folder;
-  OutputFile out(folder / "a.h5");
-  out.write_binsparse("a", banded<double>(1000));
-  out.commit();
-  const io::Location where{folder / "a.h5", "/a"};
+  const io::Location where{write_h5(folder / "a.h5", "a", banded<double>(1000)), "/a"};
   io::ReadOptions options = of_rows(100, 200);
   options.memory_limit = io::describe(where).bytes / 5;
   CHECK_NOTHROW(io::read_matrix(where, options));
   options.row_end = 900;
-  CHECK(refusal_of([&] { (void)io::read_matrix(where, options); }).code == Errc::out_of_memory);
+  CHECK(refusal_of(where, options).code == Errc::out_of_memory);
 }
 
 TEST_CASE("what a triangle must not hold is found in the rows that are read, and named by its row") {
-  io::ReadOptions options{.row_begin = 2, .as_stored = true};
-  CHECK_NOTHROW(table_in("binsparse_more.h5:/bad_triangle", options));  // such entries are above
-  options.row_begin = 1, options.row_end = 2;
-  CHECK(refusal_of("binsparse_more.h5:/bad_triangle", options).says("has an entry at (1, 2)"));
+  const std::string name = "binsparse_more.h5:/bad_triangle";
+  CHECK_NOTHROW(table_in(name, {.row_begin = 2, .as_stored = true}));  // such entries are above
+  CHECK(refusal_of(name, {.row_begin = 1, .row_end = 2, .as_stored = true}).says("has an entry at (1, 2)"));
 }

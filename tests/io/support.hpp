@@ -1,9 +1,9 @@
 // What the tests of the file room share: fixtures, the matrices in them, temporary folders, error sentences.
 #pragma once
 
+#include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/io/matrix_file.hpp"
-#include "tallskinny/tests/support/files.hpp"
-#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/matrix_files.hpp"
 
 namespace ts::test {
 
@@ -42,8 +42,7 @@ inline Table table_of(const io::SparseMatrix& sparse) {
   return std::visit(
       [](const auto& a) {
         Table t(a.rows, a.cols);
-        for (index_t i = 0; i < a.rows; ++i)
-          for (index_t k = a.pointers[i]; k < a.pointers[i + 1]; ++k) t(i, a.indices[k]) += a.values[k];
+        for_each_entry(a.view(), [&](index_t i, index_t j, const auto& x) { t(i, j) += x; });
         return t;
       },
       sparse);
@@ -52,13 +51,7 @@ inline Table table_of(const io::DenseMatrix& dense) {
   return std::visit(
       []<class T>(const Matrix<T>& a) {
         Table t(a.rows(), a.cols());
-        for (index_t i = 0; i < a.rows(); ++i)
-          for (index_t j = 0; j < a.cols(); ++j) {
-            if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
-              t(i, j) = to_float(a(i, j));
-            else
-              t(i, j) = a(i, j);
-          }
+        for_each_entry(a.cview(), [&](index_t i, index_t j, const T& x) { t(i, j) = to_wide(x); });
         return t;
       },
       dense);
@@ -95,8 +88,11 @@ inline Refusal refusal_of(const std::function<void()>& body) {
   }
   return {};
 }
+inline Refusal refusal_of(const io::Location& where, const io::ReadOptions& options = {}) {
+  return refusal_of([&] { (void)io::read_matrix(where, options); });
+}
 inline Refusal refusal_of(const std::string& name, const io::ReadOptions& options = {}) {
-  return refusal_of([&] { (void)io::read_matrix(fixture(name), options); });
+  return refusal_of(fixture(name), options);
 }
 inline void check_refusal(const Refusal& refused, Errc code, const std::vector<std::string>& words) {
   INFO(refused.sentence);
@@ -105,8 +101,16 @@ inline void check_refusal(const Refusal& refused, Errc code, const std::vector<s
 }
 
 /// Writes a file with this content and gives its place.
-inline io::Location file_in(const TemporaryFolder& folder, const std::string& name, const std::string& content) {
-  return {folder.file(name, content), ""};
+inline io::Location file_in(const TemporaryFolder& folder, const std::string& name, const std::string& content,
+                            const std::string& object = "") {
+  return {folder.file(name, content), object};
 }
+/// Why a file with this content is not read.
+inline Refusal refusal_in(const std::string& name, const std::string& content, const std::string& object = "",
+                          const io::ReadOptions& options = {}) {
+  const TemporaryFolder folder;
+  return refusal_of(file_in(folder, name, content, object), options);
+}
+inline std::string bytes_of(const std::string& name) { return content_of(fixture(name).file); }
 
 }  // namespace ts::test

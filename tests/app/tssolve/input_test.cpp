@@ -4,7 +4,7 @@
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/tests/support/files.hpp"
-#include "tallskinny/tests/support/sparse_layouts.hpp"
+#include "tallskinny/tests/support/matrix_files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;

@@ -2,7 +2,7 @@
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/solvers/setup/reorder.hpp"
 #include "tallskinny/tests/app/tssolve/on_ranks.hpp"
-#include "tallskinny/tests/support/sparse_layouts.hpp"
+#include "tallskinny/tests/support/matrix_files.hpp"
 
 using namespace ts;
 using namespace ts::test;

@@ -68,17 +68,14 @@ TEST_CASE("Binsparse: triangles are expanded") {
     INFO(name);
     const std::string place = std::string("binsparse_more.h5:/") + name;
     CHECK(table_in(place) == symmetric);
-    io::ReadOptions turned{.transpose = true};
-    CHECK(table_in(place, turned) == symmetric);
+    CHECK(table_in(place, {.transpose = true}) == symmetric);
     CHECK(described(place).declared == Structure::symmetric);
-    io::ReadOptions some{.row_begin = 1, .row_end = 3};
-    CHECK(table_in(place, some) == Table(2, 3, {-1, 3, 4, 0, 4, 5}));
+    CHECK(table_in(place, {.row_begin = 1, .row_end = 3}) == Table(2, 3, {-1, 3, 4, 0, 4, 5}));
   }
   CHECK(table_in("binsparse_more.h5:/skew") == t_matrix(-1, 4, Structure::skew_symmetric));
   const Table hermitian = t_matrix({-1, 0.5}, {4, -2}, Structure::hermitian);
   CHECK(table_in("binsparse_more.h5:/hermitian") == hermitian);
-  io::ReadOptions turned{.transpose = true};
-  CHECK(table_in("binsparse_more.h5:/hermitian", turned) == hermitian.transposed());
+  CHECK(table_in("binsparse_more.h5:/hermitian", {.transpose = true}) == hermitian.transposed());
 }
 
 TEST_CASE("AnnData: X is taken by itself, layers, obsp and obsm by name") {
@@ -126,8 +123,7 @@ TEST_CASE("SuiteSparse: Problem.A is taken by itself") {
 TEST_CASE("PETSc: MATLAB's names for compressed rows") {
   CHECK(described("petsc.h5").convention == "PETSc");
   CHECK(table_in("petsc.h5") == matrix_a());
-  io::ReadOptions columns{.layout = io::SparseLayout::csc};
-  CHECK(table_in("petsc.h5", columns) == matrix_a().transposed());
+  CHECK(table_in("petsc.h5", {.layout = io::SparseLayout::csc}) == matrix_a().transposed());
 }
 
 TEST_CASE("10x Genomics: rows are barcodes, which the note says") {
@@ -135,9 +131,8 @@ TEST_CASE("10x Genomics: rows are barcodes, which the note says") {
   CHECK(described("ten_x.h5").note.starts_with("rows are barcodes (cells)"));
   CHECK(described("ten_x.h5").rows == matrix_k().cols);
   CHECK(table_in("ten_x.h5") == matrix_k().transposed());
-  io::ReadOptions features{.transpose = true};
-  CHECK(table_in("ten_x.h5", features) == matrix_k());
-  CHECK(described("ten_x.h5", features).note.starts_with("rows are features"));
+  CHECK(table_in("ten_x.h5", {.transpose = true}) == matrix_k());
+  CHECK(described("ten_x.h5", {.transpose = true}).note.starts_with("rows are features"));
 }
 
 TEST_CASE("SciPy: the shape decides between rows and columns, a square needs a word") {
@@ -146,18 +141,15 @@ TEST_CASE("SciPy: the shape decides between rows and columns, a square needs a w
   CHECK(table_in("scipy.h5:/coo") == matrix_z());
   CHECK(table_in("scipy.h5:/square_csc") == matrix_s());
   check_refusal(refusal_of("scipy.h5:/square"), Errc::bad_input, {"--layout csr"});
-  io::ReadOptions options{.layout = io::SparseLayout::csr};
-  CHECK(table_in("scipy.h5:/square", options) == matrix_s());
-  options.layout = io::SparseLayout::csc;
-  CHECK(table_in("scipy.h5:/square", options) == matrix_s().transposed());
+  CHECK(table_in("scipy.h5:/square", {.layout = io::SparseLayout::csr}) == matrix_s());
+  CHECK(table_in("scipy.h5:/square", {.layout = io::SparseLayout::csc}) == matrix_s().transposed());
   CHECK(table_in("scipy.h5:/half") == matrix_a());
   CHECK(described("scipy.h5:/half").type == DType::float32);
 }
 
 TEST_CASE("unsorted rows are refused, or sorted when that is accepted") {
   CHECK(refusal_of("scipy.h5:/unsorted").says("unsorted entries near row 0"));
-  io::ReadOptions options{.accept_unsorted = true};
-  const auto read = io::read_matrix(fixture("scipy.h5:/unsorted"), options);
+  const auto read = io::read_matrix(fixture("scipy.h5:/unsorted"), {.accept_unsorted = true});
   CHECK(table_of(read) == Table(2, 3, {2, 0, 4, 0, 4, 0}));
   const auto& a = std::get<CsrMatrix<double>>(std::get<io::SparseMatrix>(read.matrix));
   CHECK(a.nonzeros() == 3);
@@ -216,16 +208,12 @@ TEST_CASE("every convention can be transposed and read in rows") {
                            "binsparse.h5:/DCSC", "binsparse.h5:/DMATR", "binsparse.h5:/DMATC", "matlab.mat:/A",
                            "octave.h5:/A", "scipy.h5:/csr", "scipy.h5:/csc", "anndata_dense.h5ad"}) {
     INFO(name);
-    io::ReadOptions options{.transpose = true};
     const Table turned = matrix_a().transposed();
-    CHECK(table_in(name, options) == turned);
-    options.row_begin = 1, options.row_end = 3;
-    CHECK(table_in(name, options) == Table(2, 4, {turned.values.begin() + 4, turned.values.end()}));
-    options.transpose = false;
-    CHECK(table_in(name, options) == Table(2, 3, {0, 0, 0, 0, -3, 0}));
-    options.row_begin = 2, options.row_end = 2;
-    CHECK(table_in(name, options) == Table(0, 3));
-    options.row_end = 5;
-    CHECK(refusal_of(name, options).code == Errc::invalid_argument);
+    CHECK(table_in(name, {.transpose = true}) == turned);
+    CHECK(table_in(name, {.transpose = true, .row_begin = 1, .row_end = 3}) ==
+          Table(2, 4, {turned.values.begin() + 4, turned.values.end()}));
+    CHECK(table_in(name, {.row_begin = 1, .row_end = 3}) == Table(2, 3, {0, 0, 0, 0, -3, 0}));
+    CHECK(table_in(name, {.row_begin = 2, .row_end = 2}) == Table(0, 3));
+    CHECK(refusal_of(name, {.row_begin = 2, .row_end = 5}).code == Errc::invalid_argument);
   }
 }

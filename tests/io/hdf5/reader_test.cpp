@@ -16,7 +16,6 @@
 
 #include "tallskinny/io/hdf5/message.hpp"
 #include "tallskinny/io/hdf5/sandbox.hpp"
-#include "tallskinny/io/output_file.hpp"
 #include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
@@ -46,11 +45,7 @@ std::vector<std::string> findings(const std::filesystem::path& file, bool truste
 
 /// A file with one dense matrix of `rows` x 3, without compression.
 std::filesystem::path plain_file(const TemporaryFolder& folder, index_t rows) {
-  io::OutputFile out(folder / "a.h5");
-  const Matrix<double> a = Matrix<double>::zeros(rows, 3);
-  out.write("X", a);
-  out.commit();
-  return folder / "a.h5";
+  return write_h5(folder / "a.h5", "X", Matrix<double>::zeros(rows, 3));
 }
 
 }  // namespace
@@ -129,10 +124,8 @@ TEST_CASE("where system calls cannot be filtered, files are read only if they ar
       const sock_fprog filter{std::size(program), const_cast<sock_filter*>(program)};
       ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
       std::string said = "no filter";
-      if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0) {
-        io::ReadOptions options{.trusted = trusted};
-        said = refusal_of(name, options).sentence;
-      }
+      if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0)
+        said = refusal_of(name, {.trusted = trusted}).sentence;
       said += '\n';
       ::_exit(::write(ends[1], said.data(), said.size()) == std::ssize(said) ? 0 : 1);
     }
@@ -198,13 +191,9 @@ TEST_CASE("a file that another program writes is refused, unless locks are switc
   const auto file = plain_file(folder, 10);
   const int writer = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(::flock(writer, LOCK_EX | LOCK_NB) == 0);
-  io::ReadOptions options;
-  for (const bool trusted : {false, true}) {
-    options.trusted = trusted;
-    const auto refused = refusal_of([&] { (void)io::read_matrix({file, "/X"}, options); });
-    CHECK(refused.says("is being written by another program"));
-    CHECK(refused.says("HDF5_USE_FILE_LOCKING=FALSE"));
-  }
+  for (const bool trusted : {false, true})
+    check_refusal(refusal_of(io::Location{file, "/X"}, {.trusted = trusted}), Errc::bad_input,
+                  {"is being written by another program", "HDF5_USE_FILE_LOCKING=FALSE"});
   ::setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
   CHECK(io::read_dense_as<double>({file, "/X"}).rows() == 10);
   ::unsetenv("HDF5_USE_FILE_LOCKING");

@@ -86,28 +86,21 @@ TEST_CASE("chunks that were never written are refused with their rows") {
   }
   for (const std::string tail : {"", "_gz"}) {
     INFO("filter" << tail);
-    check_refusal(refusal_of([&] {
-                    (void)io::read_matrix({where, "/end" + tail});
-                  }),
-                  Errc::bad_input, {"a.h5:/end" + tail + " has no data for rows 20 to 44", "--missing-as-fill"});
-    CHECK(refusal_of([&] { (void)io::read_matrix({where, "/start" + tail}); }).says("rows 0 to 29"));
-    CHECK(refusal_of([&] { (void)io::read_matrix({where, "/float" + tail}); }).says("rows 20 to 44"));
+    check_refusal(refusal_of(io::Location{where, "/end" + tail}), Errc::bad_input,
+                  {"a.h5:/end" + tail + " has no data for rows 20 to 44", "--missing-as-fill"});
+    CHECK(refusal_of(io::Location{where, "/start" + tail}).says("rows 0 to 29"));
+    CHECK(refusal_of(io::Location{where, "/float" + tail}).says("rows 20 to 44"));
     CHECK_NOTHROW(io::read_matrix({where, "/all" + tail}));
 
     // Rows that are there can be read; with leave also those that are not.
-    io::ReadOptions options{.row_begin = 5, .row_end = 20};
-    CHECK(table_of(io::read_matrix({where, "/end" + tail}, options))(14, 2) == 60.0);
-    options.row_end = 21;
-    CHECK(refusal_of([&] {
-            (void)io::read_matrix({where, "/end" + tail}, options);
-          }).says("no data for rows 20 to 44"));
+    const io::Location end{where, "/end" + tail};
+    CHECK(table_of(io::read_matrix(end, {.row_begin = 5, .row_end = 20}))(14, 2) == 60.0);
+    CHECK(refusal_of(end, {.row_begin = 5, .row_end = 21}).says("no data for rows 20 to 44"));
     CHECK(refusal_of([&] {
             std::vector<double> rows(45 * 3);
-            io::RowReader({where, "/end" + tail}, {}).read(0, 45, true, rows.data());
+            io::RowReader(end, {}).read(0, 45, true, rows.data());
           }).says("rows 20 to 44"));
-    options = {};
-    options.missing_as_fill = true;
-    const auto filled = table_of(io::read_matrix({where, "/end" + tail}, options));
+    const auto filled = table_of(io::read_matrix(end, {.missing_as_fill = true}));
     CHECK(filled(19, 2) == 60.0);
     CHECK(filled(20, 0) == 7.0);
   }
@@ -125,13 +118,11 @@ TEST_CASE("storage in one piece that was never allocated is refused") {
     file.dataset("external", external, 40, 0, 0);
     H5Pclose(external);
   }
-  CHECK(refusal_of([&] { (void)io::read_matrix({where, "/late"}); }).says("ever written"));
-  io::ReadOptions options{.trusted = true};
-  CHECK(refusal_of([&] { (void)io::read_matrix({where, "/external"}, options); }).says("rows 24 to 39"));
-  for (const bool trusted : {false, true}) {
-    options.missing_as_fill = true, options.trusted = trusted;
-    CHECK(table_of(io::read_matrix({where, "/late"}, options)) == Table(4, 3));
-  }
+  const io::Location late{where, "/late"};
+  CHECK(refusal_of(late).says("ever written"));
+  CHECK(refusal_of(io::Location{where, "/external"}, {.trusted = true}).says("rows 24 to 39"));
+  for (const bool trusted : {false, true})
+    CHECK(table_of(io::read_matrix(late, {.trusted = trusted, .missing_as_fill = true})) == Table(4, 3));
 }
 
 TEST_CASE("virtual datasets need every source, whole and covering") {
@@ -153,9 +144,7 @@ TEST_CASE("virtual datasets need every source, whole and covering") {
   }
   io::ReadOptions options{.trusted = true};
   const auto says = [&](const std::string& object, const std::string& words) {
-    const auto refused = refusal_of([&] { (void)io::read_matrix({where, object}, options); });
-    INFO(object << ": " << refused.sentence);
-    CHECK(refused.says(words));
+    check_refusal(refusal_of(io::Location{where, object}, options), Errc::bad_input, {words});
   };
   CHECK(table_of(io::read_matrix({where, "/good"}, options))(19, 2) == 30.0);
   says("/gone", "rows 10 to 19");
@@ -188,11 +177,8 @@ TEST_CASE("a chunk that its stored bytes cannot fill takes no memory") {
     }
     H5Pclose(creation), H5Sclose(space);
   }
-  for (const char* name : {"/X", "/big_endian"}) {
-    const auto refused = refusal_of([&] { (void)io::read_matrix({where, name}); });
-    INFO(refused.sentence);
-    CHECK(refused.says("damaged"));
-  }
+  for (const char* name : {"/X", "/big_endian"})
+    check_refusal(refusal_of(io::Location{where, name}), Errc::bad_input, {"damaged"});
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   CHECK(used.ru_maxrss < 512 * 1024);  // kilobytes

@@ -1,6 +1,5 @@
-#include "tallskinny/io/hermitian.hpp"
-#include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
+#include "tallskinny/tests/support/markup.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -11,11 +10,7 @@ namespace {
 
 template <class T>
 CsrMatrix<T> small_hermitian() {
-  CsrMatrix<T> a;
-  a.rows = a.cols = 3;
-  a.pointers = {0, 2, 4, 4};
-  a.indices = {0, 1, 0, 1};
-  a.values = {T{2}, T{-1}, T{-1}, T{3}};
+  CsrMatrix<T> a{3, 3, {0, 2, 4, 4}, {0, 1, 0, 1}, {T{2}, T{-1}, T{-1}, T{3}}};
   if constexpr (is_complex<T>) a.values[1] = {1, 2}, a.values[2] = {1, -2};
   return a;
 }
@@ -43,23 +38,21 @@ TEST_CASE("Binsparse comes back as it was, whole and as a triangle") {
     CHECK(refusal_of([&] { out.write_binsparse("no", unsorted); }).says("sorted"));
     out.commit();
   }
-  const auto same = [&](const std::string& object, const auto& expected, Structure structure) {
+  const auto check = [&](const std::string& object, const auto& expected, Structure structure) {
     INFO(object);
     const auto read = io::read_matrix({folder / "b.h5", object});
     CHECK(read.description.convention == "Binsparse");
     CHECK(read.description.declared == structure);
     const auto& a = std::get<std::decay_t<decltype(expected)>>(std::get<io::SparseMatrix>(read.matrix));
-    CHECK(a.pointers == expected.pointers);
-    CHECK(a.indices == expected.indices);
-    CHECK(a.values == expected.values);
+    CHECK(same(a, expected));
   };
-  same("", real, Structure::general);
-  same("/deep/er/real", real, Structure::symmetric);
-  same("/float", single, Structure::hermitian);
-  same("/complex", complex, Structure::hermitian);
-  same("/whole", complex, Structure::general);
-  same("/complex_single", complex_single, Structure::general);
-  same("/empty", CsrMatrix<double>{}, Structure::general);
+  check("", real, Structure::general);
+  check("/deep/er/real", real, Structure::symmetric);
+  check("/float", single, Structure::hermitian);
+  check("/complex", complex, Structure::hermitian);
+  check("/whole", complex, Structure::general);
+  check("/complex_single", complex_single, Structure::general);
+  check("/empty", CsrMatrix<double>{}, Structure::general);
 }
 
 TEST_CASE("Binsparse is written as the reference package reads it") {
@@ -79,13 +72,8 @@ TEST_CASE("Binsparse is written as the reference package reads it") {
   for (const char* piece : {"\"binsparse\":{", "\"format\":\"CSR\"", "\"version\":\"0.1.0\"",
                             "\"values\":\"complex[float64]\"", "\"structure\":\"hermitian_lower\""}) {
     INFO(piece);
-    const auto count = [&](const std::string& text) {
-      std::size_t n = 0;
-      for (auto at = text.find(piece); at != std::string::npos; at = text.find(piece, at + 1)) ++n;
-      return n;
-    };
-    CHECK(count(now) > 0);
-    CHECK(count(now) == count(checked));
+    CHECK(count(now, piece) > 0);
+    CHECK(count(now, piece) == count(checked, piece));
   }
   for (const char* name : {"/real", "/float", "/complex", "/triangle"}) {
     INFO(name);
