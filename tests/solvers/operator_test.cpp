@@ -9,22 +9,14 @@ namespace {
 /// Rows of 0 to 7 entries and, where `lengths` has one for it, longer ones.
 template <class T, class I>
 CsrMatrix<T, I> with_rows(index_t n, const std::map<index_t, index_t>& lengths) {
-  CsrMatrix<T, I> a;
-  a.rows = a.cols = n;
-  for (index_t i = 0; i < n; ++i) {
+  return csr_by_rows<T, I>(n, n, [&](index_t i, auto add) {
     const auto longer = lengths.find(i);
     const index_t length = longer == lengths.end() ? i % 8 : longer->second;
     for (index_t k = 0; k < length; ++k) {
-      a.indices.push_back(static_cast<I>((i + 37 * k) % n));
       const double value = 1.0 / static_cast<double>(1 + (i + k) % 97) - 0.3;
-      if constexpr (is_complex<T>)
-        a.values.push_back({static_cast<real_t<T>>(value), static_cast<real_t<T>>(1 - value)});
-      else
-        a.values.push_back(static_cast<T>(value));
+      add((i + 37 * k) % n, element<T>(value, 1 - value));
     }
-    a.pointers.push_back(static_cast<index_t>(a.indices.size()));
-  }
-  return a;
+  });
 }
 
 /// The residual of columns 1 .. q of a wider block on the GPU, twice, against the processor's.
@@ -32,8 +24,8 @@ template <class T, class I>
 void check_residual(const CsrMatrix<T, I>& a, index_t q, bool same_bits) {
   CAPTURE(q, sizeof(I));
   const Context ctx = device_context();
-  const DeviceCsrMatrix<T, I> there(ctx.stream, a.view());
-  const solvers::Operator<T> op = solvers::CsrOperator<T, I>(a.view(), there.view());
+  const InBothPlaces<T, I> both(ctx, a);
+  const auto op = both.op();
   Matrix<T> x(a.rows, q + 2), here(a.rows, q + 2);
   solvers::fill_random<T>(ctx, 1, 2, x.view());
   std::vector<double> theta;
@@ -89,12 +81,11 @@ void check_digits(const Context& ctx, const solvers::Operator<double>& op) {
 }  // namespace
 
 TEST_CASE("residuals are computed where a sparse matrix is, and with the host alone on the host", "[device][cuda]") {
-  const auto a = generators::laplacian({10, 10});
-  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view(), there.view());
+  const Context ctx = typical_context();
+  const InBothPlaces<double> a(ctx, generators::laplacian({10, 10}));
+  const auto op = a.op();
   CHECK(op.residual_space() == Space::device);
-  CHECK(solvers::Operator<double>(solvers::CsrOperator<double>(a.view())).residual_space() == Space::host);
+  CHECK(problem_of(a.here).a.residual_space() == Space::host);
   const solvers::Operator<double> twice = solvers::at_home<double>(Space::device, Twice{100});
   CHECK(twice.space() == Space::device);
   CHECK(twice.residual_space() == Space::host);
@@ -135,8 +126,6 @@ TEMPLATE_TEST_CASE("on a GPU residuals in twofold sums are the processor's", "[d
 
 TEST_CASE("on a GPU the residual of a pair that is exact but for rounding keeps its digits",
           "[device][sanitize][gpu]") {
-  const auto a = cancelling();
   const Context ctx = device_context();
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  check_digits(ctx, solvers::CsrOperator<double>(a.view(), there.view()));
+  check_digits(ctx, InBothPlaces<double>(ctx, cancelling()).op());
 }

@@ -1,7 +1,6 @@
 #include <future>
 
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/spmm/spmm.hpp"
 #include "tallskinny/solvers/direct/cholesky.hpp"
@@ -43,12 +42,12 @@ double residual_of(CsrView<T> a, const solvers::DirectSolver<T>& solver) {
   const index_t n = a.rows, p = 5;
   double most = 0;
   for (const Op op : {Op::none, Op::adjoint}) {
-    Matrix<T> b(n, p), x(n, p);
-    for (index_t i = 0; i < n; ++i)
-      for (index_t j = 0; j < p; ++j) b(i, j) = static_cast<double>((i * (j + 3)) % 7) - 3.0;
+    auto b =
+        test::matrix_of<T>(n, p, [](index_t i, index_t j) { return static_cast<double>((i * (j + 3)) % 7) - 3.0; });
+    Matrix<T> x(n, p);
     solver.solve(Context{}, op, b.cview(), x.view());
     spmm(Context{}, op, T{1}, a, x.cview(), T{-1}, b.view());
-    for (index_t i = 0; i < n * p; ++i) most = std::max(most, std::abs(b.data()[i]));
+    most = std::max(most, test::max_difference(b, Matrix<T>::zeros(n, p)));
   }
   return most;
 }
@@ -57,24 +56,13 @@ double residual_of(CsrView<T> a, const solvers::DirectSolver<T>& solver) {
 template <class T>
 CsrMatrix<T> definite(index_t side) {
   const auto real = generators::laplacian({side, side, side});
-  CsrMatrix<T> m;
-  m.rows = m.cols = real.rows, m.pointers = real.pointers, m.indices = real.indices;
-  for_each_entry(real.view(), [&m](index_t i, index_t j, double x) {
+  CsrMatrix<T> m{real.rows, real.cols, real.pointers, real.indices, {real.values.begin(), real.values.end()}};
+  test::change_entries(m, [](index_t i, index_t j, T& x) {
+    if (i == j) x += 1;
     if constexpr (is_complex<T>)
-      m.values.push_back(i == j ? T(x + 1) : T(0, i < j ? x : -x));
-    else
-      m.values.push_back(i == j ? x + 1 : x);
+      if (i != j) x *= T(0, i < j ? 1 : -1);
   });
   return m;
-}
-
-/// max |X - Y|
-template <class T>
-double distance(const Matrix<T>& x, const Matrix<T>& y) {
-  double most = 0;
-  for (index_t i = 0; i < x.rows(); ++i)
-    for (index_t j = 0; j < x.cols(); ++j) most = std::max(most, std::abs(x(i, j) - y(i, j)));
-  return most;
 }
 
 template <class T>
@@ -95,26 +83,22 @@ void check_factor(CsrView<T> m, const CholeskyFactor<T>& factor) {
     solvers::fill_random<T>(Context{}, 7, 1, x.view());
     spmm(Context{}, Op::none, T{1}, m, x.cview(), T{0}, mx.view());
     const auto by_factor = image<T>(factor, {CholeskyStep::multiply_adjoint, CholeskyStep::multiply}, x);
-    CHECK(distance(by_factor, mx) < test::allowed::run_of_norm_10);
-    CHECK(distance(image<T>(factor, {CholeskyStep::solve, CholeskyStep::solve_adjoint}, mx), x) <
-          test::allowed::run_of_norm_10);
-    CHECK(distance(image<T>(factor, {CholeskyStep::multiply, CholeskyStep::solve}, x), x) <
-          test::allowed::run_of_norm_10);
-    CHECK(distance(image<T>(factor, {CholeskyStep::solve_adjoint, CholeskyStep::multiply_adjoint}, x), x) <
-          test::allowed::run_of_norm_10);
+    const auto off = [&](std::initializer_list<CholeskyStep> steps, const Matrix<T>& from) {
+      return test::max_difference(image<T>(factor, steps, from), x);
+    };
+    CHECK(test::max_difference(by_factor, mx) < test::allowed::run_of_norm_10);
+    CHECK(off({CholeskyStep::solve, CholeskyStep::solve_adjoint}, mx) < test::allowed::run_of_norm_10);
+    CHECK(off({CholeskyStep::multiply, CholeskyStep::solve}, x) < test::allowed::run_of_norm_10);
+    CHECK(off({CholeskyStep::solve_adjoint, CholeskyStep::multiply_adjoint}, x) < test::allowed::run_of_norm_10);
     for (const int threads : {1, 3})
-      CHECK(distance(image<T>(factor, {CholeskyStep::multiply_adjoint, CholeskyStep::multiply}, x, threads),
-                     by_factor) == 0);
+      CHECK(test::max_difference(image<T>(factor, {CholeskyStep::multiply_adjoint, CholeskyStep::multiply}, x, threads),
+                                 by_factor) == 0);
   }
 }
 
 }  // namespace
 
 TEST_CASE("every direct solver solves Hermitian matrices and counts their negative eigenvalues") {
-  const auto lap = generators::laplacian({9, 8, 7});
-  const auto ring = generators::flux_ring(301, 0.3);
-  const auto of_lap = generators::laplacian_spectrum({9, 8, 7}).all();
-  const auto of_ring = generators::flux_ring_spectrum(301, 0.3).all();
   const auto check = [](const auto& a, const std::vector<double>& spectrum) {
     using T = typename std::decay_t<decltype(a)>::value_type;
     for (const DirectBody body : bodies<T>(a.view())) {
@@ -130,8 +114,8 @@ TEST_CASE("every direct solver solves Hermitian matrices and counts their negati
       }
     }
   };
-  check(lap, of_lap);
-  check(ring, of_ring);
+  check(generators::laplacian({9, 8, 7}), generators::laplacian_spectrum({9, 8, 7}).all());
+  check(generators::flux_ring(301, 0.3), generators::flux_ring_spectrum(301, 0.3).all());
 }
 
 TEMPLATE_TEST_CASE("every direct solver solves general matrices, and the same pattern with other values", "", double,
@@ -212,9 +196,7 @@ TEST_CASE("factors of one shift outlive those of the next, which begin with the 
   const auto a = generators::laplacian({30, 30});
   const auto shifted = [&](double sigma) {
     auto b = a;
-    for (index_t i = 0; i < b.rows; ++i)
-      for (index_t e = b.pointers[at(i)]; e < b.pointers[at(i) + 1]; ++e)
-        if (b.indices[at(e)] == i) b.values[at(e)] -= sigma;
+    test::change_entries(b, [sigma](index_t i, index_t j, double& x) { x -= i == j ? sigma : 0; });
     return b;
   };
   const solvers::ShiftedPencil<double> pencil(a.view());
@@ -246,12 +228,7 @@ TEMPLATE_TEST_CASE("steps with a Cholesky factor multiply to the matrix and undo
 
 TEMPLATE_TEST_CASE("an indefinite matrix has no Cholesky factor, whoever tries", "", double, std::complex<double>) {
   auto m = definite<TestType>(12);
-  std::size_t entry = 0, last = 0;
-  for_each_entry(m.view(), [&](index_t i, index_t j, const TestType&) {
-    if (i == j) last = entry;
-    ++entry;
-  });
-  m.values[last] = -1;
+  test::change_entries(m, [&m](index_t i, index_t j, TestType& x) { x = i == j && i + 1 == m.rows ? -1 : x; });
   CHECK(solvers::cholesky<TestType>(m.view()) == nullptr);
   CHECK(solvers::cholesky<TestType>(m.view(), CholeskyBody::eigen) == nullptr);
 }

@@ -33,10 +33,8 @@ CsrMatrix<T, I> line(index_t size = n) {
 
 template <class T, Layout L = Layout::row_major>
 Matrix<T, Space::host, L> dense_line(index_t size) {
-  auto a = Matrix<T, Space::host, L>::zeros(size, size);
-  for (index_t i = 0; i < size; ++i)
-    for (index_t j = std::max<index_t>(0, i - 1); j < std::min(size, i + 2); ++j) a(i, j) = i == j ? T(2) : T(-1);
-  return a;
+  return test::matrix_of<T, L>(size, size,
+                               [](index_t i, index_t j) { return i == j ? T(2) : T(std::abs(i - j) == 1 ? -1 : 0); });
 }
 
 template <class Result>
@@ -49,8 +47,9 @@ void expect_smallest_of_line(const Result& found, double within, index_t size = 
   for (const double e : found.backward_errors) CHECK(e <= allowed::default_run);
 }
 
-EigshOptions<double> smallest() {
-  EigshOptions<double> options;
+template <class T = double>
+EigshOptions<T> smallest() {
+  EigshOptions<T> options;
   options.which = Which::SA;
   return options;
 }
@@ -73,9 +72,7 @@ TEST_CASE("eigsh: matrices of many kinds have one answer") {
   expect_smallest_of_line(eigsh(ctx, a.view(), 3, smallest()), allowed::default_run);
   expect_smallest_of_line(eigsh(ctx, line<double, std::int64_t>(), 3, smallest()), allowed::default_run);
   expect_smallest_of_line(eigsh(ctx, line<float>(), 3, smallest()), allowed::default_run);
-  EigshOptions<Complex> of_complex;
-  of_complex.which = Which::SA;
-  expect_smallest_of_line(eigsh(ctx, line<Complex>(), 3, of_complex), allowed::default_run);
+  expect_smallest_of_line(eigsh(ctx, line<Complex>(), 3, smallest<Complex>()), allowed::default_run);
   constexpr index_t few = 120;  // decomposed as a whole
   expect_smallest_of_line(eigsh(ctx, dense_line<double>(few), 3, smallest()), allowed::default_run, few);
   expect_smallest_of_line(eigsh(ctx, dense_line<double, Layout::col_major>(few).view(), 3, smallest()),
@@ -89,9 +86,9 @@ TEST_CASE("eigs: structurally singular matrices at their eigenvalue 0") {
     CAPTURE(size);
     // A line, a row of zeros on top of it and, but for the last size, a chain of vectors that end in it.
     auto a = line<double>(size);
-    for (index_t i = 0; i < (size == 900 ? 1 : 4); ++i)
-      for (index_t e = a.pointers[at(i)]; e < a.pointers[at(i) + 1]; ++e)
-        a.values[at(e)] = size != 900 && a.indices[at(e)] == i + 1 ? 1.0 : 0.0;
+    test::change_entries(a, [size](index_t i, index_t j, double& x) {
+      if (i < (size == 900 ? 1 : 4)) x = size != 900 && j == i + 1 ? 1.0 : 0.0;
+    });
     EigsOptions<double> options;
     options.sigma = 0;
     const auto found = eigs(Context{}, a, 3, options);
@@ -157,9 +154,7 @@ TEST_CASE("eigsh: a target, an interval, a mass matrix and extreme numbers") {
   CHECK(inside.verified);
   CHECK(inside.values.size() == 5);
 
-  CsrMatrix<double> mass{n, n, {0}, {}, {}};
-  for (index_t i = 0; i < n; ++i)
-    mass.indices.push_back(static_cast<std::int32_t>(i)), mass.values.push_back(4), mass.pointers.push_back(i + 1);
+  const auto mass = test::diagonal(std::vector<double>(at(n), 4));
   options = smallest();
   options.mass = mass.view();
   const auto pencil = eigsh(ctx, a, 3, options);
@@ -211,9 +206,7 @@ TEST_CASE("eigsh: LOBPCG takes the diagonal for SA, or what it is given") {
 
 TEST_CASE("eigs: a cycle of 160 has roots of unity, near a complex number, too") {
   constexpr index_t cycle = 160;
-  CsrMatrix<double> a{cycle, cycle, {0}, {}, {}};
-  for (index_t i = 0; i < cycle; ++i)
-    a.indices.push_back(static_cast<std::int32_t>((i + 1) % cycle)), a.values.push_back(1), a.pointers.push_back(i + 1);
+  const auto a = test::csr_by_rows<double>(cycle, cycle, [](index_t i, auto add) { add((i + 1) % cycle, 1); });
   EigsOptions<double> options;
   options.part = solvers::GeneralWhich::LR;
   const auto found = eigs(Context{}, a, 3, options);

@@ -13,8 +13,8 @@ using solvers::eigs, solvers::eigsh, solvers::svds, solvers::EigshOptions;
 
 namespace {
 
-solvers::EigshOptions<double> lowest_left(solvers::Results where) {
-  solvers::EigshOptions<double> o;
+EigshOptions<double> lowest(solvers::Results where = solvers::Results::on_host) {
+  EigshOptions<double> o;
   o.which = solvers::Which::SA, o.results = where;
   return o;
 }
@@ -30,10 +30,7 @@ Matrix<T> brought_back(const Context& ctx, const DeviceMatrix<T>& there) {
 template <class T>
 void expect_equal(const Matrix<T>& a, const Matrix<T>& b) {
   REQUIRE((a.rows() == b.rows() && a.cols() == b.cols()));
-  index_t differing = 0;
-  for (index_t i = 0; i < a.rows(); ++i)
-    for (index_t j = 0; j < a.cols(); ++j) differing += a(i, j) == b(i, j) ? 0 : 1;
-  CHECK(differing == 0);
+  CHECK(test::max_difference(a, b) == 0);
 }
 
 /// run(ctx) with memory of ours; what it returns holds so many matrices with elements.
@@ -59,7 +56,7 @@ TEST_CASE("results on a device need one, which is said before anything is comput
   solvers::SvdsOptions singular;
   general.results = singular.results = solvers::Results::on_device;
   const auto refusal =
-      test::message_of([&] { (void)solvers::eigsh(Context{}, a, 2, lowest_left(solvers::Results::on_device)); });
+      test::message_of([&] { (void)solvers::eigsh(Context{}, a, 2, lowest(solvers::Results::on_device)); });
   CHECK_FALSE(refusal.empty());
   CHECK_THROWS_AS(solvers::eigs(Context{}, a, 2, general), Error);
   CHECK_THROWS_AS(solvers::svds(Context{}, a, 2, singular), Error);
@@ -70,7 +67,7 @@ TEST_CASE("vectors that the host found go to the device where that was asked for
   const solvers::Operator<double> op(solvers::CsrOperator<double>(a.view()));
   Context ctx{.stream = cuda::Stream::rehearsing(cuda::typical_device("sm_90a"))};
   for (const auto method : {solvers::Method::lanczos, solvers::Method::dense}) {
-    auto options = lowest_left(solvers::Results::on_device);
+    auto options = lowest(solvers::Results::on_device);
     options.method = method;
     const auto found = solvers::eigsh(ctx, op, 3, options);
     CHECK(found.verified);
@@ -79,7 +76,7 @@ TEST_CASE("vectors that the host found go to the device where that was asked for
     options.vectors = false;
     CHECK(solvers::eigsh(ctx, op, 3, options).device_vectors.rows() == 0);
   }
-  const auto here = solvers::eigsh(ctx, op, 3, lowest_left(solvers::Results::on_host));
+  const auto here = solvers::eigsh(ctx, op, 3, lowest(solvers::Results::on_host));
   CHECK((here.vectors.cols() == 3 && here.device_vectors.rows() == 0));
 }
 
@@ -102,7 +99,7 @@ TEST_CASE("vectors on a device are those that the host gets", "[gpu]") {
   solvers::SvdsOptions singular;
   const auto of = [&](solvers::Results where) {
     general.results = singular.results = where;
-    return std::tuple(solvers::eigsh(ctx, a, 4, lowest_left(where)), solvers::eigs(ctx, a, 2, general),
+    return std::tuple(solvers::eigsh(ctx, a, 4, lowest(where)), solvers::eigs(ctx, a, 2, general),
                       solvers::svds(ctx, a, 3, singular));
   };
   const auto [hermitian, of_any, triplets] = of(solvers::Results::on_host);
@@ -111,7 +108,7 @@ TEST_CASE("vectors on a device are those that the host gets", "[gpu]") {
   expect_equal(of_any.vectors, brought_back(ctx, of_any_there.device_vectors));
   expect_equal(triplets.u(), brought_back(ctx, triplets_there.device_u()));
   expect_equal(triplets.v(), brought_back(ctx, triplets_there.device_v()));
-  auto with_mass = lowest_left(solvers::Results::on_device);
+  auto with_mass = lowest(solvers::Results::on_device);
   with_mass.mass = a.view();
   CHECK(solvers::eigsh(ctx, a, 2, with_mass).device_vectors.cols() == 2);
 }
@@ -119,16 +116,6 @@ TEST_CASE("vectors on a device are those that the host gets", "[gpu]") {
 // Matrices that are not quite Hermitian, and numbers that are none, in the calls of the library.
 
 namespace allowed = test::allowed;
-
-namespace {
-
-EigshOptions<double> lowest() {
-  EigshOptions<double> options;
-  options.which = solvers::Which::SA;
-  return options;
-}
-
-}  // namespace
 
 TEST_CASE("a matrix that is Hermitian to rounding is solved as its Hermitian part, and errors count the rest") {
   auto a = generators::laplacian({400});
@@ -173,8 +160,7 @@ TEST_CASE("NaN is named before anything is made of a matrix") {
 
 TEST_CASE("eigsh, eigs and svds take all their matrices from the memory of the context") {
   const auto a = generators::laplacian({700});
-  solvers::EigshOptions<double> smallest;
-  smallest.which = solvers::Which::SA;
+  auto smallest = lowest();
   expect_ours(1, [&](const Context& ctx) { return solvers::eigsh(ctx, a, 3, smallest); });
   smallest.mass = a.view();
   expect_ours(1, [&](const Context& ctx) { return solvers::eigsh(ctx, a, 2, smallest); });
@@ -186,9 +172,8 @@ TEST_CASE("eigsh, eigs and svds take all their matrices from the memory of the c
 }
 
 TEST_CASE("principal components of a tall float32 matrix take a quarter of its size at most") {
-  auto a = Matrix<float>::zeros(200000, 64);
-  for (index_t i = 0; i < a.rows(); ++i)
-    for (index_t j = 0; j < a.cols(); ++j) a(i, j) = static_cast<float>((i * (j + 5) + j * j) % 101);
+  const auto a = test::matrix_of<float>(
+      200000, 64, [](index_t i, index_t j) { return static_cast<float>((i * (j + 5) + j * j) % 101); });
   test::CountingMemory mine;
   Context ctx{.host_memory = &mine};
   solvers::SvdsOptions options;

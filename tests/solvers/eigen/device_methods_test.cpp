@@ -9,16 +9,14 @@ using namespace ts;
 using namespace ts::test;
 using solvers::AnyMatrix;
 using solvers::Factorise;
-using solvers::Method;
 
 namespace {
 
 template <class T>
-using Run = std::function<solvers::EigenResult<T>(const Context&, solvers::Assembled<T>&)>;
+using Run = std::function<EigenResult<T>(const Context&, solvers::Assembled<T>&)>;
 
 template <class T>
-void expect_same(const solvers::EigenResult<T>& there, const solvers::EigenResult<T>& again,
-                 const solvers::EigenResult<T>& here) {
+void expect_same(const EigenResult<T>& there, const EigenResult<T>& again, const EigenResult<T>& here) {
   CAPTURE(there.reason, here.reason);
   CHECK(there.verified);
   CHECK(there.verification == here.verification);
@@ -43,12 +41,8 @@ void compare_runs(const AnyMatrix<T>& a, const std::optional<CsrMatrix<T>>& mass
   expect_same(first, again, run(Context{}, here));
 }
 
-solvers::EigenOptions options_for(index_t nev, Which which, Method method = Method::automatic) {
-  return solvers::EigenOptions{.nev = nev, .which = which, .tol = 1e-9, .method = method};
-}
-
 template <class T>
-Run<T> solving(const solvers::EigenOptions& o) {
+Run<T> solving(const EigenOptions& o) {
   return [o](const Context& ctx, solvers::Assembled<T>& a) { return solvers::solve_eigen<T>(ctx, a.problem, o); };
 }
 
@@ -62,29 +56,29 @@ TEST_CASE("on a GPU LOBPCG and Davidson, with every preconditioner", "[device][g
       CAPTURE(static_cast<int>(method), static_cast<int>(kind));
       compare_runs<double>(a, std::nullopt, std::nullopt, [&](const Context& ctx, solvers::Assembled<double>& it) {
         it.problem.preconditioner = solvers::preconditioner_of<double>(ctx, a, it, kind, Which::SA);
-        return solvers::solve_eigen<double>(ctx, it.problem, options_for(8, Which::SA, method));
+        return solvers::solve_eigen<double>(ctx, it.problem, fine_options(8, Which::SA, method));
       });
     }
   compare_runs<std::complex<double>>(generators::flux_ring(900, 0.3), std::nullopt, std::nullopt,
-                                     solving<std::complex<double>>(options_for(6, Which::LA, Method::lobpcg)));
+                                     solving<std::complex<double>>(fine_options(6, Which::LA, Method::lobpcg)));
 }
 
 TEST_CASE("on a GPU through an inverse: a target, a mass matrix, the ends", "[device][gpu]") {
   const AnyMatrix<double> a = generators::laplacian({14, 13, 12});
-  compare_runs<double>(a, std::nullopt, 0.7, solving<double>(options_for(10, Which::LM)));
+  compare_runs<double>(a, std::nullopt, 0.7, solving<double>(fine_options(10, Which::LM)));
   auto mass = generators::identity(14 * 13 * 12);
   for (std::size_t i = 0; i < mass.values.size(); ++i) mass.values[i] = 1 + 0.5 * static_cast<double>(i % 3);
-  compare_runs<double>(a, mass, 0.1, solving<double>(options_for(6, Which::LM)));
-  compare_runs<double>(a, mass, std::nullopt, solving<double>(options_for(6, Which::LA, Method::lanczos)));
+  compare_runs<double>(a, mass, 0.1, solving<double>(fine_options(6, Which::LM)));
+  compare_runs<double>(a, mass, std::nullopt, solving<double>(fine_options(6, Which::LA, Method::lanczos)));
   compare_runs<double>(generators::laplacian({40, 40}), std::nullopt, std::nullopt,
-                       solving<double>(options_for(6, Which::LM)));
+                       solving<double>(fine_options(6, Which::LM)));
 }
 
 TEST_CASE("on a GPU all eigenvalues of an interval, counted or by polynomials", "[device][gpu]") {
   const AnyMatrix<double> a = generators::laplacian({30, 31});
   for (const auto method : {Method::automatic, Method::lanczos})
     compare_runs<double>(a, std::nullopt, std::nullopt, [&](const Context& ctx, solvers::Assembled<double>& it) {
-      return solvers::solve_interval<double>(ctx, it.problem, options_for(1, Which::SA, method), {0.5, 0.75}, nullptr);
+      return solvers::solve_interval<double>(ctx, it.problem, fine_options(1, Which::SA, method), {0.5, 0.75}, nullptr);
     });
 }
 
@@ -123,7 +117,7 @@ namespace {
 template <class T>
 void compare_svd(const solvers::SvdProblem<T>& on_host, const solvers::SvdProblem<T>& on_device, Which which,
                  index_t nev) {
-  auto o = options_for(nev, which);
+  auto o = fine_options(nev, which);
   o.max_iterations = 20000;  // searches where all would be computed otherwise
   const Context ctx = device_context();
   const auto here = solvers::solve_svd<T>(Context{}, on_host, o), r = solvers::solve_svd<T>(ctx, on_device, o),

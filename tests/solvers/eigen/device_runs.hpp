@@ -5,13 +5,11 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
-#include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
 namespace ts::test {
 
-using solvers::Which;
 /// A body that knows the host alone: Y = 2 X.
 struct Twice {
   index_t n;
@@ -22,16 +20,26 @@ struct Twice {
   }
 };
 
-template <class T>
-solvers::EigenResult<T> solve(const Context& ctx, const solvers::Operator<T>& a, Which which, index_t nev,
-                              solvers::Method method = solvers::Method::lanczos) {
-  solvers::EigenOptions o{.nev = nev, .which = which, .tol = 1e-9, .method = method};
-  return solvers::solve_eigen<T>(ctx, {a}, o);
+/// To 1e-9.
+inline EigenOptions fine_options(index_t nev, Which which, Method method = Method::automatic) {
+  return EigenOptions{.nev = nev, .which = which, .tol = 1e-9, .method = method};
 }
+
+inline Context typical_context() { return rehearsing_context(cuda::typical_device("sm_90a")); }
+
+/// A matrix that is on the device, too.
+template <class T, class I = std::int32_t>
+struct InBothPlaces {
+  InBothPlaces(const Context& ctx, CsrMatrix<T, I> a) : here(std::move(a)), there(ctx.stream, here.view()) {}
+  [[nodiscard]] solvers::Operator<T> op() const { return solvers::CsrOperator<T, I>(here.view(), there.view()); }
+
+  CsrMatrix<T, I> here;
+  DeviceCsrMatrix<T, I> there;
+};
 
 /// The residual norms that a run on the GPU tells, against those that the processor computes of its vectors.
 template <class T>
-void check_residual_norms(const CsrMatrix<T>& a, const solvers::EigenResult<T>& r) {
+void check_residual_norms(const CsrMatrix<T>& a, const EigenResult<T>& r) {
   Matrix<T> residuals(r.vectors.rows(), r.vectors.cols());
   solvers::compensated_residual(Context{}, a.view(), r.vectors.cview(), r.values, residuals.view());
   std::vector<double> norms(r.values.size());
@@ -42,12 +50,11 @@ void check_residual_norms(const CsrMatrix<T>& a, const solvers::EigenResult<T>& 
 
 /// The set of the GPU against that of the processor, and against itself.
 template <class T>
-void compare(const CsrMatrix<T>& a, Which which, index_t nev, solvers::Method method = solvers::Method::lanczos) {
+void compare(const CsrMatrix<T>& a, const EigenOptions& o) {
   const Context ctx = device_context();
-  const DeviceCsrMatrix<T> there(ctx.stream, a.view());
-  const solvers::Operator<T> on_device = solvers::CsrOperator<T>(a.view(), there.view());
-  const auto here = solve<T>(Context{}, solvers::CsrOperator<T>(a.view()), which, nev, method);
-  const auto r = solve<T>(ctx, on_device, which, nev, method), again = solve<T>(ctx, on_device, which, nev, method);
+  const InBothPlaces<T> both(ctx, a);
+  const auto here = solve(a, o);
+  const auto r = solvers::solve_eigen<T>(ctx, {both.op()}, o), again = solvers::solve_eigen<T>(ctx, {both.op()}, o);
   CAPTURE(r.reason, r.operator_applications, here.operator_applications);
   CHECK(r.verified);
   CHECK(r.orthogonality_loss < allowed::long_sum);

@@ -6,11 +6,10 @@ using namespace ts;
 using namespace ts::test;
 
 TEST_CASE("on a GPU a Krylov basis starts from the processor's random block", "[device][sanitize][gpu]") {
-  const auto a = generators::laplacian({17, 13, 9});
   const Context ctx = device_context();
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  solvers::KrylovFactorisation<double> here(Context{}, solvers::CsrOperator<double>(a.view()), 40, 3),
-      basis(ctx, solvers::CsrOperator<double>(a.view(), there.view()), 40, 3);
+  const InBothPlaces<double> a(ctx, generators::laplacian({17, 13, 9}));
+  solvers::KrylovFactorisation<double> here(Context{}, solvers::CsrOperator<double>(a.here.view()), 40, 3),
+      basis(ctx, a.op(), 40, 3);
   for (auto* each : {&here, &basis}) {
     each->start(HostView<const double>{}, 5);
     each->expand(), each->expand();
@@ -29,20 +28,22 @@ TEST_CASE("on a GPU a Krylov basis starts from the processor's random block", "[
 }
 
 TEST_CASE("on a GPU degenerate problems have the processor's answers", "[device][gpu]") {
-  compare(generators::laplacian_copies(8, 100), Which::SA, 16);
-  compare(generators::laplacian({20, 20, 20}), Which::SA, 20);
-  compare(generators::laplacian({1000}, generators::Boundary::ring), Which::LA, 10);
-  compare(generators::flux_ring(1000, 0.3), Which::SA, 10);
+  compare(generators::laplacian_copies(8, 100), fine_options(16, Which::SA, Method::lanczos));
+  compare(generators::laplacian({20, 20, 20}), fine_options(20, Which::SA, Method::lanczos));
+  compare(generators::laplacian({1000}, generators::Boundary::ring), fine_options(10, Which::LA, Method::lanczos));
+  compare(generators::flux_ring(1000, 0.3), fine_options(10, Which::SA, Method::lanczos));
+  // A Chebyshev polynomial stands for the matrix.
+  compare(generators::laplacian({30, 30, 30}), fine_options(20, Which::SA, Method::chebyshev));
+  compare(generators::graphene(60, 60), fine_options(13, Which::LA, Method::chebyshev));  // no diagonal
 }
 
 TEST_CASE("what a run of Lanczos ends with is among what is prepared", "[device][cuda]") {
-  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
+  const Context ctx = typical_context();
   for (const auto precision : {solvers::Precision::float64, solvers::Precision::float32, solvers::Precision::mixed}) {
     auto& kernels = ctx.stream.rehearsal()->kernels;
     kernels.clear();
-    solvers::EigenOptions options{.nev = 11, .precision = precision};
-    solvers::prepare_lanczos<double>(ctx, 8000, 54400, solvers::plan_eigen(8000, sizeof(double), options, 0),
-                                     precision);
+    const auto plan = solvers::plan_eigen(8000, sizeof(double), {.nev = 11, .precision = precision}, 0);
+    solvers::prepare_lanczos<double>(ctx, 8000, 54400, plan, precision);
     const auto has = [&](const std::string& family, const cuda::Defines& defines) {
       return std::any_of(kernels.begin(), kernels.end(), [&](const cuda::KernelPlan& k) {
         return k.family == family && cuda::has_defines(k, defines);
@@ -55,14 +56,12 @@ TEST_CASE("what a run of Lanczos ends with is among what is prepared", "[device]
 }
 
 TEST_CASE("on a GPU vectors that nobody asked for change nothing else", "[device][gpu]") {
-  const auto a = generators::laplacian({20, 20, 20});
   const Context ctx = device_context();
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
-  solvers::EigenOptions o{.nev = 6, .which = Which::SA};
-  const auto with = solvers::solve_eigen<double>(ctx, problem, o);
+  const InBothPlaces<double> a(ctx, generators::laplacian({20, 20, 20}));
+  auto o = options_for(6, Which::SA);
+  const auto with = solvers::solve_eigen<double>(ctx, {a.op()}, o);
   o.vectors = false;
-  const auto without = solvers::solve_eigen<double>(ctx, problem, o);
+  const auto without = solvers::solve_eigen<double>(ctx, {a.op()}, o);
   CHECK(with.vectors.cols() == 6);
   CHECK(without.vectors.cols() == 0);
   CHECK(without.vectors.rows() == 8000);
@@ -73,41 +72,27 @@ TEST_CASE("on a GPU vectors that nobody asked for change nothing else", "[device
 }
 
 TEST_CASE("on a GPU a basis that spills gives the processor's answers", "[device][gpu]") {
-  const auto a = generators::laplacian({30, 30, 30});
   const Context ctx = device_context();
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  solvers::EigenOptions o{.nev = 20, .which = Which::SA, .tol = 1e-9, .spills = true};
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
-  const auto r = solvers::solve_eigen<double>(ctx, problem, o);
-  const auto again = solvers::solve_eigen<double>(ctx, problem, o);
-  CAPTURE(r.reason);
-  CHECK(r.verified);
+  const InBothPlaces<double> a(ctx, generators::laplacian({30, 30, 30}));
+  auto o = fine_options(20, Which::SA);
+  o.spills = true;
+  const auto r = solvers::solve_eigen<double>(ctx, {a.op()}, o), again = solvers::solve_eigen<double>(ctx, {a.op()}, o);
+  check(r, generators::laplacian_spectrum({30, 30, 30}).smallest(20), allowed::default_run * r.norm);
   CHECK(r.orthogonality_loss < allowed::long_sum);
-  const auto exact = generators::laplacian_spectrum({30, 30, 30}).smallest(20);
-  REQUIRE(r.values.size() == 20);
-  for (std::size_t i = 0; i < 20; ++i) CHECK(std::abs(r.values[i] - exact[i]) < allowed::default_run * r.norm);
   CHECK(r.values == again.values);
 }
 
-TEST_CASE("on a GPU a Chebyshev polynomial stands for the matrix", "[device][gpu]") {
-  compare(generators::laplacian({30, 30, 30}), Which::SA, 20, solvers::Method::chebyshev);
-  compare(generators::graphene(60, 60), Which::LA, 13, solvers::Method::chebyshev);  // no diagonal
-}
-
 TEST_CASE("on a GPU less precision finds the processor's set", "[device][gpu]") {
-  const auto a = generators::laplacian({30, 30, 30});
-  CsrMatrix<float> narrow{a.rows, a.cols, a.pointers, a.indices, {a.values.begin(), a.values.end()}};
   const Context ctx = device_context();
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  const DeviceCsrMatrix<float> narrow_there(ctx.stream, narrow.view());
-  solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view(), there.view())};
-  problem.narrow = solvers::CsrOperator<float>(narrow.view(), narrow_there.view());
+  const InBothPlaces<double> a(ctx, generators::laplacian({30, 30, 30}));
+  const InBothPlaces<float> narrow(ctx, narrow_of(a.here));
+  EigenProblem<double> problem{a.op()};
+  problem.narrow = narrow.op();
   const auto exact = generators::laplacian_spectrum({30, 30, 30}).smallest(20);
   for (const auto precision : {solvers::Precision::float32, solvers::Precision::mixed}) {
-    solvers::EigenOptions o{.nev = 20,
-                            .which = Which::SA,
-                            .tol = precision == solvers::Precision::mixed ? 1e-9 : 1e-5,
-                            .precision = precision};
+    auto o = fine_options(20, Which::SA);
+    if (precision == solvers::Precision::float32) o.tol = 1e-5;
+    o.precision = precision;
     const auto r = solvers::solve_eigen<double>(ctx, problem, o), again = solvers::solve_eigen<double>(ctx, problem, o);
     CAPTURE(r.reason, r.narrow_applications, r.operator_applications);
     CHECK(r.verified);
@@ -125,10 +110,7 @@ TEST_CASE("on a GPU a dense matrix is solved by blocks", "[device][gpu]") {
   const Context ctx = device_context();
   DeviceMatrix<double> there(ctx.stream, n, n);
   copy(ctx.stream, there.view(), a.cview());
-  const auto r = solve<double>(ctx, solvers::DenseOperator<double>(a.cview(), there.cview()), Which::LA, 7);
-  CHECK(r.verified);
-  REQUIRE(r.values.size() == 7);
-  for (std::size_t i = 0; i < 7; ++i)
-    CHECK(std::abs(r.values[i] - a(n - 1 - static_cast<index_t>(i), n - 1 - static_cast<index_t>(i))) <
-          allowed::run_of_norm_100);
+  const solvers::Operator<double> op = solvers::DenseOperator<double>(a.cview(), there.cview());
+  const auto r = solvers::solve_eigen<double>(ctx, {op}, fine_options(7, Which::LA, Method::lanczos));
+  check(r, {233, 232, 232, 232, 231, 231, 231}, allowed::run_of_norm_100);
 }

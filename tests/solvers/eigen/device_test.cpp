@@ -12,7 +12,7 @@ TEST_CASE("a placed view says where it is and refuses to be elsewhere", "[device
 }
 
 TEST_CASE("a placed view on a device says so", "[device][cuda]") {
-  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
+  const Context ctx = typical_context();
   PlacedMatrix<double> there(ctx, Space::device, 6, 4);
   const PlacedView<const double> on_device = there.cview();
   CHECK(on_device.space() == Space::device);
@@ -22,7 +22,7 @@ TEST_CASE("a placed view on a device says so", "[device][cuda]") {
 
 TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "[device][cuda]", double, float) {
   using T = TestType;
-  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
+  const Context ctx = typical_context();
   const index_t n = 4000, m = 24, b = 8;
   PlacedMatrix<T> v(ctx, Space::device, n, m), w(ctx, Space::device, n, b), y(ctx, Space::device, n, b);
   Matrix<T> s(m, b), g(b, b);
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("every operation on a tall matrix has kernels on a device", "
 }
 
 TEST_CASE("what float32 hands to float64 stays on the device", "[device][cuda]") {
-  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
+  const Context ctx = typical_context();
   const auto& kernels = ctx.stream.rehearsal()->kernels;
   const auto last = [&] { return kernels.empty() ? std::string_view{} : kernels.back().family; };
   PlacedMatrix<float> basis(ctx, Space::device, 4000, 32), x(ctx, Space::device, 4000, 8);
@@ -63,7 +63,7 @@ TEST_CASE("what float32 hands to float64 stays on the device", "[device][cuda]")
 }
 
 TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[device][cuda]") {
-  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
+  const Context ctx = typical_context();
   const index_t n = 40000, m = 24, b = 8;  // 7.7 MB
   solvers::BasisMemory<double> basis(ctx, Space::device, n, m, true);
   CHECK(basis.space() == Space::host);
@@ -88,13 +88,11 @@ TEST_CASE("a basis in page-locked memory meets blocks on a device by parts", "[d
 }
 
 TEST_CASE("a Krylov basis that spills is in host memory and its blocks are not", "[device][cuda]") {
-  const auto a = generators::laplacian({10, 10});
-  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view(), there.view());
+  const Context ctx = typical_context();
+  const InBothPlaces<double> a(ctx, generators::laplacian({10, 10}));
   const auto taken = [&](bool spills) {
     const auto before = ctx.stream.rehearsal()->next_address;
-    const solvers::KrylovFactorisation<double> basis(ctx, op, 48, 1, true, spills);
+    const solvers::KrylovFactorisation<double> basis(ctx, a.op(), 48, 1, true, spills);
     return ctx.stream.rehearsal()->next_address - before;
   };
   CHECK(taken(false) >= 100 * 48 * sizeof(double));
@@ -102,12 +100,11 @@ TEST_CASE("a Krylov basis that spills is in host memory and its blocks are not",
 }
 
 TEST_CASE("an operator is applied where its operands are", "[device][cuda]") {
-  const auto a = generators::laplacian({10, 10});
-  const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
-  const DeviceCsrMatrix<double> there(ctx.stream, a.view());
-  const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view(), there.view());
+  const Context ctx = typical_context();
+  const InBothPlaces<double> a(ctx, generators::laplacian({10, 10}));
+  const auto op = a.op();
   CHECK(op.space() == Space::device);
-  CHECK(solvers::Operator<double>(solvers::CsrOperator<double>(a.view())).space() == Space::host);
+  CHECK(problem_of(a.here).a.space() == Space::host);
   PlacedMatrix<double> x(ctx, Space::device, 100, 4), y(ctx, Space::device, 100, 4);
   const auto& kernels = ctx.stream.rehearsal()->kernels;
   op.apply(ctx, x.cview(), y.view());
@@ -143,7 +140,7 @@ TEMPLATE_TEST_CASE("on a GPU one step of a polynomial is the processor's", "[dev
     const index_t length = i % 1000 == 7 ? 513 + i : i % 9;
     for (index_t k = 0; k < length; ++k) add((i + 2 * k) % 9000, static_cast<T>(0.5 + static_cast<double>(k % 7)));
   });
-  const DeviceCsrMatrix<T> there(ctx.stream, a.view());
+  const InBothPlaces<T> both(ctx, a);
   for (const index_t q : {1, 3, 8, 40})
     for (const double beta : {0.0, -1.0}) {
       CAPTURE(q, beta);
@@ -153,8 +150,7 @@ TEMPLATE_TEST_CASE("on a GPU one step of a polynomial is the processor's", "[dev
       PlacedMatrix<T> x_there(ctx, Space::device, a.rows, q), y_there(ctx, Space::device, a.rows, q);
       ortho::copy_block<T>(ctx, x.cview(), x_there.view());
       ortho::copy_block<T>(ctx, y.cview(), y_there.view());
-      const solvers::Operator<T> op = solvers::CsrOperator<T>(a.view(), there.view());
-      REQUIRE(op.update(ctx, 2, 0.75, x_there.cview(), beta, y_there.view()));
+      REQUIRE(both.op().update(ctx, 2, 0.75, x_there.cview(), beta, y_there.view()));
       const auto result = std::move(y_there).to_host(ctx);
       for (index_t i = 0; i < a.rows; ++i)
         for (index_t j = 0; j < q; ++j) y(i, j) = beta * y(i, j) - 1.5 * x(i, j);

@@ -1,35 +1,16 @@
 // Hermitian problems on one rank and on several, and the comparison of what they give.
 #pragma once
 
-#include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/gemm/comm/thread_ranks.hpp"
-#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
 #include "tallskinny/solvers/ranks/on_all_rows.hpp"
-#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
+#include "tallskinny/tests/support/ranks.hpp"
 
 namespace ts::test {
-
-using Shared = std::shared_ptr<Communicator>;
-
-inline Context one_rank() { return Context{.threads = 1, .determinism = Determinism::gpu_to_gpu}; }
-
-inline Context of_rank(const Shared& communicator, index_t n) {
-  Context ctx = one_rank();
-  ctx.communicator = communicator, ctx.slabs = RowSlabs::of_units(n, communicator->size());
-  return ctx;
-}
-
-template <class T>
-CsrMatrix<narrow_t<T>> narrowed(const CsrMatrix<T>& a) {
-  CsrMatrix<narrow_t<T>> narrow{a.rows, a.cols, a.pointers, a.indices, {}};
-  for (const T& x : a.values) narrow.values.push_back(static_cast<narrow_t<T>>(x));
-  return narrow;
-}
 
 /// What there is to solve, held by all ranks.
 template <class T>
 struct Case {
-  explicit Case(CsrMatrix<T> a) : matrix(std::move(a)), in_float32(narrowed(matrix)) {}
+  explicit Case(CsrMatrix<T> a) : matrix(std::move(a)), in_float32(narrow_of(matrix)) {}
 
   /// On one rank by the operators themselves, on others by what makes ranks of them.
   [[nodiscard]] solvers::EigenProblem<T> problem(const Context& ctx) const {
@@ -86,8 +67,9 @@ std::string difference(const solvers::EigenResult<T>& whole, const solvers::Eige
 template <class T, class Body>
 std::vector<solvers::EigenResult<T>> on_ranks(int ranks, index_t n, const Body& body) {
   std::vector<solvers::EigenResult<T>> found(static_cast<std::size_t>(ranks));
-  run_on_threads(ranks,
-                 [&](const Shared& c) { found[static_cast<std::size_t>(c->rank())] = body(of_rank(c, n), c->rank()); });
+  run_on_threads(ranks, [&](const Shared& c) {
+    found[static_cast<std::size_t>(c->rank())] = body(of_rank(one_rank(), c, n), c->rank());
+  });
   return found;
 }
 
@@ -106,31 +88,23 @@ void check_all(const solvers::EigenResult<T>& whole, const std::vector<solvers::
 
 /// Solves on one rank and on others; what one gives.
 template <class T>
-solvers::EigenResult<T> check_ranks(const Case<T>& c, const solvers::EigenOptions& options,
-                                    std::initializer_list<int> ranks = {2, 3, 4, 8}) {
-  auto whole = solvers::solve_eigen<T>(one_rank(), c.problem(one_rank()), options);
+EigenResult<T> check_ranks(const Case<T>& c, const EigenOptions& options,
+                           std::initializer_list<int> ranks = {2, 3, 4, 8}) {
+  const auto solved = [&](const Context& ctx, int) { return solvers::solve_eigen<T>(ctx, c.problem(ctx), options); };
+  auto whole = solved(one_rank(), 0);
   CHECK(whole.verified);
-  for (const int count : ranks)
-    check_all<T>(
-        whole,
-        on_ranks<T>(count, c.n(),
-                    [&](const Context& ctx, int) { return solvers::solve_eigen<T>(ctx, c.problem(ctx), options); }),
-        c.n());
+  for (const int count : ranks) check_all<T>(whole, on_ranks<T>(count, c.n(), solved), c.n());
   return whole;
-}
-
-inline solvers::EigenOptions options_for(index_t nev, solvers::Which which, solvers::Method method) {
-  return solvers::EigenOptions{.nev = nev, .which = which, .method = method, .seed = 0xfedcba9876543210u};
 }
 
 /// More copies of the highest values than a block has columns: fresh random blocks must find the others.
 inline Case<double> ten_copies() {
-  auto a = generators::identity(1100);
-  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = 1 / static_cast<double>(1 + i % 110);
-  return Case<double>(std::move(a));
+  std::vector<double> values(1100);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 / static_cast<double>(1 + i % 110);
+  return Case<double>(diagonal(values));
 }
-inline solvers::EigenOptions ten_copies_options() {
-  auto o = options_for(12, solvers::Which::LA, solvers::Method::lanczos);
+inline EigenOptions ten_copies_options() {
+  auto o = seeded_options(12, Which::LA, Method::lanczos);
   o.block_size = 4;
   return o;
 }

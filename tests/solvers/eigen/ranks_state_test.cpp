@@ -1,25 +1,19 @@
 // States of runs on several ranks: who ends a run, and who goes on with it.
 #include "tallskinny/tests/solvers/eigen/ranks.hpp"
-#include "tallskinny/tests/solvers/eigen/stored.hpp"
 
 using namespace ts;
 using namespace ts::test;
-using solvers::Method;
-using solvers::Which;
 
 namespace {
 
 template <class T>
 Matrix<T> below_each_other(const std::vector<HostView<const T>>& parts) {
-  index_t rows = 0, first = 0;
-  for (const auto& p : parts) rows += p.rows();
-  Matrix<T> all(rows, parts.front().cols());
-  for (const auto& p : parts) {
+  std::vector<T> rows;
+  for (const auto& p : parts)
     for (index_t i = 0; i < p.rows(); ++i)
-      for (index_t j = 0; j < p.cols(); ++j) all(first + i, j) = p(i, j);
-    first += p.rows();
-  }
-  return all;
+      for (index_t j = 0; j < p.cols(); ++j) rows.push_back(p(i, j));
+  const index_t cols = parts.front().cols();
+  return Matrix<T>::copy_of(HostView<const T>(rows.data(), std::ssize(rows) / std::max<index_t>(cols, 1), cols, cols));
 }
 
 /// Of what ranks stored, the state of all rows.
@@ -54,8 +48,7 @@ Stored<T> part_of(const Stored<T>& all, const Context& ctx) {
 
 /// What `ranks` ranks store after so many looks in a phase, which one rank alone takes for the end.
 template <class T>
-Stored<T> stored_by(int ranks, const Case<T>& c, const solvers::EigenOptions& options, std::string_view phase,
-                    int most) {
+Stored<T> stored_by(int ranks, const Case<T>& c, const EigenOptions& options, std::string_view phase, int most) {
   std::vector<std::optional<Stored<T>>> stored(static_cast<std::size_t>(ranks));
   const auto found = on_ranks<T>(ranks, c.n(), [&](const Context& ctx, int rank) {
     auto o = options;
@@ -75,7 +68,7 @@ Stored<T> stored_by(int ranks, const Case<T>& c, const solvers::EigenOptions& op
 
 /// Stored by ranks, taken up by others: the bits of a run that was never interrupted.
 template <class T>
-void check_resumed(const Case<T>& c, const solvers::EigenOptions& options, std::string_view phase, int most) {
+void check_resumed(const Case<T>& c, const EigenOptions& options, std::string_view phase, int most) {
   const auto whole = solvers::solve_eigen<T>(one_rank(), c.problem(one_rank()), options);
   const Stored<T> stored = stored_by<T>(3, c, options, phase, most);
   const auto resume = [&](const Context& ctx, int) {
@@ -91,8 +84,8 @@ void check_resumed(const Case<T>& c, const solvers::EigenOptions& options, std::
 
 TEST_CASE("one rank alone ends all, and another number of ranks goes on from what they stored") {
   const Case<double> square(generators::laplacian({45, 45}));
-  check_resumed(square, options_for(8, Which::LA, Method::lanczos), "search", 2);
-  check_resumed(square, options_for(6, Which::SA, Method::chebyshev), "search", 4);
+  check_resumed(square, seeded_options(8, Which::LA, Method::lanczos), "search", 2);
+  check_resumed(square, seeded_options(6, Which::SA, Method::chebyshev), "search", 4);
   const Case<double> copies = ten_copies();
   const auto o = ten_copies_options();
   const Stored<double> verifying = stored_by<double>(2, copies, o, "verify", 2);

@@ -1,14 +1,13 @@
 // What the tests of this room share.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random.hpp"
 #include "tallskinny/solvers/types.hpp"
+#include "tallskinny/tests/support/operands.hpp"
+#include "tallskinny/tests/support/test.hpp"
 
 namespace ts::test {
 
@@ -16,16 +15,10 @@ namespace ts::test {
 template <class T>
 Matrix<T> random_block(index_t rows, index_t cols, std::uint64_t seed) {
   const solvers::Random random(20261121, seed);
-  Matrix<T> x(rows, cols);
-  for (index_t i = 0; i < rows; ++i)
-    for (index_t j = 0; j < cols; ++j) {
-      const auto z = random.normal2(static_cast<std::uint64_t>(i * cols + j));
-      if constexpr (is_complex<T>)
-        x(i, j) = {static_cast<real_t<T>>(z[0]), static_cast<real_t<T>>(z[1])};
-      else
-        x(i, j) = static_cast<T>(z[0]);
-    }
-  return x;
+  return matrix_of<T>(rows, cols, [&](index_t i, index_t j) {
+    const auto z = random.normal2(static_cast<std::uint64_t>(i * cols + j));
+    return element<T>(z[0], z[1]);
+  });
 }
 
 /// n x p with orthonormal columns, n >= p.
@@ -82,30 +75,12 @@ Orthonormalised orthonormalise(const Context& ctx, HostView<T> x, HostView<T> r,
   return outcome;
 }
 
-/// max |A - B|
-template <class T>
-double distance(HostView<const T> a, HostView<const T> b) {
-  double worst = 0;
-  for (index_t i = 0; i < a.rows(); ++i)
-    for (index_t j = 0; j < a.cols(); ++j) {
-      const double d = std::abs(a(i, j) - b(i, j));
-      if (!(d <= worst)) worst = d;
-    }
-  return worst;
-}
-
-/// max |A|
-template <class T>
-double largest(HostView<const T> a) {
-  return distance<T>(a, Matrix<T>::zeros(a.rows(), a.cols()).view());
-}
-
 /// max |X - Q R|
 template <class T>
 double residual(HostView<const T> x, HostView<const T> q, HostView<const T> r) {
   Matrix<T> product(x.rows(), x.cols());
   tsmm(Context{}, Op::none, T{1}, q, r, T{0}, product.view());
-  return distance<T>(product.view(), x);
+  return max_difference(product, x);
 }
 
 }  // namespace ts::test

@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/ortho/lapack.hpp"
 
-#include "tallskinny/solvers/types.hpp"
-#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/solvers/ortho/blocks.hpp"
 
 using namespace ts;
 using Complex = std::complex<double>;
@@ -24,10 +23,8 @@ Matrix<T> random_hermitian(index_t n) {
   Matrix<T> a(n, n);
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j <= i; ++j) {
-      if constexpr (is_complex<T>)
-        a(i, j) = i == j ? T(next()) : T(next(), next());
-      else
-        a(i, j) = next();
+      const double re = next();
+      a(i, j) = test::element<T>(re, i == j ? 0 : next());
       a(j, i) = conjugate(a(i, j));
     }
   return a;
@@ -41,15 +38,12 @@ Matrix<T> degenerate(index_t n) {
   double squares = 0;
   for (index_t i = 0; i < n; ++i) v[at(i)] = random(i, 0), squares += std::norm(v[at(i)]);
   const auto value = [&](index_t i) { return static_cast<double>(i / 20) / static_cast<double>(n / 20); };
-  Matrix<T> a(n, n);  // (I - 2 v v^H / v^H v) D (I - 2 v v^H / v^H v)
   double middle = 0;
   for (index_t i = 0; i < n; ++i) middle += value(i) * std::norm(v[at(i)]);
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < n; ++j) {
-      const double factor = (4 * middle / squares - 2 * (value(i) + value(j))) / squares;
-      a(i, j) = factor * v[at(i)] * conjugate(v[at(j)]) + (i == j ? T(value(i)) : T{});
-    }
-  return a;
+  return test::matrix_of<T>(n, n, [&](index_t i, index_t j) {  // (I - 2 v v^H / v^H v) D (I - 2 v v^H / v^H v)
+    const double factor = (4 * middle / squares - 2 * (value(i) + value(j))) / squares;
+    return factor * v[at(i)] * conjugate(v[at(j)]) + (i == j ? T(value(i)) : T{});
+  });
 }
 
 /// Checks pairs: A X = X Theta, X^H X = I.
@@ -160,10 +154,7 @@ TEMPLATE_TEST_CASE("the Schur form of more rows than the own way takes", "[short
     for (index_t j = 0; j < i; ++j)
       if (is_complex<TestType> || j + 1 < i) t(i, j) = 0;
   const auto adjoint = [](const Matrix<TestType>& x) {
-    Matrix<TestType> y(x.cols(), x.rows());
-    for (index_t i = 0; i < y.rows(); ++i)
-      for (index_t j = 0; j < y.cols(); ++j) y(i, j) = conjugate(x(j, i));
-    return y;
+    return test::matrix_of<TestType>(x.cols(), x.rows(), [&](index_t i, index_t j) { return conjugate(x(j, i)); });
   };
   const auto of_u = ortho::product<TestType>(adjoint(form.u).cview(), form.u.cview());
   const auto ut = ortho::product<TestType>(form.u.cview(), t.cview());

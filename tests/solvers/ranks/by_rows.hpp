@@ -1,32 +1,11 @@
 // Matrices whose rows are shared out to ranks, which are threads.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/gemm/comm/thread_ranks.hpp"
-#include "tallskinny/gemm/core/csr.hpp"
-#include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/gemm/runtime/context.hpp"
-#include "tallskinny/tests/solvers/ranks/own_rows.hpp"
+#include "tallskinny/tests/support/operands.hpp"
+#include "tallskinny/tests/support/ranks.hpp"
 
 namespace ts::test {
-
-using Shared = std::shared_ptr<Communicator>;
-
-template <class T>
-T number(double real, double imaginary) {
-  if constexpr (is_complex<T>)
-    return {static_cast<real_t<T>>(real), static_cast<real_t<T>>(imaginary)};
-  else
-    return static_cast<T>(real + imaginary);
-}
 
 /// n x n, the columns of row i those of columns(i), ascending.
 template <class T, class Columns>
@@ -36,8 +15,8 @@ CsrMatrix<T> with_columns(index_t n, const Columns& columns) {
     std::sort(row.begin(), row.end());
     row.erase(std::unique(row.begin(), row.end()), row.end());
     for (const index_t j : row)
-      add(j, number<T>(1.0 / static_cast<double>(3 + (7 * i + 11 * j) % 101),
-                       0.1 * static_cast<double>((i + j) % 7) - 0.3));
+      add(j, element<T>(1.0 / static_cast<double>(3 + (7 * i + 11 * j) % 101),
+                        0.1 * static_cast<double>((i + j) % 7) - 0.3));
   });
 }
 
@@ -61,9 +40,11 @@ CsrMatrix<T> scattered(index_t n) {
 template <class T>
 CsrMatrix<T> grid(index_t planes) {
   const CsrMatrix<double> l = generators::laplacian({planes, 11, 13});
-  CsrMatrix<T> a{l.rows, l.cols, l.pointers, l.indices, {}};
-  for (std::size_t e = 0; e < l.values.size(); ++e)
-    a.values.push_back(number<T>(l.values[e], 0.01 * static_cast<double>(e % 5)));
+  CsrMatrix<T> a{l.rows, l.cols, l.pointers, l.indices, {l.values.begin(), l.values.end()}};
+  change_entries(a, [](index_t i, index_t j, T& x) {
+    const double uneven = 0.01 * static_cast<double>((i + 2 * j) % 5);
+    x += element<T>(uneven, uneven);
+  });
   return a;
 }
 
@@ -77,29 +58,9 @@ CsrMatrix<T> with_hub(index_t n, index_t hub) {
   });
 }
 
-inline Context of_rank(const Shared& communicator, RowSlabs slabs, int threads = 1) {
-  Context ctx;
-  ctx.communicator = communicator, ctx.slabs = std::move(slabs), ctx.threads = threads;
-  ctx.determinism = Determinism::gpu_to_gpu;
-  return ctx;
-}
-inline Context of_one() { return of_rank(self_communicator(), {}); }
-
-inline void expect(bool holds, const std::string& what) {  // on threads of ranks, where Catch may not check
-  if (!holds) throw Error(Errc::invalid_argument, what);
-}
-
 template <class T>
 bool same_rows(const Matrix<T>& whole, index_t first, const Matrix<T>& part) {
   return std::equal(part.data(), part.data() + part.rows() * part.cols(), whole.data() + first * whole.cols());
-}
-
-/// Slabs of units and, as rows are computed alone here, some that begin anywhere.
-inline std::vector<RowSlabs> distributions_of(index_t n) {
-  std::vector<RowSlabs> all;
-  for (const int ranks : {1, 2, 3, 4, 8}) all.push_back(RowSlabs::of_units(n, ranks));
-  if (n > 3) all.push_back(RowSlabs({0, 0, 1, n / 3, n / 3, n - 1, n, n}));
-  return all;
 }
 
 }  // namespace ts::test

@@ -5,7 +5,6 @@
 #include "tallskinny/solvers/ranks/balance.hpp"
 #include "tallskinny/solvers/ranks/dense_rows.hpp"
 #include "tallskinny/tests/solvers/ranks/by_rows.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 using namespace ts::solvers;
@@ -53,22 +52,19 @@ void check_sparse(const CsrMatrix<T>& a, const std::vector<index_t>& widths) {
   for (const index_t q : widths)
     for (const index_t gap : {0, 3}) {
       const Operator<T> whole = CsrOperator<T>(a.view());
-      const Results<T> expected = results_of(of_one(), whole, q, gap);
+      const Results<T> expected = results_of(one_rank(), whole, q, gap);
       for (const RowSlabs& slabs : distributions_of(a.rows)) {
         CAPTURE(q, gap, slabs.slabs(), sizeof(I));
-        CHECK(message_of([&] {
-                run_on_threads(slabs.slabs(), [&](const Shared& c) {
-                  const Context ctx = of_rank(c, slabs, 1 + c->rank() % 2);
-                  const index_t first = slabs.begin(c->rank());
-                  CsrRows<T> by_rows(ctx, rows_of<I>(a, first, slabs.rows(c->rank())));
-                  expect(by_rows.shares() == row_shares(a.view(), slabs), to_text(by_rows.shares()));
-                  const Operator<T> op = std::move(by_rows);
-                  expect_rows(expected, first, results_of(ctx, op, q, gap));
-                  const OperatorFacts facts = op.facts(), facts_of_whole = whole.facts();
-                  expect(facts.entries == facts_of_whole.entries && facts.low == facts_of_whole.low &&
-                             facts.high == facts_of_whole.high,
-                         "other facts");
-                });
+        CHECK(on_slabs(one_rank(), slabs, [&](Context ctx) {
+                ctx.threads = 1 + ctx.communicator->rank() % 2;
+                CsrRows<T> by_rows(ctx, own_rows<T, I>(a, ctx));
+                expect(by_rows.shares() == row_shares(a.view(), slabs), to_text(by_rows.shares()));
+                const Operator<T> op = std::move(by_rows);
+                expect_rows(expected, first_row(ctx), results_of(ctx, op, q, gap));
+                const OperatorFacts facts = op.facts(), facts_of_whole = whole.facts();
+                expect(facts.entries == facts_of_whole.entries && facts.low == facts_of_whole.low &&
+                           facts.high == facts_of_whole.high,
+                       "other facts");
               }) == "");
       }
     }
@@ -109,10 +105,8 @@ TEST_CASE("what ranks send for a product can be told beforehand") {
 TEST_CASE("rows that are not a rank's are refused") {
   const CsrMatrix<double> a = generators::laplacian({600});
   const auto refused = [&](const std::vector<index_t>& begins, index_t rows) {
-    return message_of([&] {
-      run_on_threads(2, [&](const Shared& c) {
-        if (c->rank() == 0) CsrRows<double>(of_rank(c, RowSlabs(begins)), rows_of<std::int32_t>(a, 0, rows));
-      });
+    return on_slabs(one_rank(), RowSlabs(begins), [&](const Context& ctx) {
+      if (ctx.communicator->rank() == 0) CsrRows<double>(ctx, rows_of<std::int32_t>(a, 0, rows));
     });
   };
   CHECK(mentions(refused({0, 300, 600}, 299), "must be this rank's"));
@@ -137,19 +131,16 @@ TEMPLATE_TEST_CASE("a dense matrix by rows has the bits of the whole", "", doubl
     return std::pair(std::move(y), std::move(r));
   };
   for (const index_t q : {1, 3, 8, 20}) {
-    const auto whole = results(of_one(), DenseOperator<T>(a.cview()), q);
+    const auto whole = results(one_rank(), DenseOperator<T>(a.cview()), q);
     for (const RowSlabs& slabs : distributions_of(n)) {
       CAPTURE(q, slabs.slabs());
-      CHECK(message_of([&] {
-              run_on_threads(slabs.slabs(), [&](const Shared& c) {
-                const Context ctx = of_rank(c, slabs);
-                const index_t first = slabs.begin(c->rank());
-                const Operator<T> op = DenseRows<T>(ctx, a.cview().rows(first, slabs.rows(c->rank())));
-                expect(op.facts().entries == n * n, "other facts");
-                const auto mine = results(ctx, op, q);
-                expect(same_rows(whole.first, first, mine.first), "other bits of products");
-                expect(same_rows(whole.second, first, mine.second), "other bits of residuals");
-              });
+      CHECK(on_slabs(one_rank(), slabs, [&](const Context& ctx) {
+              const index_t first = first_row(ctx);
+              const Operator<T> op = DenseRows<T>(ctx, a.cview().rows(first, slabs.rows(ctx.communicator->rank())));
+              expect(op.facts().entries == n * n, "other facts");
+              const auto mine = results(ctx, op, q);
+              expect(same_rows(whole.first, first, mine.first), "other bits of products");
+              expect(same_rows(whole.second, first, mine.second), "other bits of residuals");
             }) == "");
     }
   }
@@ -192,19 +183,14 @@ TEMPLATE_TEST_CASE("on a device a sparse matrix by rows has the bits of the whol
                                 })})
     for (const index_t q : {1, 3, 8, 20})
       for (const index_t gap : {0, 3}) {
-        const Context one = on_device(of_one());
+        const Context one = on_device(one_rank());
         const DeviceCsrMatrix<T> there(one.stream, a.view());
         const Results<T> expected = of_device(one, CsrOperator<T>(a.view(), there.view()), q, gap);
         for (const int ranks : {1, 2, 3, 8}) {
           CAPTURE(a.rows, q, gap, ranks);
-          const RowSlabs slabs = RowSlabs::of_units(a.rows, ranks);
-          CHECK(message_of([&] {
-                  run_on_threads(ranks, [&](const Shared& c) {
-                    const Context ctx = on_device(of_rank(c, slabs));
-                    const index_t first = slabs.begin(c->rank());
-                    const Operator<T> op = CsrRows<T>(ctx, rows_of<std::int32_t>(a, first, slabs.rows(c->rank())));
-                    expect_rows(expected, first, of_device(ctx, op, q, gap));
-                  });
+          CHECK(on_slabs(one_rank(), RowSlabs::of_units(a.rows, ranks), [&](const Context& here) {
+                  const Context ctx = on_device(here);
+                  expect_rows(expected, first_row(ctx), of_device(ctx, CsrRows<T>(ctx, own_rows(a, ctx)), q, gap));
                 }) == "");
         }
       }

@@ -2,12 +2,11 @@
 #include "tallskinny/solvers/ranks/moved_rows.hpp"
 
 #include "tallskinny/app/generators/matrices.hpp"
-#include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
 #include "tallskinny/solvers/ranks/row_shares.hpp"
 #include "tallskinny/solvers/setup/reorder.hpp"
-#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/ranks.hpp"
 
 using namespace ts;
 using namespace ts::solvers;
@@ -15,13 +14,9 @@ using namespace ts::test;
 
 namespace {
 
-using OfRanks = std::shared_ptr<Communicator>;
-
-std::size_t nth(index_t i) { return static_cast<std::size_t>(i); }
-
 /// Some order of n rows.
 std::vector<index_t> shuffled(index_t n) {
-  std::vector<index_t> order(nth(n));
+  std::vector<index_t> order(at(n));
   std::iota(order.begin(), order.end(), index_t{0});
   std::mt19937_64 numbers(1);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[numbers() % i]);
@@ -38,33 +33,16 @@ CsrMatrix<T> laplacian_with(std::vector<index_t> sides) {
   return a;
 }
 
-template <class T>
-bool equal(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
-  return a.rows == b.rows && a.cols == b.cols && a.pointers == b.pointers && a.indices == b.indices &&
-         a.values == b.values;
-}
-
 /// body(ctx) on the ranks of each distribution; it throws where something is wrong.
 template <class Body>
 void on_all_distributions(index_t n, const Body& body) {
-  std::vector<RowSlabs> distributions;
-  for (const int ranks : {1, 2, 3, 4, 8}) distributions.push_back(RowSlabs::of_units(n, ranks));
-  distributions.push_back(RowSlabs({0, 0, 1, n / 3, n / 3, n - 1, n}));
-  for (const RowSlabs& slabs : distributions) {
+  for (const RowSlabs& slabs : distributions_of(n)) {
     CAPTURE(slabs.slabs());
-    CHECK(message_of([&] {
-            run_on_threads(slabs.slabs(), [&](const OfRanks& c) {
-              Context ctx;
-              ctx.communicator = c, ctx.slabs = slabs;
-              body(ctx);
-            });
-          }) == "");
+    CHECK(on_slabs(Context{}, slabs, body) == "");
   }
 }
 
-void require_here(bool right) {
-  if (!right) throw Error(Errc::invalid_argument, "other rows");
-}
+void require_here(bool right) { expect(right, "other rows"); }
 
 }  // namespace
 
@@ -83,8 +61,8 @@ TEMPLATE_TEST_CASE("rows of a reordered matrix are those of the whole, and rank 
     const CsrMatrix<T> own = io::row_slice(CsrMatrix<T>(a), ctx.slabs.begin(rank), ctx.slabs.begin(rank + 1));
     const int ranks = ctx.communicator->size();
     for (const RowSlabs& to : {ctx.slabs, RowSlabs::of_pieces(a.rows, ranks, 1)})
-      require_here(equal(reordered_rows<T>(ctx, own.view(), order, to),
-                         io::row_slice(CsrMatrix<T>(expected), to.begin(rank), to.begin(rank + 1))));
+      require_here(same(reordered_rows<T>(ctx, own.view(), order, to),
+                        io::row_slice(CsrMatrix<T>(expected), to.begin(rank), to.begin(rank + 1))));
     const CsrMatrix<T> pattern = pattern_on_first<T>(ctx, own.view());
     require_here(pattern.values.empty());
     require_here(rank == 0 ? pattern.pointers == a.pointers && pattern.indices == a.indices : pattern.indices.empty());
@@ -98,12 +76,10 @@ TEST_CASE("rows of a block go to their places and come back") {
   for (const index_t cols : {0, 1, 8, 19})
     on_all_distributions(n, [&](const Context& ctx) {
       const index_t first = first_row(ctx), rows = ctx.slabs.rows(ctx.communicator->rank());
-      Matrix<double> x(rows, cols);
-      for (index_t i = 0; i < rows; ++i)
-        for (index_t j = 0; j < cols; ++j) x(i, j) = value(first + i, j);
+      const auto x = matrix_of<double>(rows, cols, [&](index_t i, index_t j) { return value(first + i, j); });
       const Matrix<double> there = moved_rows<double>(ctx, x.cview(), inverse_of(order));
       for (index_t i = 0; i < rows; ++i)
-        for (index_t j = 0; j < cols; ++j) require_here(there(i, j) == value(order[nth(first + i)], j));
+        for (index_t j = 0; j < cols; ++j) require_here(there(i, j) == value(order[at(first + i)], j));
       const Matrix<double> back = moved_rows<double>(ctx, there.cview(), order);
       require_here(std::equal(back.data(), back.data() + rows * cols, x.data()));
     });
@@ -128,7 +104,7 @@ TEST_CASE("parts of a shuffled grid let ranks send a fifth, and the order does n
       CHECK(found.units.less());
     }
     std::sort(order.begin(), order.end());
-    for (index_t i = 0; i < file.rows; ++i) REQUIRE(order[nth(i)] == i);
+    for (index_t i = 0; i < file.rows; ++i) REQUIRE(order[at(i)] == i);
   }
   // Where ranks are many, parts cut less than layers do.
   const auto units = [&](Reordering kind) { return order_for_ranks(kind, file, RowSlabs({0, file.rows})).units.then; };

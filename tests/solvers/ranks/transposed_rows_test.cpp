@@ -1,12 +1,10 @@
 // Entries that change ranks, against the whole matrix on one rank, bit for bit.
 #include "tallskinny/solvers/ranks/transposed_rows.hpp"
-#include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
 #include "tallskinny/solvers/ranks/csr_rows.hpp"
 #include "tallskinny/solvers/ranks/steps_ahead.hpp"
 #include "tallskinny/tests/solvers/ranks/by_rows.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
 using namespace ts::solvers;
@@ -14,54 +12,28 @@ using namespace ts::test;
 
 namespace {
 
-using Shared = std::shared_ptr<Communicator>;
-
 enum class Part { all, lower, upper };
 
 /// Columns anywhere, ascending; some rows are empty, others have entries in many columns.
 template <class T>
 CsrMatrix<T> scattered(index_t n, Part part) {
-  CsrMatrix<T> a;
-  a.rows = a.cols = n;
-  for (index_t i = 0; i < n; ++i) {
+  return csr_by_rows<T>(n, n, [&](index_t i, auto add) {
     const index_t apart = i % 100 == 50 ? 3 : 97;
     for (index_t j = (i * 31) % apart; i % 5 != 3 && j < n; j += apart) {
       if ((part == Part::lower && j > i) || (part == Part::upper && j < i)) continue;
       const double value = 1.0 / static_cast<double>(2 + (i * 7 + j * 5) % 89);
-      a.indices.push_back(static_cast<std::int32_t>(j));
-      if constexpr (is_complex<T>)
-        a.values.push_back({static_cast<real_t<T>>(value), static_cast<real_t<T>>(i == j ? 0 : 1 - value)});
-      else
-        a.values.push_back(static_cast<T>(value));
+      add(j, element<T>(value, i == j ? 0 : 1 - value));
     }
-    a.pointers.push_back(std::ssize(a.indices));
-  }
-  return a;
-}
-
-template <class T>
-bool same(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
-  return a.rows == b.rows && a.cols == b.cols && a.pointers == b.pointers && a.indices == b.indices &&
-         a.values == b.values;
+  });
 }
 
 /// make(ctx, own rows) on all ranks gives rows of `expected`.
 template <class T, class Make>
 void check_on_ranks(const CsrMatrix<T>& a, const CsrMatrix<T>& expected, const Make& make) {
-  std::vector<RowSlabs> distributions;
-  for (const int ranks : {1, 2, 3, 4, 8}) distributions.push_back(RowSlabs::of_units(a.rows, ranks));
-  if (a.rows > 3) distributions.push_back(RowSlabs({0, 0, 1, a.rows / 3, a.rows / 3, a.rows - 1, a.rows}));
-  for (const RowSlabs& slabs : distributions) {
+  for (const RowSlabs& slabs : distributions_of(a.rows)) {
     CAPTURE(slabs.slabs());
-    CHECK(message_of([&] {
-            run_on_threads(slabs.slabs(), [&](const Shared& c) {
-              Context ctx;
-              ctx.communicator = c, ctx.slabs = slabs;
-              const index_t begin = slabs.begin(c->rank()), end = slabs.begin(c->rank() + 1);
-              const CsrMatrix<T> own = io::row_slice(CsrMatrix<T>(a), begin, end);
-              if (!same(make(ctx, own.view()), io::row_slice(CsrMatrix<T>(expected), begin, end)))
-                throw Error(Errc::invalid_argument, "other rows");
-            });
+    CHECK(on_slabs(Context{}, slabs, [&](const Context& ctx) {
+            expect(same(make(ctx, own_rows(a, ctx).view()), own_rows(expected, ctx)), "other rows");
           }) == "");
   }
 }
@@ -83,23 +55,20 @@ void check_steps(const CsrMatrix<T>& a, const std::vector<index_t>& widths, inde
   for (const Determinism level : {Determinism::run_to_run, Determinism::gpu_to_gpu})
     for (const index_t q : widths)
       for (const index_t count : {1, 2, 5, 8, 9, 20}) {
-        Context one = of_one();
+        Context one = one_rank();
         one.determinism = level;
         const Matrix<T> whole = after_steps<T>(one, CsrOperator<T>(a.view()), q, count);
         for (const RowSlabs& slabs : distributions_of(a.rows)) {
           CAPTURE(q, count, slabs.slabs());
-          CHECK(message_of([&] {
-                  run_on_threads(slabs.slabs(), [&](const Shared& c) {
-                    Context ctx = of_rank(c, slabs, 1 + c->rank() % 2);
-                    ctx.determinism = level;
-                    const index_t first = slabs.begin(c->rank());
-                    CsrRows<T> rows(ctx, rows_of<std::int32_t>(a, first, slabs.rows(c->rank())));
-                    if (slabs.slabs() == 2) {
-                      const std::scoped_lock lock(mutex);
-                      seen = std::max(seen, rows.ahead().count());
-                    }
-                    expect(same_rows(whole, first, after_steps<T>(ctx, std::move(rows), q, count)), "other bits");
-                  });
+          CHECK(on_slabs(one, slabs, [&](Context ctx) {
+                  ctx.threads = 1 + ctx.communicator->rank() % 2;
+                  CsrRows<T> rows(ctx, own_rows(a, ctx));
+                  if (slabs.slabs() == 2) {
+                    const std::scoped_lock lock(mutex);
+                    seen = std::max(seen, rows.ahead().count());
+                  }
+                  const index_t first = first_row(ctx);
+                  expect(same_rows(whole, first, after_steps<T>(ctx, std::move(rows), q, count)), "other bits");
                 }) == "");
         }
       }
@@ -131,20 +100,14 @@ TEMPLATE_TEST_CASE("rows of the transposed matrix are those of the whole", "", d
 
 TEST_CASE("rows of a dense transposed matrix are those of the whole") {
   for (const index_t n : {0, 1, 700}) {
-    const auto element = [](index_t i, index_t j) { return static_cast<double>(1000 * i + j); };
+    const auto value = [](index_t i, index_t j) { return static_cast<double>(1000 * i + j); };
     for (const int ranks : {1, 2, 3, 8})
-      run_on_threads(ranks, [&](const Shared& c) {
-        Context ctx;
-        ctx.communicator = c, ctx.slabs = RowSlabs::of_units(n, ranks);
-        const index_t first = first_row(ctx), rows = ctx.slabs.rows(c->rank());
-        Matrix<double> own(rows, n);
-        for (index_t i = 0; i < rows; ++i)
-          for (index_t j = 0; j < n; ++j) own(i, j) = element(first + i, j);
-        const Matrix<double> t = transposed_rows<double>(ctx, own.cview());
-        for (index_t i = 0; i < rows; ++i)
-          for (index_t j = 0; j < n; ++j)
-            if (t(i, j) != element(j, first + i)) throw Error(Errc::invalid_argument, "another element");
-      });
+      CHECK(on_slabs(Context{}, RowSlabs::of_units(n, ranks), [&](const Context& ctx) {
+              const index_t first = first_row(ctx), rows = ctx.slabs.rows(ctx.communicator->rank());
+              const auto own = matrix_of<double>(rows, n, [&](auto i, auto j) { return value(first + i, j); });
+              const auto expected = matrix_of<double>(rows, n, [&](auto i, auto j) { return value(j, first + i); });
+              expect(max_difference(transposed_rows<double>(ctx, own.cview()), expected) == 0, "another element");
+            }) == "");
   }
 }
 

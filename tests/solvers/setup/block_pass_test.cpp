@@ -52,8 +52,8 @@ struct Machine {
 };
 
 std::vector<index_t> numbers(index_t count) {
-  std::vector<index_t> all;
-  for (index_t b = 0; b < count; ++b) all.push_back(b);
+  std::vector<index_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), index_t{0});
   return all;
 }
 

@@ -17,21 +17,17 @@ template <class T>
 Matrix<T> table() {
   Matrix<double> random(tall, narrow);
   solvers::fill_random<double>(Context{}, 3, 0, random.view());
-  Matrix<T> a(tall, narrow);
-  for (index_t i = 0; i < tall; ++i)
-    for (index_t j = 0; j < narrow; ++j)
-      a(i, j) = static_cast<T>(random(i, j) * std::pow(0.7, static_cast<double>(j)) + 0.25 * static_cast<double>(j));
-  return a;
+  return test::matrix_of<T>(tall, narrow, [&](index_t i, index_t j) {
+    return static_cast<T>(random(i, j) * std::pow(0.7, static_cast<double>(j)) + 0.25 * static_cast<double>(j));
+  });
 }
 
 /// The same in float64, less its means where these are given.
 template <class T>
 Matrix<double> widened(const Matrix<T>& a, const std::vector<double>& means) {
-  Matrix<double> wide(tall, narrow);
-  for (index_t i = 0; i < tall; ++i)
-    for (index_t j = 0; j < narrow; ++j)
-      wide(i, j) = static_cast<double>(a(i, j)) - (means.empty() ? 0 : means[static_cast<std::size_t>(j)]);
-  return wide;
+  return test::matrix_of<double>(tall, narrow, [&](index_t i, index_t j) {
+    return static_cast<double>(a(i, j)) - (means.empty() ? 0 : means[static_cast<std::size_t>(j)]);
+  });
 }
 
 template <class T>

@@ -11,10 +11,7 @@ namespace ts::test::streamed {
 inline constexpr index_t n = 20011, d = 5, block_bytes = 4096 * d * 4 + 7;
 
 inline Matrix<float> points() {
-  Matrix<float> x(n, d);
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < d; ++j) x(i, j) = static_cast<float>(i * d + j);
-  return x;
+  return matrix_of<float>(n, d, [](index_t i, index_t j) { return static_cast<float>(i * d + j); });
 }
 
 /// All rows of a source, as one pass gives them.

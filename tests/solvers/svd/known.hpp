@@ -17,11 +17,11 @@ Matrix<T> with_singular_values(index_t m, index_t n, const std::vector<double>& 
   solvers::fill_random<T>(Context{}, 1, 1, v.view());
   ortho::orthonormalise<T>(Context{}, ortho::Ladder{}, u.view(), r.view());
   ortho::orthonormalise<T>(Context{}, ortho::Ladder{}, v.view(), r.view());
-  auto a = Matrix<T>::zeros(m, n);
-  for (index_t i = 0; i < m; ++i)
-    for (index_t j = 0; j < n; ++j)
-      for (index_t l = 0; l < k; ++l) a(i, j) += u(i, l) * sigma[static_cast<std::size_t>(l)] * conjugate(v(j, l));
-  return a;
+  return matrix_of<T>(m, n, [&](index_t i, index_t j) {
+    T sum{};
+    for (index_t l = 0; l < k; ++l) sum += u(i, l) * sigma[static_cast<std::size_t>(l)] * conjugate(v(j, l));
+    return sum;
+  });
 }
 
 template <class T>

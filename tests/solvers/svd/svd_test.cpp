@@ -7,10 +7,9 @@
 #include "tallskinny/tests/support/kahan.hpp"
 
 using namespace ts;
+using namespace ts::test;
 using solvers::SvdStage;
 using solvers::Which;
-using test::check;
-using test::with_singular_values;
 
 namespace {
 
@@ -38,7 +37,7 @@ solvers::SvdProblem<T> sparse(const CsrMatrix<T>& a) {
 /// Differences of neighbours, with zeros beyond both ends: (n + 1) x n, sigma_k = 2 sin(k pi / (2 n + 2)). On
 /// a ring: n x n, sigma_k = 2 sin(k pi / n), of which one is zero.
 CsrMatrix<double> differences(index_t n, bool ring = false) {
-  return test::csr_by_rows<double>(ring ? n : n + 1, n, [&](index_t i, auto add) {
+  return csr_by_rows<double>(ring ? n : n + 1, n, [&](index_t i, auto add) {
     if (i < n) add(i, 1);
     if (i > 0 || ring) add((i + n - 1) % n, -1);
   });
@@ -63,12 +62,12 @@ TEST_CASE("tall dense matrices through their Gram matrix") {
   const auto a = with_singular_values<double>(400, 6, sigma);
   const auto problem = dense(a);
   auto r = solve<double>(problem, options_for(4));
-  check(r, {5, 4, 4, 3}, test::allowed::many_steps);
+  check(r, {5, 4, 4, 3}, allowed::many_steps);
   CHECK(r.stage == SvdStage::gram);
   CHECK(r.triplets.multiplicities[1] == 2);
   CHECK(r.left.rows() == 400);
   CHECK(r.triplets.vectors.rows() == 6);
-  check(solve<double>(problem, options_for(99)), sigma, test::allowed::many_steps);
+  check(solve<double>(problem, options_for(99)), sigma, allowed::many_steps);
 }
 
 TEST_CASE("errors of singular vectors hold for the left and for the right ones") {
@@ -76,15 +75,12 @@ TEST_CASE("errors of singular vectors hold for the left and for the right ones")
   const auto a = differences(n);  // right vectors sin(k j pi / (n + 1)), left ones cos(k (j + 1/2) pi / (n + 1))
   const auto off = [n](const Matrix<double>& x, index_t j, index_t k, bool left) {
     double inner = 0, squares = 0;
-    const auto m = static_cast<double>(n + 1);
-    for (index_t i = 0; i < x.rows(); ++i) {
-      const double angle = std::acos(-1.0) * static_cast<double>(k) / m * (static_cast<double>(i) + (left ? 0.5 : 1.0));
-      inner += x(i, j) * std::sqrt(2 / m) * (left ? std::cos(angle) : std::sin(angle));
-    }
-    for (index_t i = 0; i < x.rows(); ++i) {
-      const double angle = std::acos(-1.0) * static_cast<double>(k) / m * (static_cast<double>(i) + (left ? 0.5 : 1.0));
-      squares += std::pow(x(i, j) - inner * std::sqrt(2 / m) * (left ? std::cos(angle) : std::sin(angle)), 2);
-    }
+    const auto exact = [=, m = static_cast<double>(n + 1)](index_t i) {
+      const double angle = std::numbers::pi * static_cast<double>(k) / m * (static_cast<double>(i) + (left ? 0.5 : 1));
+      return std::sqrt(2 / m) * (left ? std::cos(angle) : std::sin(angle));
+    };
+    for (index_t i = 0; i < x.rows(); ++i) inner += x(i, j) * exact(i);
+    for (index_t i = 0; i < x.rows(); ++i) squares += std::pow(x(i, j) - inner * exact(i), 2);
     return std::sqrt(squares);
   };
   for (const auto which : {Which::LA, Which::SM})
@@ -99,8 +95,8 @@ TEST_CASE("errors of singular vectors hold for the left and for the right ones")
         const double told = r.triplets.vector_errors[static_cast<std::size_t>(j)];
         if (std::isnan(told)) continue;
         const index_t k = which == Which::SM ? j + 1 : n - j;
-        CHECK(off(r.triplets.vectors, j, k, false) <= told + test::allowed::many_steps);
-        CHECK(off(r.left, j, k, true) <= told + test::allowed::many_steps);
+        CHECK(off(r.triplets.vectors, j, k, false) <= told + allowed::many_steps);
+        CHECK(off(r.left, j, k, true) <= told + allowed::many_steps);
         ++estimates;
       }
       CHECK(estimates >= 3);
@@ -111,13 +107,13 @@ TEST_CASE("what the squares cannot resolve takes the triangular factor") {
   const std::vector<double> sigma = {1, 1e-3, 1e-6, 3e-9, 1e-9, 3e-13};
   const auto a = with_singular_values<double>(300, 6, sigma);
   const auto r = solve<double>(dense(a), options_for(6));
-  check(r, sigma, test::allowed::last_place);
+  check(r, sigma, allowed::last_place);
   CHECK(r.stage == SvdStage::triangular);
-  CHECK(r.triplets.values[4] == Approx(1e-9).epsilon(test::allowed::five_digits));
+  CHECK(r.triplets.values[4] == Approx(1e-9).epsilon(allowed::five_digits));
 
   // Rank 2 of 5: the vectors of the zero singular values are orthonormal all the same.
   const auto low = with_singular_values<double>(80, 5, {2, 1});
-  check(solve<double>(dense(low), options_for(5)), {2, 1, 0, 0, 0}, test::allowed::short_sum);
+  check(solve<double>(dense(low), options_for(5)), {2, 1, 0, 0, 0}, allowed::short_sum);
   const auto zero = Matrix<double>::zeros(50, 3);
   check(solve<double>(dense(zero), options_for(2)), {0, 0}, 0);
 }
@@ -126,7 +122,7 @@ TEST_CASE("wide and complex matrices") {
   const std::vector<double> sigma = {7, 3, 1, 0.5};
   const auto a = with_singular_values<std::complex<double>>(20, 500, sigma);
   const auto r = solve<std::complex<double>>(dense(a), options_for(3));
-  check(r, {7, 3, 1}, test::allowed::many_steps);
+  check(r, {7, 3, 1}, allowed::many_steps);
   CHECK(r.left.rows() == 20);
   CHECK(r.triplets.vectors.rows() == 500);
 }
@@ -136,68 +132,62 @@ TEST_CASE("sparse matrices, with many copies and with tiny singular values") {
   auto r = solve<double>({solvers::rectangular<double>(ring.view())}, options_for(6));
   auto exact = generators::laplacian_spectrum({900}, generators::Boundary::ring).largest(6);
   std::reverse(exact.begin(), exact.end());
-  check(r, exact, test::allowed::run_of_norm_10);
+  check(r, exact, allowed::run_of_norm_10);
   CHECK(r.stage == SvdStage::gram);
 
   // One large singular value above many copies of mu, which the squares know to 1e-16 / mu^2.
   const auto lauchli = generators::lauchli(400, 1e-9);
   r = solve<double>({solvers::rectangular<double>(lauchli.view())}, options_for(3));
-  check(r, {20, 1e-9, 1e-9}, test::allowed::many_steps);
+  check(r, {20, 1e-9, 1e-9}, allowed::many_steps);
   CHECK(r.stage == SvdStage::deflated);
 }
 
 TEST_CASE("centring without forming the centred matrix") {
-  auto a = with_singular_values<double>(200, 5, {3, 2, 1});
-  for (index_t i = 0; i < 200; ++i)
-    for (index_t j = 0; j < 5; ++j) a(i, j) += 10.0 * static_cast<double>(j);
+  const auto middle = with_singular_values<double>(200, 5, {3, 2, 1});
+  const auto a = matrix_of<double>(200, 5, [&](auto i, auto j) { return middle(i, j) + 10 * static_cast<double>(j); });
   const auto plain = solvers::rectangular<double>(a.cview());
   const auto mu = solvers::column_means<double>(Context{}, plain);
   const auto implicit = solve<double>({solvers::centred<double>(Context{}, plain, mu)}, options_for(2));
-  for (index_t i = 0; i < 200; ++i)
-    for (index_t j = 0; j < 5; ++j) a(i, j) -= mu[static_cast<std::size_t>(j)];
-  const auto formed = solve<double>({plain, a.cview()}, options_for(2));
-  check(implicit, formed.triplets.values, test::allowed::many_steps);
+  const auto formed = matrix_of<double>(200, 5, [&](auto i, auto j) { return a(i, j) - mu[at(j)]; });
+  check(implicit, solve<double>(dense(formed), options_for(2)).triplets.values, allowed::many_steps);
 }
 
 TEST_CASE("columns that centring makes zero") {
   // 300 columns, of which 12 are not constant: 288 singular values of zero.
   Matrix<double> noise(500, 12);
   solvers::fill_random<double>(Context{}, 7, 0, noise.view());
-  auto a = test::csr_by_rows<double>(500, 300, [&](index_t i, auto add) {
+  auto a = csr_by_rows<double>(500, 300, [&](index_t i, auto add) {
     for (index_t j = 0; j < 300; ++j) add(j, j < 12 ? noise(i, j) : 1 + 0.1 * static_cast<double>(j));
   });
   const auto plain = solvers::rectangular<double>(a.view());
   const auto mu = solvers::column_means<double>(Context{}, plain);
-  Matrix<double> formed(500, 12);
-  for (index_t i = 0; i < 500; ++i)
-    for (index_t j = 0; j < 12; ++j) formed(i, j) = noise(i, j) - mu[static_cast<std::size_t>(j)];
+  const auto formed = matrix_of<double>(500, 12, [&](auto i, auto j) { return noise(i, j) - mu[at(j)]; });
   auto exact = ortho::svd<double>(formed.cview()).values;
   exact.resize(20, 0.0);
   const auto r = solve<double>({solvers::centred<double>(Context{}, plain, mu)}, options_for(20));
-  check(r, exact, test::allowed::tight_run);
+  check(r, exact, allowed::tight_run);
   CHECK(r.stage == SvdStage::deflated);
   check(solve<double>({solvers::centred<double>(Context{}, plain, mu)}, options_for(12)),
-        {exact.begin(), exact.begin() + 12}, test::allowed::tight_run);
+        {exact.begin(), exact.begin() + 12}, allowed::tight_run);
 }
 
 TEST_CASE("smallest singular values of sparse matrices: closed forms, both shapes, rank deficient") {
   const auto tall = differences(400);
   auto r = solve<double>(sparse(tall), options_for(5, Which::SM));
-  check(r, difference_values(400, false, 5), test::allowed::tight_run);
+  check(r, difference_values(400, false, 5), allowed::tight_run);
   CHECK(r.stage == SvdStage::inverse);
   CHECK(r.triplets.verification == solvers::Verification::inertia);
 
   const auto wide = transposed(tall.view());
   r = solve<double>(sparse(wide), options_for(5, Which::SM));
-  check(r, difference_values(400, false, 5), test::allowed::tight_run);
+  check(r, difference_values(400, false, 5), allowed::tight_run);
   CHECK(r.left.rows() == 400);
   CHECK(r.triplets.vectors.rows() == 401);
 
   const auto ring = differences(350, true);
-  check(solve<double>(sparse(ring), options_for(6, Which::SM)), difference_values(350, true, 6),
-        test::allowed::tight_run);
+  check(solve<double>(sparse(ring), options_for(6, Which::SM)), difference_values(350, true, 6), allowed::tight_run);
   check(solve<double>(sparse(differences(30)), options_for(40, Which::SM)), difference_values(30, false, 30),
-        test::allowed::many_steps);
+        allowed::many_steps);
 
   // Three empty rows and five empty columns, beside the ring: rank 349 of 353.
   auto holes = ring;
@@ -206,16 +196,15 @@ TEST_CASE("smallest singular values of sparse matrices: closed forms, both shape
   auto exact = difference_values(350, true, 6);
   exact.insert(exact.begin(), 3, 0.0);
   r = solve<double>(sparse(holes), options_for(9, Which::SM));
-  check(r, exact, test::allowed::tight_run);
-  CsrMatrix<double> nothing;
-  nothing.rows = 400, nothing.cols = 300, nothing.pointers.assign(401, 0);
+  check(r, exact, allowed::tight_run);
+  const CsrMatrix<double> nothing{400, 300, std::vector<index_t>(401, 0), {}, {}};
   check(solve<double>(sparse(nothing), options_for(3, Which::SM)), {0, 0, 0}, 0);
 }
 
 TEST_CASE("smallest singular values down to 1e-12 of the largest") {
   // Bidiagonal, with a diagonal that falls to 1e-12; a dense solver knows its singular values to 1e-16.
   const index_t n = 320;
-  auto a = test::csr_by_rows<std::complex<double>>(n, n, [&](index_t i, auto add) {
+  auto a = csr_by_rows<std::complex<double>>(n, n, [&](index_t i, auto add) {
     const double d = std::pow(10, -12 * static_cast<double>(i) / (n - 1));
     add(i, {d, 0.3 * d});
     if (i + 1 < n) add(i + 1, {0, 0.2 * d});
@@ -225,9 +214,9 @@ TEST_CASE("smallest singular values down to 1e-12 of the largest") {
   std::reverse(exact.begin(), exact.end());
   exact.resize(8);
   const auto r = solve<std::complex<double>>(sparse(a), options_for(8, Which::SM));
-  check(r, exact, test::allowed::tight_run);
+  check(r, exact, allowed::tight_run);
   CHECK(r.stage == SvdStage::inverse);
-  for (const double residual : r.triplets.residual_norms) CHECK(residual < test::allowed::default_run);
+  for (const double residual : r.triplets.residual_norms) CHECK(residual < allowed::default_run);
 }
 
 TEST_CASE("no rows or no columns: no singular values, complete") {
@@ -245,17 +234,17 @@ TEST_CASE("smallest singular values of dense matrices") {
   const std::vector<double> sigma = {1, 1e-3, 1e-6, 3e-9, 1e-9, 3e-13};
   const auto a = with_singular_values<double>(300, 6, sigma);
   const auto r = solve<double>(dense(a), options_for(3, Which::SM));
-  check(r, {3e-13, 1e-9, 3e-9}, test::allowed::last_place);
+  check(r, {3e-13, 1e-9, 3e-9}, allowed::last_place);
   CHECK(r.stage == SvdStage::triangular);
   const auto wide = with_singular_values<std::complex<double>>(7, 60, {4, 2, 1});
-  check(solve<std::complex<double>>(dense(wide), options_for(5, Which::SM)), {0, 0, 0, 0, 1}, test::allowed::short_sum);
+  check(solve<std::complex<double>>(dense(wide), options_for(5, Which::SM)), {0, 0, 0, 0, 1}, allowed::short_sum);
   std::vector<double> many;
   for (int i = 0; i < 140; ++i) many.push_back(std::pow(0.8, i));  // to 3e-14
   const auto large = with_singular_values<double>(150, 140, many);
   std::reverse(many.begin(), many.end());
   many.resize(5);
   const auto f = solve<double>(dense(large), options_for(5, Which::SM));
-  check(f, many, test::allowed::many_steps);  // far below what squares resolve
+  check(f, many, allowed::many_steps);  // far below what squares resolve
   CHECK(f.stage == SvdStage::inverse);
   // What is neither dense nor sparse nor small has nothing to factorise.
   const auto d = differences(300);
@@ -267,13 +256,13 @@ TEMPLATE_TEST_CASE("smallest singular vectors of a nearly singular matrix are un
   const index_t n = GENERATE(60, 100, 144, 223);
   const bool is_sparse = GENERATE(false, true);
   CAPTURE(n, is_sparse);
-  const auto a = test::kahan<TestType>(n);
+  const auto a = kahan<TestType>(n);
   const auto all = ortho::svd<TestType>(a.cview()).values;
   const auto s = sparse_of<TestType>(a.cview());
   solvers::EigenOptions options{.nev = 3, .which = Which::SM};
   const auto r = solve<TestType>(is_sparse ? sparse(s) : dense(a), options);
-  check(r, {all[at(n - 1)], all[at(n - 2)], all[at(n - 3)]}, test::allowed::short_sum);
-  for (const double residual : r.triplets.residual_norms) CHECK(residual < test::allowed::long_sum);
+  check(r, {all[at(n - 1)], all[at(n - 2)], all[at(n - 3)]}, allowed::short_sum);
+  for (const double residual : r.triplets.residual_norms) CHECK(residual < allowed::long_sum);
   // The other half of the residual, and unit vectors.
   for (index_t j = 0; j < 3; ++j) {
     double off = 0, length = 0;
@@ -282,8 +271,8 @@ TEMPLATE_TEST_CASE("smallest singular vectors of a nearly singular matrix are un
       for (index_t i = 0; i < n; ++i) sum += conjugate(a(i, c)) * r.left(i, j);
       off += std::norm(sum), length += std::norm(r.left(c, j));
     }
-    CHECK(std::sqrt(off) < test::allowed::long_sum);
-    CHECK(std::abs(length - 1) < test::allowed::long_sum);
+    CHECK(std::sqrt(off) < allowed::long_sum);
+    CHECK(std::abs(length - 1) < allowed::long_sum);
   }
 }
 
@@ -291,9 +280,9 @@ TEST_CASE("the smallest singular values of matrices with random elements, to the
   // Their search went on past the dimension of the space, until its numbers overflowed.
   for (const auto& [m, n] : {std::pair<index_t, index_t>{422, 233}, {300, 200}}) {
     CAPTURE(m);
-    Matrix<double> a(m, n);
     const solvers::Random random(7);
-    for (index_t i = 0; i < m * n; ++i) a.data()[i] = random.normal(static_cast<std::uint64_t>(i));
+    const auto a = matrix_of<double>(
+        m, n, [&, n = n](index_t i, index_t j) { return random.normal(static_cast<std::uint64_t>(i * n + j)); });
     const auto exact = ortho::svd<double>(a.cview()).values;
     for (const bool search : {false, true})
       for (const index_t k : {3, 20}) {
@@ -306,7 +295,31 @@ TEST_CASE("the smallest singular values of matrices with random elements, to the
         CHECK((search || r.triplets.verified));
         for (index_t j = 0; j < k && r.triplets.verified; ++j)
           CHECK(std::abs(r.triplets.values[static_cast<std::size_t>(j)] - exact[static_cast<std::size_t>(n - 1 - j)]) <
-                test::allowed::many_steps);
+                allowed::many_steps);
       }
   }
+}
+
+TEMPLATE_TEST_CASE("many singular values of a dense matrix that is not tall", "", double, std::complex<double>) {
+  using T = TestType;
+  const index_t least = 140, k = GENERATE(index_t{140}, index_t{30});
+  const bool flat = GENERATE(true, false), wide = GENERATE(true, false);
+  CAPTURE(k, flat, wide);
+  std::vector<double> sigma;
+  for (index_t j = 0; j < least; ++j) {
+    const double share = static_cast<double>(j) / static_cast<double>(least);
+    sigma.push_back(flat ? 3 - 2 * share : std::pow(10, -9 * share));
+  }
+  const auto a = wide ? with_singular_values<T>(least, 170, sigma) : with_singular_values<T>(170, least, sigma);
+  const solvers::EigenOptions o{.nev = k};
+  Context one, three;
+  one.threads = 1, three.threads = 3;
+  const solvers::SvdProblem<T> problem{solvers::rectangular<T>(a.cview()), a.cview()};
+  const auto r = solvers::solve_svd<T>(one, problem, o), again = solvers::solve_svd<T>(three, problem, o);
+  CHECK(r.stage == SvdStage::whole);
+  CHECK(r.triplets.values == again.triplets.values);
+  CHECK(std::equal(r.left.data(), r.left.data() + r.left.rows() * r.left.cols(), again.left.data()));
+  sigma.resize(at(k));
+  check(r, sigma, allowed::many_steps);
+  for (const double residual : r.triplets.residual_norms) CHECK(residual <= allowed::many_steps);
 }

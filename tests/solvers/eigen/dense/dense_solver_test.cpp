@@ -20,10 +20,7 @@ template <class T>
 Matrix<wide_t<T>> random(index_t m, index_t n, std::uint64_t stream = 0) {
   Matrix<T> narrow(m, n);
   solvers::fill_random<T>(Context{}, 7, stream, narrow.view());
-  Matrix<wide_t<T>> a(m, n);
-  for (index_t i = 0; i < m; ++i)
-    for (index_t j = 0; j < n; ++j) a(i, j) = static_cast<wide_t<T>>(narrow(i, j));
-  return a;
+  return matrix_of<wide_t<T>>(m, n, [&](auto i, auto j) { return static_cast<wide_t<T>>(narrow(i, j)); });
 }
 
 template <class T>
@@ -40,14 +37,11 @@ Matrix<wide_t<T>> random_hermitian(index_t n) {
 /// max |A X - Y diag(values)|
 template <class T, class X, class Values>
 double worst_residual(const Matrix<T>& a, const Matrix<X>& x, const Matrix<X>& y, const Values& values) {
-  double worst = 0;
-  for (index_t i = 0; i < a.rows(); ++i)
-    for (index_t j = 0; j < x.cols(); ++j) {
-      X sum = -y(i, j) * values[at(j)];
-      for (index_t l = 0; l < a.cols(); ++l) sum += a(i, l) * x(l, j);
-      worst = std::max(worst, std::abs(sum));
-    }
-  return worst;
+  return largest_of(a.rows(), x.cols(), [&](index_t i, index_t j) {
+    X sum = -y(i, j) * values[at(j)];
+    for (index_t l = 0; l < a.cols(); ++l) sum += a(i, l) * x(l, j);
+    return std::abs(sum);
+  });
 }
 
 /// What a decomposition of numbers of norm about sqrt(n) may be off.

@@ -10,7 +10,7 @@
 
 using namespace ts;
 using namespace ts::test;
-using solvers::AnyMatrix, solvers::DenseTask, solvers::Which;
+using solvers::AnyMatrix, solvers::DenseTask;
 using Complex = std::complex<double>;
 
 namespace {
@@ -26,7 +26,7 @@ void compare(const AnyMatrix<T>& a, index_t n) {
   const Context ctx = device_context();
   const auto there = solvers::copy_to<T>(ctx.stream, a);
   for (const index_t k : {n, index_t{3}}) {
-    solvers::EigenOptions o{.nev = k, .which = Which::SA, .method = solvers::Method::dense};
+    const auto o = options_for(k, Which::SA, Method::dense);
     const auto r = solvers::solve_eigen<T>(ctx, {solvers::operator_of<T>(a, there)}, o),
                again = solvers::solve_eigen<T>(ctx, {solvers::operator_of<T>(a, there)}, o),
                here = solvers::solve_eigen<T>(Context{}, {solvers::operator_of<T>(a)}, o);
@@ -49,12 +49,7 @@ void compare(const AnyMatrix<T>& a, index_t n) {
 TEST_CASE("on a GPU all pairs and few pairs of a Hermitian matrix, dense and sparse", "[gpu]") {
   compare<double>(generators::laplacian({7, 6, 8}), 336);
   compare<Complex>(generators::flux_ring(320, 0.3), 320);
-  const auto sparse = generators::laplacian({20, 16});
-  auto dense = Matrix<double>::zeros(320, 320);
-  for (index_t i = 0; i < 320; ++i)
-    for (index_t e = sparse.pointers[at(i)]; e < sparse.pointers[at(i + 1)]; ++e)
-      dense(i, sparse.indices[at(e)]) = sparse.values[at(e)];
-  compare<double>(AnyMatrix<double>(std::move(dense)), 320);
+  compare<double>(AnyMatrix<double>(dense_of(generators::laplacian({20, 16}))), 320);
 }
 
 TEST_CASE("on a GPU the whole spectrum of a matrix that is not Hermitian", "[gpu]") {
@@ -100,12 +95,10 @@ TEMPLATE_TEST_CASE("on a GPU all singular values of a dense matrix", "[gpu]", do
 
 TEST_CASE("a whole matrix on the processor tells who decomposed it") {
   const auto a = generators::laplacian({14, 14});
-  solvers::EigenOptions o{.nev = 196, .method = solvers::Method::dense};
-  const auto r = solvers::solve_eigen<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o);
+  const auto r = solve(a, options_for(196, Which::LA, Method::dense));
   CHECK(r.verified);
   CHECK(r.decomposed_by == (lapack_name().empty() ? "Eigen" : lapack_name()));
-  o.nev = 3, o.method = solvers::Method::lanczos;
-  CHECK(solvers::solve_eigen<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o).decomposed_by.empty());
+  CHECK(solve(a, options_for(3, Which::LA, Method::lanczos)).decomposed_by.empty());
 }
 
 TEST_CASE("the loss of orthogonality of many columns is bounded alike in both places", "[gpu]") {

@@ -42,12 +42,10 @@ TEST_CASE("Schur forms are sorted without separating pairs", "[short]") {
 TEST_CASE("circulant matrices: pairs on a curve", "[long]") {
   const std::vector<double> c = {0.5, 1, 0, -0.3, 0.2};
   const auto a = generators::circulant(210, c);
-  const auto exact = generators::circulant_spectrum(210, c);
-  const solvers::Operator<double> op = solvers::CsrOperator<double>(a.view());
   for (const auto part : {GeneralWhich::SR, GeneralWhich::LI}) {
     CAPTURE(static_cast<int>(part));
-    const auto r = solvers::solve_general<double>(Context{}, {op}, searching(5, part, 1e-6));
-    check(r, exact, part, allowed::single);
+    const auto r = solve(a, searching(5, part, 1e-6));
+    check(r, generators::circulant_spectrum(210, c), part, allowed::single);
     for (std::size_t i = 0; i < r.values.size(); ++i)
       if (r.values[i].imag() > allowed::many_steps)
         CHECK(std::abs(r.values[i + 1] - std::conj(r.values[i])) < allowed::many_steps);
@@ -59,13 +57,11 @@ TEST_CASE("copies of pairs, also beyond the block", "[long]") {
   for (int i = 0; i < 200; ++i) pairs.emplace_back(0.01 * i, 0.5 + 0.001 * i);
   for (int i = 0; i < 6; ++i) pairs.emplace_back(4, 1);  // six copies of 4 +- i
   const auto a = rotations(pairs);
-  std::vector<Complex> exact;
-  for (const Complex z : pairs) exact.push_back(z), exact.push_back(std::conj(z));
   for (const std::uint64_t seed : {1u, 2u}) {
     auto o = searching(14, GeneralWhich::LR);
     o.common.seed = seed;
-    const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o);
-    check(r, exact, GeneralWhich::LR, allowed::run_of_norm_100);
+    const auto r = solve(a, o);
+    check(r, with_conjugates_of(pairs), GeneralWhich::LR, allowed::run_of_norm_100);
     CHECK(std::count_if(r.values.begin(), r.values.end(), [](Complex z) { return z.real() > 3.9; }) == 12);
   }
 }
@@ -80,21 +76,16 @@ TEST_CASE("a matrix of zeros near a target", "[short]") {
 
 TEST_CASE("smallest imaginary parts are inside of the spectrum: all or no proof", "[short]") {
   // A disc that is full of them, and one on its right that is found at once.
-  std::vector<Complex> pairs, exact;
+  std::vector<Complex> pairs;
   for (int i = 0; i < 320; ++i) pairs.push_back(std::polar(std::sqrt(i / 320.0), 2.4 * i));
   for (Complex& z : pairs) z = {z.real(), std::abs(z.imag())};
   pairs[100] = 0.1, pairs.emplace_back(5);
-  const auto large = rotations(pairs);
-  const auto hidden = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(large.view())},
-                                                     only_searching(1, GeneralWhich::SI, 1e-3));
+  const auto hidden = solve(rotations(pairs), only_searching(1, GeneralWhich::SI, 1e-3));
   CHECK(hidden.converged);
   CHECK_FALSE(hidden.verified);
   pairs.resize(101);
-  const auto small = rotations(pairs);
-  for (const Complex z : pairs) exact.push_back(z), exact.push_back(std::conj(z));
-  const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(small.view())},
-                                                options_for(6, GeneralWhich::SI));
-  check(r, exact, GeneralWhich::SI, allowed::run_of_norm_10);
+  const auto r = solve(rotations(pairs), options_for(6, GeneralWhich::SI));
+  check(r, with_conjugates_of(pairs), GeneralWhich::SI, allowed::run_of_norm_10);
   CHECK(r.verification == solvers::Verification::all_computed);
 }
 
@@ -104,19 +95,14 @@ TEST_CASE("complex matrices, matrices far from normal, and small ones", "[long]"
   for (auto& x : a.values) x *= Complex(0, 1);  // eigenvalues on the imaginary axis
   std::vector<Complex> exact;
   for (const double v : generators::flux_ring_spectrum(300, 0.3).all()) exact.emplace_back(0, v);
-  check(solvers::solve_general<Complex>(Context{}, {solvers::CsrOperator<Complex>(a.view())},
-                                        searching(4, GeneralWhich::LM)),
-        exact, GeneralWhich::LM, allowed::run_of_norm_100);
+  check(solve(a, searching(4, GeneralWhich::LM)), exact, GeneralWhich::LM, allowed::run_of_norm_100);
 
   const auto t = generators::toeplitz(18, 0.2, 1, 3);  // condition of the eigenvalues about 1e5
-  const auto r = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(t.view())},
-                                                options_for(3, GeneralWhich::LR, 1e-12));
+  const auto r = solve(t, options_for(3, GeneralWhich::LR, 1e-12));
   check(r, generators::toeplitz_spectrum(18, 0.2, 1, 3), GeneralWhich::LR, allowed::run_of_norm_100);
   CHECK(r.verification == solvers::Verification::all_computed);
   for (index_t n = 1; n <= 6; ++n) {
-    const auto c = generators::circulant(n, {1, 2, 4});
-    const auto s = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(c.view())},
-                                                  options_for(9, GeneralWhich::LM));
+    const auto s = solve(generators::circulant(n, {1, 2, 4}), options_for(9, GeneralWhich::LM));
     check(s, generators::circulant_spectrum(n, {1, 2, 4}), GeneralWhich::LM, allowed::tight_run);
     CHECK(static_cast<index_t>(s.values.size()) == n);
   }
@@ -124,8 +110,7 @@ TEST_CASE("complex matrices, matrices far from normal, and small ones", "[long]"
 
 TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are computed", "[short]") {
   auto a = generators::toeplitz(18, 0.2, 3, 3);  // condition of the eigenvalues about 1e5
-  const auto whole = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
-                                                    options_for(18, GeneralWhich::LR, 1e-9));
+  const auto whole = solve(a, options_for(18, GeneralWhich::LR, 1e-9));
   CHECK(whole.conditions[0] > 1e4);
   CHECK(whole.verified);
   for (; a.rows < 400; ++a.rows, ++a.cols) {  // others beside them, far away
@@ -133,8 +118,7 @@ TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are comput
     a.values.push_back(-0.01 * static_cast<double>(a.rows % 100));
     a.pointers.push_back(static_cast<index_t>(a.values.size()));
   }
-  const auto searched = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
-                                                       only_searching(18, GeneralWhich::LR, 1e-9));
+  const auto searched = solve(a, only_searching(18, GeneralWhich::LR, 1e-9));
   INFO(searched.reason);
   CHECK(searched.converged);
   CHECK_FALSE(searched.verified);
@@ -142,19 +126,19 @@ TEST_CASE("ill-conditioned eigenvalues are vouched for only where all are comput
 
 TEST_CASE("a search with the adjoint matrix gives the conditions, and proves nothing", "[short]") {
   const auto a = generators::toeplitz(120, 0.98, 1, 1);
-  const auto r = solve_with(a, transposed(a.view()), GeneralWhich::LR);
+  const auto options = only_searching(6, GeneralWhich::LR);
+  const auto r = solve_with(a, transposed(a.view()), options);
   CHECK(r.converged);
   CHECK_FALSE(r.verified);
   CHECK(r.stop == solvers::StopReason::not_verified);
   CHECK(mentions(r.reason, "no search can tell"));
   CHECK(r.conditions[0] == Approx(1.1015).epsilon(allowed::three_digits));  // of x_i = 0.98^(i/2) sin(pi i / 121)
-  const auto other = solve_with(a, generators::toeplitz(120, 0.9, 1, 1.3), GeneralWhich::LR);
+  const auto other = solve_with(a, generators::toeplitz(120, 0.9, 1, 1.3), options);
   CHECK(other.converged);
   CHECK_FALSE(other.verified);
   INFO(other.reason);
   CHECK(mentions(other.reason, "finds other eigenvalues"));
-  const auto whole = solvers::solve_general<double>(Context{}, {solvers::CsrOperator<double>(a.view())},
-                                                    searching(6, GeneralWhich::LR));
+  const auto whole = solve(a, searching(6, GeneralWhich::LR));
   check(whole, generators::toeplitz_spectrum(120, 0.98, 1, 1), GeneralWhich::LR, allowed::tight_run);
   CHECK(whole.verification == solvers::Verification::all_computed);
   CHECK(whole.conditions[0] == Approx(1.1015).epsilon(allowed::three_digits));
@@ -162,7 +146,7 @@ TEST_CASE("a search with the adjoint matrix gives the conditions, and proves not
 
 TEST_CASE("far from normal, values beyond the spectrum have small residuals and are not vouched for", "[long]") {
   const auto a = generators::toeplitz(260, 0.8, 1, 1.2);
-  const auto r = solve_with(a, transposed(a.view()), GeneralWhich::LR);
+  const auto r = solve_with(a, transposed(a.view()), only_searching(6, GeneralWhich::LR));
   INFO(r.reason);
   CHECK(r.converged);
   CHECK(r.values[0].real() > 1.001 * generators::toeplitz_spectrum(260, 0.8, 1, 1.2)[0].real());

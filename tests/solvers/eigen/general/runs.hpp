@@ -1,12 +1,10 @@
 // Runs of the general solver for tests.
 #pragma once
 
-#include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/solvers/eigen/general/krylov_schur.hpp"
 #include "tallskinny/solvers/eigen/small/schur.hpp"
-#include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
-#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
 
 namespace ts::test {
 
@@ -39,44 +37,62 @@ inline solvers::GeneralOptions only_searching(index_t nev, GeneralWhich part, do
   return o;
 }
 
-/// Every value has its own partner in `exact`, and nothing in `exact` that is not matched comes before the
-/// last.
-inline void check(const solvers::GeneralResult& r, std::vector<Complex> exact, GeneralWhich part, double tolerance) {
-  INFO(r.reason);
-  CHECK(r.converged);
-  CHECK(r.verified);
-  double last = -1e300;
-  for (const Complex v : r.values) {
-    last = std::max(last, key(part, v));
+/// Takes the value of `exact` that is nearest to each that was found out of it, within the tolerance.
+inline void check_each_has_its_own(const std::vector<Complex>& found, std::vector<Complex>& exact, double tolerance) {
+  for (const Complex v : found) {
     const auto nearest = std::min_element(exact.begin(), exact.end(),
                                           [v](Complex a, Complex b) { return std::abs(a - v) < std::abs(b - v); });
     REQUIRE(nearest != exact.end());
     CHECK(std::abs(*nearest - v) <= tolerance);
     exact.erase(nearest);
   }
+}
+
+/// Both lists hold the same values, in any order.
+inline void check_same_values(const std::vector<Complex>& found, std::vector<Complex> exact, double tolerance) {
+  REQUIRE(found.size() == exact.size());
+  check_each_has_its_own(found, exact, tolerance);
+}
+
+/// Every value has its own partner in `exact`, and nothing in `exact` that is not matched comes before the
+/// last.
+inline void check(const solvers::GeneralResult& r, std::vector<Complex> exact, GeneralWhich part, double tolerance) {
+  INFO(r.reason);
+  CHECK(r.converged);
+  CHECK(r.verified);
+  check_each_has_its_own(r.values, exact, tolerance);
+  double last = -1e300;
+  for (const Complex v : r.values) last = std::max(last, key(part, v));
   for (const Complex v : exact) CHECK(key(part, v) >= last - tolerance);
 }
 
 /// A block diagonal matrix with eigenvalues a_i +- i b_i, mixed by an orthogonal similarity of neighbours.
 inline CsrMatrix<double> rotations(const std::vector<Complex>& pairs) {
-  CsrMatrix<double> m;
-  m.rows = m.cols = 2 * static_cast<index_t>(pairs.size());
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const auto c = static_cast<std::int32_t>(2 * i);
-    m.indices.insert(m.indices.end(), {c, c + 1, c, c + 1});
-    m.values.insert(m.values.end(), {pairs[i].real(), 2 * pairs[i].imag(), -0.5 * pairs[i].imag(), pairs[i].real()});
-    m.pointers.insert(m.pointers.end(), {static_cast<index_t>(4 * i + 2), static_cast<index_t>(4 * i + 4)});
-  }
-  return m;
+  const auto n = 2 * static_cast<index_t>(pairs.size());
+  return csr_by_rows<double>(n, n, [&](index_t i, auto add) {
+    const Complex z = pairs[static_cast<std::size_t>(i / 2)];
+    add(i / 2 * 2, i % 2 == 0 ? z.real() : -0.5 * z.imag());
+    add(i / 2 * 2 + 1, i % 2 == 0 ? 2 * z.imag() : z.real());
+  });
+}
+inline std::vector<Complex> with_conjugates_of(const std::vector<Complex>& pairs) {
+  std::vector<Complex> all;
+  for (const Complex z : pairs) all.push_back(z), all.push_back(std::conj(z));
+  return all;
 }
 
+/// By products with the matrix alone, or with its adjoint, too.
+template <class T>
+solvers::GeneralResult solve(const CsrMatrix<T>& a, const solvers::GeneralOptions& options) {
+  return solvers::solve_general<T>(Context{}, {solvers::CsrOperator<T>(a.view())}, options);
+}
 inline solvers::GeneralResult solve_with(const CsrMatrix<double>& a, const CsrMatrix<double>& adjoint,
-                                         GeneralWhich part) {
+                                         const solvers::GeneralOptions& options) {
   solvers::GeneralProblem<double> problem{solvers::CsrOperator<double>(a.view())};
   problem.adjoint = [&adjoint] {
     return solvers::GeneralProblem<double>{solvers::CsrOperator<double>(adjoint.view())};
   };
-  return solvers::solve_general<double>(Context{}, problem, only_searching(6, part));
+  return solvers::solve_general<double>(Context{}, problem, options);
 }
 
 /// The values nearest to the target, of a real matrix or its conjugate, in units: distances and how many.
@@ -95,17 +111,6 @@ template <class T>
 solvers::GeneralProblem<T> near(const CsrMatrix<T>& a, T target) {
   const solvers::GeneralInverse<T> inverse(a.view(), target);
   return {solvers::CsrOperator<T>(a.view()), target, solvers::Operator<T>(inverse), inverse.sigma()};
-}
-
-/// Both lists hold the same values, in any order.
-inline void check_same_values(std::vector<Complex> found, std::vector<Complex> exact, double tolerance) {
-  REQUIRE(found.size() == exact.size());
-  for (const Complex v : found) {
-    const auto nearest = std::min_element(exact.begin(), exact.end(),
-                                          [v](Complex a, Complex b) { return std::abs(a - v) < std::abs(b - v); });
-    CHECK(std::abs(*nearest - v) <= tolerance);
-    exact.erase(nearest);
-  }
 }
 
 }  // namespace ts::test

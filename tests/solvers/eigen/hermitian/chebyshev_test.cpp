@@ -1,13 +1,9 @@
 #include "tallskinny/solvers/eigen/hermitian/chebyshev.hpp"
 
-#include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
-using solvers::Method;
-using solvers::SpectralTransform;
-using solvers::Which;
+using namespace ts::test;
 
 namespace {
 
@@ -18,9 +14,8 @@ struct Bare {
   void apply(const Context& ctx, HostView<const double> x, HostView<double> y) const { a.apply(ctx, x, y); }
 };
 
-solvers::EigenOptions plain_options(index_t nev, Which which, Method method) {
-  return solvers::EigenOptions{.nev = nev, .which = which, .method = method};
-}
+/// Chebyshev's polynomial of degree 7, within [-1, 1] and beyond.
+double polynomial_7(double s) { return std::abs(s) <= 1 ? std::cos(7 * std::acos(s)) : std::cosh(7 * std::acosh(s)); }
 
 }  // namespace
 
@@ -34,9 +29,8 @@ TEST_CASE("the recurrence gives Chebyshev's polynomials, and their inverse the e
     for (index_t i = 0; i < 50; ++i) x(i, 0) = std::sin(static_cast<double>((i + 1) * (j + 1)) * std::acos(-1.0) / 51);
     filter.apply(Context{}, x.cview(), y.view());
     const double s = (lambda[static_cast<std::size_t>(j)] - t.centre) / t.half_width;
-    const double nu = std::abs(s) <= 1 ? std::cos(7 * std::acos(s)) : std::cosh(7 * std::acosh(s));
-    for (index_t i = 0; i < 50; ++i)
-      CHECK(std::abs(y(i, 0) - nu * x(i, 0)) < test::allowed::many_steps * std::max(1.0, nu));
+    const double nu = polynomial_7(s);
+    for (index_t i = 0; i < 50; ++i) CHECK(std::abs(y(i, 0) - nu * x(i, 0)) < allowed::many_steps * std::max(1.0, nu));
     if (s > 1) CHECK(t.eigenvalue(nu) == Approx(lambda[static_cast<std::size_t>(j)]));
   }
   CHECK(t.eigenvalue(0.3) == Approx(0.5));  // damped values are not told apart
@@ -66,8 +60,7 @@ TEST_CASE("residuals carried over from the polynomial bound those of the matrix"
   const double bound = t.residual_of_a(nu, 1e-6, largest);
   // One error component at a time: e_j = r / (nu - nu_j), purified, weighs |lambda_j - lambda|.
   for (double lambda = t.eigenvalue(largest); lambda < 12; lambda += 0.01) {
-    const double s = (lambda - t.centre) / t.half_width;
-    const double nu_j = std::abs(s) <= 1 ? std::cos(7 * std::acos(s)) : std::cosh(7 * std::acosh(s));
+    const double nu_j = polynomial_7((lambda - t.centre) / t.half_width);
     if (std::abs(nu_j - nu) < 1e-3) continue;
     const double error = 1e-6 / std::abs(nu - nu_j) * std::abs(nu_j) / nu;
     CHECK(std::abs(lambda - t.eigenvalue(nu)) * error <= bound);
@@ -87,40 +80,25 @@ TEST_CASE("a filter is taken where it pays") {
 TEST_CASE("the filtered iteration finds what the plain one finds") {
   for (const auto which : {Which::SA, Which::LA}) {
     const auto a = generators::laplacian({16, 16, 16});
-    const auto spectrum = generators::laplacian_spectrum({16, 16, 16});
-    const auto exact = which == Which::SA ? spectrum.smallest(14) : spectrum.largest(14);
     const bool told = GENERATE(true, false);
-    solvers::Operator<double> op = solvers::CsrOperator<double>(a.view());
-    if (!told) op = Bare{op};
-    const solvers::EigenProblem<double> problem{op};
-    const auto r = solvers::solve_eigen<double>(Context{}, problem, plain_options(14, which, Method::chebyshev));
-    CAPTURE(told, static_cast<int>(which), r.reason);
+    auto problem = problem_of(a);
+    if (!told) problem.a = Bare{problem.a};
+    const auto r = solve(problem, options_for(14, which, Method::chebyshev));
+    CAPTURE(told, static_cast<int>(which));
     CHECK(r.filter_degree >= 5);
-    CHECK(r.verified);
     CHECK(r.operator_applications >= r.filter_degree * 8);
-    auto values = r.values;
-    std::sort(values.begin(), values.end());
-    auto sorted = exact;
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t i = 0; i < values.size(); ++i)
-      CHECK(std::abs(values[i] - sorted[i]) < test::allowed::run_of_norm_10);
-    for (const double residual : r.residual_norms) CHECK(residual <= test::allowed::default_run * 12);
+    check(r, wanted(generators::laplacian_spectrum({16, 16, 16}), which, 14), allowed::run_of_norm_10);
+    for (const double residual : r.residual_norms) CHECK(residual <= allowed::default_run * 12);
   }
-  const auto ring = generators::flux_ring(900, 0.3);
-  const solvers::EigenProblem<std::complex<double>> problem{solvers::CsrOperator<std::complex<double>>(ring.view())};
-  const auto r =
-      solvers::solve_eigen<std::complex<double>>(Context{}, problem, plain_options(6, Which::SA, Method::chebyshev));
-  CHECK(r.verified);
+  const auto r = solve(generators::flux_ring(900, 0.3), options_for(6, Which::SA, Method::chebyshev));
   CHECK(r.filter_degree > 0);
-  const auto exact = generators::flux_ring_spectrum(900, 0.3).smallest(6);
-  for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(r.values[i] - exact[i]) < test::allowed::run_of_norm_10);
+  check(r, generators::flux_ring_spectrum(900, 0.3).smallest(6), allowed::run_of_norm_10);
 }
 
 TEST_CASE("ends that no filter serves go without") {
   const auto a = generators::laplacian({12, 12, 12});
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
   for (const auto which : {Which::LM, Which::BE}) {
-    const auto r = solvers::solve_eigen<double>(Context{}, problem, plain_options(4, which, Method::chebyshev));
+    const auto r = solve(a, options_for(4, which, Method::chebyshev));
     CHECK(r.verified);
     CHECK(r.filter_degree == 0);
   }
@@ -136,13 +114,8 @@ TEST_CASE("what an operator knows of its spectrum") {
 }
 
 TEST_CASE("an end with a condition of 1e10 takes longer polynomials, each chosen by a basis of the one before") {
-  const auto a = generators::sakurai(500);
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
-  const auto r = solvers::solve_eigen<double>(Context{}, problem, plain_options(5, Which::SA, Method::chebyshev));
-  INFO(r.reason);
-  CHECK(r.verified);
+  const auto r = solve(generators::sakurai(500), options_for(5, Which::SA, Method::chebyshev));
+  check(r, generators::sakurai_spectrum(500).smallest(5), allowed::default_run * 16);
   CHECK(r.filter_degree > 63);
   CHECK(r.iterations < 2000);
-  const auto exact = generators::sakurai_spectrum(500).smallest(5);
-  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(r.values[i] - exact[i]) < test::allowed::default_run * 16);
 }

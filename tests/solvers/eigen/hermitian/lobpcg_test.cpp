@@ -3,124 +3,76 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
-using solvers::Method;
-using solvers::Which;
+using namespace ts::test;
 
 namespace {
 
-template <class T>
-solvers::EigenResult<T> solve(const solvers::EigenProblem<T>& problem, index_t nev, Which which, double tol,
-                              Method method = Method::lobpcg) {
-  solvers::EigenOptions o{
+EigenOptions norm_options(index_t nev, Which which, double tol, Method method = Method::lobpcg) {
+  return EigenOptions{
       .nev = nev, .which = which, .tol = tol, .convergence = solvers::Convergence::norm, .method = method};
-  return solvers::solve_eigen<T>(Context{}, problem, o);
-}
-
-template <class T>
-void check(const solvers::EigenResult<T>& r, std::vector<double> exact, double tolerance) {
-  INFO(r.reason);
-  CHECK(r.converged);
-  CHECK(r.verified);
-  CHECK(r.orthogonality_loss < test::allowed::many_steps);
-  auto values = r.values;
-  std::sort(values.begin(), values.end());
-  std::sort(exact.begin(), exact.end());
-  REQUIRE(values.size() == exact.size());
-  for (std::size_t i = 0; i < exact.size(); ++i) CHECK(std::abs(values[i] - exact[i]) <= tolerance);
 }
 
 }  // namespace
 
-TEST_CASE("LOBPCG at both ends, with copies, real and complex") {
+TEST_CASE("LOBPCG and block Davidson at both ends, with more copies than columns, real and complex") {
   const auto cube = generators::laplacian({10, 10, 10});
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(cube.view())};
-  check(solve(problem, 7, Which::SA, 1e-8), generators::laplacian_spectrum({10, 10, 10}).smallest(7),
-        test::allowed::default_run);
-  check(solve(problem, 4, Which::LA, 1e-8), generators::laplacian_spectrum({10, 10, 10}).largest(4),
-        test::allowed::default_run);
-  const auto flux = generators::flux_ring(300, 0.3);
-  check(solve(solvers::EigenProblem<std::complex<double>>{solvers::CsrOperator<std::complex<double>>(flux.view())}, 5,
-              Which::SA, 1e-6),
-        generators::flux_ring_spectrum(300, 0.3).smallest(5), test::allowed::default_run);
-}
-
-TEST_CASE("LOBPCG finds more copies than its block has columns") {
-  const auto a = generators::laplacian_copies(32, 30);
-  check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(a.view())}, 16, Which::SA, 1e-7),
-        generators::laplacian_copies_spectrum(32, 30).smallest(16), test::allowed::default_run);
-  const auto one = generators::identity(400);
-  check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(one.view())}, 3, Which::SA, 1e-8), {1, 1, 1},
-        test::allowed::many_steps);
+  const auto spectrum = generators::laplacian_spectrum({10, 10, 10});
+  std::vector<index_t> products;
+  for (const auto method : {Method::lobpcg, Method::davidson}) {
+    const auto low = solve(cube, norm_options(7, Which::SA, 1e-8, method));
+    products.push_back(low.operator_applications);
+    check(low, spectrum.smallest(7), allowed::default_run);
+    check(solve(cube, norm_options(4, Which::LA, 1e-8, method)), spectrum.largest(4), allowed::default_run);
+    check(solve(generators::flux_ring(300, 0.3), norm_options(5, Which::SA, 1e-6, method)),
+          generators::flux_ring_spectrum(300, 0.3).smallest(5), allowed::default_run);
+    check(solve(generators::laplacian_copies(32, 30), norm_options(16, Which::SA, 1e-7, method)),
+          generators::laplacian_copies_spectrum(32, 30).smallest(16), allowed::default_run);
+    check(solve(generators::identity(400), norm_options(3, Which::SA, 1e-8, method)), {1, 1, 1}, allowed::many_steps);
+  }
+  CHECK(products[1] < products[0]);  // a basis that grows finds more from the same products
 }
 
 TEST_CASE("preconditioners: an inverse, and Jacobi on a badly scaled matrix") {
   const auto a = generators::sakurai(400);  // condition 1e9
-  solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  auto problem = problem_of(a);
   problem.preconditioner = solvers::ShiftInvert<double>(a.view(), 0);
-  auto r = solve(problem, 4, Which::SA, 1e-12);
-  check(r, generators::sakurai_spectrum(400).smallest(4), test::allowed::tight_run);
+  auto r = solve(problem, norm_options(4, Which::SA, 1e-12));
+  check(r, generators::sakurai_spectrum(400).smallest(4), allowed::tight_run);
   CHECK(r.operator_applications < 600);
 
   // D + Laplacian with D from 1 to 1e4.
   auto b = generators::laplacian({900});
   std::vector<double> diagonal;
-  for (index_t i = 0; i < 900; ++i)
-    for (index_t k = b.pointers[static_cast<std::size_t>(i)]; k < b.pointers[static_cast<std::size_t>(i) + 1]; ++k)
-      if (b.indices[static_cast<std::size_t>(k)] == i)
-        diagonal.push_back(b.values[static_cast<std::size_t>(k)] += std::pow(10.0, 4.0 * static_cast<double>(i) / 899));
-  const solvers::EigenProblem<double> plain{solvers::CsrOperator<double>(b.view())};
-  auto scaled = plain;
+  change_entries(b, [&](index_t i, index_t j, double& x) {
+    if (i == j) diagonal.push_back(x += std::pow(10.0, 4.0 * static_cast<double>(i) / 899));
+  });
+  auto scaled = problem_of(b);
   scaled.preconditioner = solvers::jacobi<double>(Context{}, diagonal);
-  solvers::EigenOptions dense;
-  dense.nev = 5, dense.which = Which::SA, dense.method = Method::dense;
-  const auto exact = solvers::solve_eigen<double>(Context{}, plain, dense).values;
-  const auto with = solve(scaled, 5, Which::SA, 1e-9), without = solve(plain, 5, Which::SA, 1e-9);
-  check(with, exact, test::allowed::default_run);
-  check(without, exact, test::allowed::default_run);
+  const auto exact = solve(b, options_for(5, Which::SA, Method::dense)).values;
+  const auto options = norm_options(5, Which::SA, 1e-9);
+  const auto with = solve(scaled, options), without = solve(b, options);
+  check(with, exact, allowed::default_run);
+  check(without, exact, allowed::default_run);
   CHECK(2 * with.operator_applications < without.operator_applications);
-}
-
-TEST_CASE("block Davidson at both ends, with copies, real and complex") {
-  const auto cube = generators::laplacian({10, 10, 10});
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(cube.view())};
-  const auto spectrum = generators::laplacian_spectrum({10, 10, 10});
-  const auto low = solve(problem, 7, Which::SA, 1e-8, Method::davidson);
-  check(low, spectrum.smallest(7), test::allowed::default_run);
-  check(solve(problem, 4, Which::LA, 1e-8, Method::davidson), spectrum.largest(4), test::allowed::default_run);
-  // A basis that grows finds more from the same products.
-  CHECK(low.operator_applications < solve(problem, 7, Which::SA, 1e-8).operator_applications);
-  const auto flux = generators::flux_ring(300, 0.3);
-  check(solve(solvers::EigenProblem<std::complex<double>>{solvers::CsrOperator<std::complex<double>>(flux.view())}, 5,
-              Which::SA, 1e-6, Method::davidson),
-        generators::flux_ring_spectrum(300, 0.3).smallest(5), test::allowed::default_run);
-  const auto copies = generators::laplacian_copies(32, 30);
-  check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(copies.view())}, 16, Which::SA, 1e-7,
-              Method::davidson),
-        generators::laplacian_copies_spectrum(32, 30).smallest(16), test::allowed::default_run);
-  const auto one = generators::identity(400);
-  check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(one.view())}, 3, Which::SA, 1e-8,
-              Method::davidson),
-        {1, 1, 1}, test::allowed::many_steps);
 }
 
 TEST_CASE("incomplete Cholesky and Chebyshev bring a Laplacian's low end sooner") {
   const auto a = generators::laplacian({40, 40});
   const auto exact = generators::laplacian_spectrum({40, 40}).smallest(4);
-  const solvers::EigenProblem<double> plain{solvers::CsrOperator<double>(a.view())};
   for (const auto method : {Method::lobpcg, Method::davidson}) {
-    const auto without = solve(plain, 4, Which::SA, 1e-8, method);
-    check(without, exact, test::allowed::default_run);
-    auto with = plain;
+    const auto options = norm_options(4, Which::SA, 1e-8, method);
+    const auto without = solve(a, options);
+    check(without, exact, allowed::default_run);
+    auto with = problem_of(a);
     with.preconditioner = solvers::IncompleteCholesky<double>(a.view(), {});
-    const auto factored = solve(with, 4, Which::SA, 1e-8, method);
-    check(factored, exact, test::allowed::default_run);
+    const auto factored = solve(with, options);
+    check(factored, exact, allowed::default_run);
     CHECK(3 * factored.operator_applications < 2 * without.operator_applications);
-    with.preconditioner = solvers::ChebyshevInverse<double>(Context{}, plain.a, Which::SA);
-    const auto filtered = solve(with, 4, Which::SA, 1e-8, method);
-    check(filtered, exact, test::allowed::default_run);
+    with.preconditioner = solvers::ChebyshevInverse<double>(Context{}, with.a, Which::SA);
+    const auto filtered = solve(with, options);
+    check(filtered, exact, allowed::default_run);
     CHECK(2 * filtered.iterations < without.iterations);
   }
 }
@@ -143,7 +95,7 @@ TEST_CASE("preconditioners are Hermitian and positive at both ends of an indefin
       double skew = 0;
       for (index_t i = 0; i < 60; ++i)
         for (index_t j = 0; j < 60; ++j) skew = std::max(skew, std::abs(m(i, j) - std::conj(m(j, i))));
-      CHECK(skew < test::allowed::many_steps);
+      CHECK(skew < allowed::many_steps);
       CHECK(ortho::hermitian_eigen<C>(m.cview()).values.front() > 0);
     }
   }
@@ -153,13 +105,9 @@ TEST_CASE("preconditioners are Hermitian and positive at both ends of an indefin
 
 TEST_CASE("LOBPCG: misuse, stops and small matrices") {
   const auto a = generators::laplacian({400});
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
-  CHECK_THROWS_AS(solve(problem, 3, Which::LM, 1e-8), Error);
-  check(solve(solvers::EigenProblem<double>{solvers::CsrOperator<double>(generators::identity(4).view())}, 9, Which::SA,
-              1e-8),
-        {1, 1, 1, 1}, test::allowed::short_sum);
-  solvers::EigenOptions o{.nev = 4, .which = Which::SA, .method = Method::lobpcg, .max_iterations = 5};
-  const auto r = solvers::solve_eigen<double>(Context{}, problem, o);
+  CHECK_THROWS_AS(solve(a, norm_options(3, Which::LM, 1e-8)), Error);
+  check(solve(generators::identity(4), norm_options(9, Which::SA, 1e-8)), {1, 1, 1, 1}, allowed::short_sum);
+  const auto r = solve(a, {.nev = 4, .which = Which::SA, .method = Method::lobpcg, .max_iterations = 5});
   CHECK(r.stop == solvers::StopReason::max_iterations);
   CHECK_FALSE(r.verified);
   CHECK(r.values.size() == 4);
@@ -167,14 +115,9 @@ TEST_CASE("LOBPCG: misuse, stops and small matrices") {
 
 TEST_CASE("block Davidson with one column, where copies make it lose directions") {
   for (const index_t copies : {1, 3}) {
-    const auto a = generators::laplacian_copies(copies, 40);
-    const auto exact = generators::laplacian_copies_spectrum(copies, 40).smallest(6);
-    solvers::EigenOptions o{.nev = 6, .which = Which::SA, .method = Method::davidson, .block_size = 1};
-    const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
-    const auto r = solvers::solve_eigen<double>(Context{}, problem, o);
-    INFO(r.reason);
-    CHECK(r.verified);
-    REQUIRE(r.values.size() == 6);
-    for (std::size_t i = 0; i < 6; ++i) CHECK(std::abs(r.values[i] - exact[i]) < test::allowed::default_run);
+    auto options = options_for(6, Which::SA, Method::davidson);
+    options.block_size = 1;
+    check(solve(generators::laplacian_copies(copies, 40), options),
+          generators::laplacian_copies_spectrum(copies, 40).smallest(6), allowed::default_run);
   }
 }

@@ -1,37 +1,28 @@
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 
-#include "tallskinny/tests/solvers/eigen/hermitian/runs.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
 
 using namespace ts;
-using solvers::Method;
+using namespace ts::test;
 using solvers::Precision;
-using solvers::Which;
 
 namespace {
 
-template <class T>
-CsrMatrix<narrow_t<T>> narrowed(const CsrMatrix<T>& a) {
-  CsrMatrix<narrow_t<T>> narrow{a.rows, a.cols, a.pointers, a.indices, {}};
-  for (const T& x : a.values) narrow.values.push_back(static_cast<narrow_t<T>>(x));
-  return narrow;
-}
-
-solvers::EigenOptions options_for(index_t nev, Which which, Precision precision, double tol) {
-  return solvers::EigenOptions{
-      .nev = nev, .which = which, .tol = tol, .method = Method::lanczos, .precision = precision};
+EigenOptions options_for(index_t nev, Which which, Precision precision, double tol) {
+  return EigenOptions{.nev = nev, .which = which, .tol = tol, .method = Method::lanczos, .precision = precision};
 }
 
 template <class T>
-solvers::EigenResult<T> solve(const CsrMatrix<T>& a, const solvers::EigenOptions& options) {
-  const auto narrow = narrowed(a);
-  solvers::EigenProblem<T> problem{solvers::CsrOperator<T>(a.view())};
+EigenResult<T> solve_narrow(const CsrMatrix<T>& a, const EigenOptions& options) {
+  const auto narrow = narrow_of(a);
+  auto problem = problem_of(a);
   problem.narrow = solvers::CsrOperator<narrow_t<T>>(narrow.view());
-  return solvers::solve_eigen<T>(Context{}, problem, options);
+  return solve(problem, options);
 }
 
 /// The largest error of an eigenvalue in units of its error bound; infinite for another number of values.
 template <class T>
-double worst_error(const solvers::EigenResult<T>& r, const std::vector<double>& exact) {
+double worst_error(const EigenResult<T>& r, const std::vector<double>& exact) {
   if (r.values.size() != exact.size()) return INFINITY;
   std::vector<std::size_t> order(exact.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -42,25 +33,23 @@ double worst_error(const solvers::EigenResult<T>& r, const std::vector<double>& 
   return worst;
 }
 
-bool names(const std::string& text, const char* word) { return test::mentions(text, word); }
-
 }  // namespace
 
 TEST_CASE("mixed precision is right and verified on degenerate problems, to tolerances of float64", "[long]") {
   double tol = 1e-8;
-  for (const auto& p : test::degenerate_problems()) {
-    if (p.inverse) continue;
+  for (const auto& p : degenerate_problems()) {
+    if (p.target) continue;
     tol = tol == 1e-8 ? 1e-11 : 1e-8;
     CAPTURE(p.name, tol);
     std::visit(
         [&](const auto& a) {
-          const auto r = solve(a, options_for(p.nev, p.which, Precision::mixed, tol));
+          const auto r = solve_narrow(a, options_for(p.nev, p.which, Precision::mixed, tol));
           CAPTURE(r.reason, r.narrow_applications, r.operator_applications);
           CHECK(r.verified);
           CHECK(r.narrow_applications > 0);
-          CHECK(worst_error(r, p.exact) <= 1);
+          CHECK(worst_error(r, p.exact()) <= 1);
           for (const double residual : r.residual_norms) CHECK(residual <= tol * r.norm);
-          CHECK(r.orthogonality_loss < test::allowed::long_sum);
+          CHECK(r.orthogonality_loss < allowed::long_sum);
         },
         p.matrix);
   }
@@ -74,25 +63,25 @@ TEST_CASE("the last block step allowed ends the search, also where a few more wo
       CAPTURE(steps);
       auto options = options_for(10, Which::LA, precision, precision == Precision::mixed ? 1e-8 : 1e-5);
       options.max_iterations = steps;
-      const auto r = solve(a, options);
+      const auto r = solve_narrow(a, options);
       CHECK(r.iterations <= steps + 8);
       CHECK(r.history.size() < 2000);
     }
 }
 
 TEST_CASE("float32 is right to its error bounds, and in doubt where the gap is too narrow for it", "[long]") {
-  for (const auto& p : test::degenerate_problems()) {
-    if (p.inverse) continue;
+  for (const auto& p : degenerate_problems()) {
+    if (p.target) continue;
     CAPTURE(p.name);
     std::visit(
         [&](const auto& a) {
-          const auto r = solve(a, options_for(p.nev, p.which, Precision::float32, 1e-5));
+          const auto r = solve_narrow(a, options_for(p.nev, p.which, Precision::float32, 1e-5));
           CAPTURE(r.reason, r.narrow_applications, r.operator_applications, r.gap, r.norm);
           CHECK(r.converged);
           CHECK(r.narrow_applications > 0);
-          if (r.gap > test::allowed::four_digits * r.norm) CHECK(r.verified);
-          if (r.verified) CHECK(worst_error(r, p.exact) <= 1);
-          for (const double residual : r.residual_norms) CHECK(residual <= test::allowed::single * r.norm);
+          if (r.gap > allowed::four_digits * r.norm) CHECK(r.verified);
+          if (r.verified) CHECK(worst_error(r, p.exact()) <= 1);
+          for (const double residual : r.residual_norms) CHECK(residual <= allowed::single * r.norm);
         },
         p.matrix);
   }
@@ -103,35 +92,28 @@ TEST_CASE("what float32 cannot tell apart is left to float64", "[short]") {
   std::vector<double> values(3000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 2000) / 4000;
   values[1234] = 1 + 1e-9, values[77] = 1;
-  const auto a = test::diagonal(values);
-  const auto mixed = solve(a, options_for(1, Which::LA, Precision::mixed, 1e-12));
-  CHECK(mixed.verified);
-  REQUIRE(mixed.values.size() == 1);
-  CHECK(std::abs(mixed.values[0] - values[1234]) < test::allowed::long_sum);
-  const auto single = solve(a, options_for(1, Which::LA, Precision::float32, 1e-5));
+  const auto a = diagonal(values);
+  check(solve_narrow(a, options_for(1, Which::LA, Precision::mixed, 1e-12)), {values[1234]}, allowed::long_sum);
+  const auto single = solve_narrow(a, options_for(1, Which::LA, Precision::float32, 1e-5));
   CHECK(single.converged);
   CHECK_FALSE(single.verified);
   CHECK(single.stop == solvers::StopReason::not_verified);
-  CHECK(names(single.reason, "`precision` mixed"));
-  const auto both = solve(a, options_for(2, Which::LA, Precision::float32, 1e-5));
-  CHECK(both.verified);
+  CHECK(mentions(single.reason, "`precision` mixed"));
+  CHECK(solve_narrow(a, options_for(2, Which::LA, Precision::float32, 1e-5)).verified);
 }
 
 TEST_CASE("an operator in float32 that is another one is no evidence", "[short]") {
   std::vector<double> values(2000);
   std::iota(values.begin(), values.end(), 1.0);
-  const auto a = test::diagonal(values);
-  auto other = narrowed(a);
+  const auto a = diagonal(values);
+  auto other = narrow_of(a);
   other.values[1999] = 0;  // hides the largest
-  solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
+  auto problem = problem_of(a);
   problem.narrow = solvers::CsrOperator<float>(other.view());
-  const auto mixed =
-      solvers::solve_eigen<double>(Context{}, problem, options_for(4, Which::LA, Precision::mixed, 1e-9));
+  const auto mixed = solve(problem, options_for(4, Which::LA, Precision::mixed, 1e-9));
   CHECK(mixed.verified);
   CHECK(worst_error(mixed, {1997, 1998, 1999, 2000}) <= 1);
-  const auto single =
-      solvers::solve_eigen<double>(Context{}, problem, options_for(4, Which::LA, Precision::float32, 1e-5));
-  CHECK_FALSE(single.verified);
+  CHECK_FALSE(solve(problem, options_for(4, Which::LA, Precision::float32, 1e-5)).verified);
 }
 
 TEST_CASE("evidence holds while rounding is small beside the gap", "[short]") {
@@ -150,25 +132,17 @@ TEST_CASE("tiny matrices in less precision, every end", "[short]") {
     for (index_t nev = 1; nev <= n + 1; ++nev)
       for (const auto which : {Which::LA, Which::SA, Which::LM, Which::BE}) {
         CAPTURE(n, nev, static_cast<int>(which));
-        const auto r = solve(generators::laplacian({n}), options_for(nev, which, precision, tol));
-        const index_t k = std::min(n, nev);
-        const auto spectrum = generators::laplacian_spectrum({n});
-        auto exact = which == Which::SA ? spectrum.smallest(k) : spectrum.largest(k);
-        if (which == Which::BE) {
-          exact = spectrum.smallest(k / 2);
-          const auto high = spectrum.largest(k - k / 2);
-          exact.insert(exact.end(), high.begin(), high.end());
-        }
+        const auto r = solve_narrow(generators::laplacian({n}), options_for(nev, which, precision, tol));
         CAPTURE(r.reason);
         CHECK(r.verified);
-        CHECK(worst_error(r, exact) <= 1);
+        CHECK(worst_error(r, wanted(generators::laplacian_spectrum({n}), which, nev)) <= 1);
       }
 }
 
 TEST_CASE("a filter found in float32 goes on in float64", "[short]") {
   auto options = options_for(14, Which::SA, Precision::mixed, 1e-9);
   options.method = Method::chebyshev;
-  const auto r = solve(generators::laplacian({16, 16, 16}), options);
+  const auto r = solve_narrow(generators::laplacian({16, 16, 16}), options);
   CHECK(r.verified);
   CHECK(r.filter_degree >= 5);
   CHECK(r.narrow_applications > 0);
@@ -182,11 +156,11 @@ TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little 
   std::vector<double> close(1500);  // six clusters that float32 sees as one number each
   for (std::size_t i = 0; i < close.size(); ++i)
     close[i] = static_cast<double>(i % 6) + 4e-9 * static_cast<double>(i / 6);
-  const auto stalls = test::diagonal(close);
+  const auto stalls = diagonal(close);
   std::sort(close.begin(), close.end());
   auto options = options_for(12, Which::LA, Precision::mixed, 1e-9);
   options.max_iterations = 2000;
-  const auto r = solve(stalls, options);
+  const auto r = solve_narrow(stalls, options);
   INFO(r.reason);
   CHECK(r.verified);
   CHECK(r.narrow_applications < 200 * 8);
@@ -195,12 +169,9 @@ TEST_CASE("where float32 stalls, or its vectors are no help, mixed costs little 
   const auto ring = generators::flux_ring(160, 0.3);  // a block that is as wide as the set converges slowly there
   options = options_for(9, Which::LM, Precision::mixed, 1e-10);
   options.block_size = 1;
-  const auto alone = solve(ring, [options] {
-    auto float64 = options;
-    float64.precision = Precision::float64;
-    return float64;
-  }());
-  const auto both = solve(ring, options);
+  const auto both = solve_narrow(ring, options);
+  options.precision = Precision::float64;
+  const auto alone = solve_narrow(ring, options);
   INFO(both.reason);
   CHECK(alone.verified);
   CHECK(both.verified);
@@ -212,9 +183,9 @@ TEST_CASE("a run in less precision that ends early says so", "[short]") {
   for (const auto precision : {Precision::float32, Precision::mixed}) {
     auto options = options_for(10, Which::SA, precision, 1e-5);
     options.max_iterations = 6;
-    CHECK(solve(a, options).stop == solvers::StopReason::max_iterations);
+    CHECK(solve_narrow(a, options).stop == solvers::StopReason::max_iterations);
     options.max_iterations = 0, options.stop = [] { return true; };
-    const auto r = solve(a, options);
+    const auto r = solve_narrow(a, options);
     CHECK(r.stop == solvers::StopReason::interrupted);
     CHECK_FALSE(r.verified);
   }
@@ -222,16 +193,14 @@ TEST_CASE("a run in less precision that ends early says so", "[short]") {
 
 TEST_CASE("what less precision does not go with is refused by name", "[short]") {
   const auto a = generators::laplacian({40, 40});
-  const solvers::EigenProblem<double> bare{solvers::CsrOperator<double>(a.view())};
   const auto mixed = options_for(4, Which::LA, Precision::mixed, 1e-8);
-  const auto run = [&](const solvers::EigenOptions& options, const solvers::Checkpointing<double>& c = {}) {
-    return test::message_of([&] { (void)solvers::solve_eigen<double>(Context{}, bare, options, {}, c); });
+  const auto run = [&](const EigenOptions& options, const solvers::Checkpointing<double>& c = {}) {
+    return message_of([&] { (void)solvers::solve_eigen<double>(Context{}, problem_of(a), options, {}, c); });
   };
-  CHECK(names(run(mixed), "float32 as well"));
-  CHECK(names(run(options_for(4, Which::LA, Precision::float32, 1e-8)), "`precision` mixed"));
+  CHECK(mentions(run(mixed), "float32 as well"));
+  CHECK(mentions(run(options_for(4, Which::LA, Precision::float32, 1e-8)), "`precision` mixed"));
   auto davidson = mixed;
   davidson.method = Method::davidson;
-  CHECK(names(run(davidson), "Davidson"));
-  solvers::Checkpointing<double> writing{.write = [](const solvers::SavedState<double>&) {}};
-  CHECK(names(run(mixed, writing), "checkpoint"));
+  CHECK(mentions(run(davidson), "Davidson"));
+  CHECK(mentions(run(mixed, {.write = [](const solvers::SavedState<double>&) {}}), "checkpoint"));
 }

@@ -1,28 +1,22 @@
 // What completeness costs, and that the cheap way does not see less.
 #include "tallskinny/solvers/eigen/hermitian/sides.hpp"
 #include "tallskinny/solvers/eigen/hermitian/wanted.hpp"
-#include "tallskinny/tests/solvers/eigen/hermitian/runs.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
-using solvers::Verification;
-using solvers::Which;
 using namespace ts::solvers;
 using namespace ts::test;
 
 namespace {
 
-solvers::EigenResult<double> solve(const CsrMatrix<double>& a, Which which, index_t nev, double tol, index_t block = 0,
-                                   std::uint64_t seed = 0) {
-  solvers::EigenOptions o{.nev = nev,
-                          .which = which,
-                          .tol = tol,
-                          .convergence = solvers::Convergence::norm,
-                          .method = solvers::Method::lanczos,
-                          .block_size = block,
-                          .seed = seed};
-  return solvers::solve_eigen<double>(Context{}, {solvers::CsrOperator<double>(a.view())}, o);
+EigenOptions block_options(Which which, index_t nev, double tol, index_t block = 0, std::uint64_t seed = 0) {
+  return EigenOptions{.nev = nev,
+                      .which = which,
+                      .tol = tol,
+                      .convergence = Convergence::norm,
+                      .method = Method::lanczos,
+                      .block_size = block,
+                      .seed = seed};
 }
 
 /// Ritz values 0, 1, 3, 6 and 10, of which one at each end is wanted.
@@ -33,44 +27,31 @@ WantedPairs<double> pairs() {
   return p;
 }
 
-/// With factorisations, as an assembled problem has them.
-EigenProblem<double> factorised(const CsrMatrix<double>& a) {
-  auto problem = problem_of(a);
-  problem.count_below = solvers::InertiaCounter<double>(a.view(), 0);
-  problem.invert = [&a](double sigma) -> std::optional<solvers::ShiftedInverse<double>> {
-    const solvers::ShiftInvert<double> inverse(a.view(), sigma);
-    return solvers::ShiftedInverse<double>{inverse, inverse.sigma()};
-  };
-  return problem;
-}
-
 /// A + shift I
 CsrMatrix<double> plus(CsrMatrix<double> a, double shift) {
-  for (index_t i = 0; i < a.rows; ++i)
-    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
-      if (a.indices[static_cast<std::size_t>(e)] == i) a.values[static_cast<std::size_t>(e)] += shift;
+  change_entries(a, [shift](index_t i, index_t j, double& x) { x += i == j ? shift : 0; });
   return a;
 }
 
 }  // namespace
 
 TEST_CASE("where the block has columns to spare, verification costs at most 15 % of the columns") {
-  const auto check = [](const CsrMatrix<double>& a, Which which, index_t nev, double tol) {
-    const auto r = solve(a, which, nev, tol);
+  const auto check_share = [](const CsrMatrix<double>& a, const EigenOptions& options) {
+    const auto r = solve(a, options);
     CAPTURE(r.operator_applications, r.verification_applications);
     CHECK(r.verified);
     CHECK(r.verification == Verification::start_block);
     CHECK(static_cast<double>(r.verification_applications) <= 0.15 * static_cast<double>(r.operator_applications));
   };
   for (const double tol : {1e-6, 1e-10}) {
-    check(generators::laplacian({20, 20, 20}), Which::SA, 20, tol);
-    check(generators::laplacian({1000}, generators::Boundary::ring), Which::LA, 10, tol);
-    check(generators::graphene(24, 24), Which::LA, 13, tol);
+    check_share(generators::laplacian({20, 20, 20}), block_options(Which::SA, 20, tol));
+    check_share(generators::laplacian({1000}, generators::Boundary::ring), block_options(Which::LA, 10, tol));
+    check_share(generators::graphene(24, 24), block_options(Which::LA, 13, tol));
   }
 }
 
 TEST_CASE("a value with as many copies as the block has columns is sought from a fresh block") {
-  const auto r = solve(generators::laplacian_copies(4, 150), Which::SA, 8, 1e-8, 4);
+  const auto r = solve(generators::laplacian_copies(4, 150), block_options(Which::SA, 8, 1e-8, 4));
   CHECK(r.verified);
   CHECK(r.verification == Verification::random_block);
   CHECK(r.verification_rounds >= 1);
@@ -79,43 +60,37 @@ TEST_CASE("a value with as many copies as the block has columns is sought from a
 
 TEST_CASE("zeros in many copies converge to rounding and are called complete at a bearable price") {
   const auto a = generators::laplacian_copies(40, 30, generators::Boundary::neumann);
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
-  solvers::EigenOptions o{.nev = 6, .which = Which::SA};
-  const auto small = solvers::solve_eigen<double>(Context{}, problem, o);
-  o.convergence = solvers::Convergence::norm;
-  const auto against_norm = solvers::solve_eigen<double>(Context{}, problem, o);
+  auto o = options_for(6, Which::SA);
+  const auto small = solve(a, o);
+  o.convergence = Convergence::norm;
+  const auto against_norm = solve(a, o);
   CAPTURE(small.reason, against_norm.operator_applications);
   CHECK(small.verified);
   CHECK(mentions(small.reason, "below the rounding of the matrix product"));
   CHECK(small.operator_applications < 3 * against_norm.operator_applications);
-  for (const double v : small.values) CHECK(std::abs(v) < test::allowed::many_steps);
+  for (const double v : small.values) CHECK(std::abs(v) < allowed::many_steps);
 }
 
 TEST_CASE("copies beyond a narrow block are found or not called complete") {
   for (const index_t block : {1, 2, 3, 5})
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       CAPTURE(block, seed);
-      const auto r = solve(generators::hypercube(9), Which::SA, 30, 1e-6, block, seed);
-      const auto exact = generators::hypercube_spectrum(9).smallest(30);
+      const auto r = solve(generators::hypercube(9), block_options(Which::SA, 30, 1e-6, block, seed));
       REQUIRE(r.values.size() == 30);
-      if (!r.verified) continue;
-      for (std::size_t i = 0; i < 30; ++i) CHECK(std::abs(r.values[i] - exact[i]) < test::allowed::single);
+      if (r.verified) check_values(r.values, generators::hypercube_spectrum(9).smallest(30), allowed::single);
     }
 }
 
 TEST_CASE("a warm start is not taken for a random block") {
   const auto a = generators::laplacian({14, 14, 14});
-  solvers::EigenOptions o{.nev = 7, .which = Which::SA, .method = solvers::Method::lanczos};
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(a.view())};
-  const auto first = solvers::solve_eigen<double>(Context{}, problem, o);
+  const auto o = options_for(7, Which::SA, Method::lanczos);
+  const auto first = solve(a, o);
   Matrix<double> start(a.rows, 8);  // lacks the second of three copies
   for (index_t i = 0; i < a.rows; ++i)
     for (index_t j = 0; j < 8; ++j) start(i, j) = j == 7 ? 1.0 : first.vectors(i, j == 2 ? 0 : j);
-  const auto r = solvers::solve_eigen<double>(Context{}, problem, o, start.cview());
-  CHECK(r.verified);
+  const auto r = solve_eigen<double>(Context{}, problem_of(a), o, start.cview());
+  check(r, generators::laplacian_spectrum({14, 14, 14}).smallest(7), allowed::run_of_norm_10);
   CHECK(r.verification != Verification::start_block);
-  const auto exact = generators::laplacian_spectrum({14, 14, 14}).smallest(7);
-  for (std::size_t i = 0; i < 7; ++i) CHECK(std::abs(r.values[i] - exact[i]) < test::allowed::run_of_norm_10);
 }
 
 using Indices = std::vector<index_t>;
@@ -187,10 +162,10 @@ TEST_CASE("largest magnitude at one end and at both, each through its own invers
     auto exact = all;
     for (double& v : exact) v += shift;
     std::sort(exact.begin(), exact.end(), [](double p, double q) { return std::abs(p) > std::abs(q); });
-    const auto r = solvers::solve_eigen<double>(Context{}, factorised(a), options_for(8, Which::LM));
+    const auto r = solve(factorised(a), options_for(8, Which::LM));
     CAPTURE(shift, r.reason);
     CHECK(r.verified);
-    CHECK(r.verification == solvers::Verification::inertia);
+    CHECK(r.verification == Verification::inertia);
     REQUIRE(r.values.size() == 8);
     for (std::size_t i = 0; i < 8; ++i) {
       CHECK(std::abs(std::abs(r.values[i]) - std::abs(exact[i])) < allowed::tight_run);
@@ -206,13 +181,10 @@ TEST_CASE("largest magnitude at one end and at both, each through its own invers
 
 TEST_CASE("both ends, of which one converges slowly") {
   const auto a = generators::sakurai(1200);  // condition 1e11
-  const auto spectrum = generators::sakurai_spectrum(1200);
-  const auto r = solvers::solve_eigen<double>(Context{}, factorised(a), options_for(7, Which::BE));
+  const auto r = solve(factorised(a), options_for(7, Which::BE));
   INFO(r.reason);
   CHECK(r.verified);
-  auto exact = spectrum.smallest(3);
-  const auto high = spectrum.largest(4);
-  exact.insert(exact.end(), high.begin(), high.end());
+  const auto exact = wanted(generators::sakurai_spectrum(1200), Which::BE, 7);
   REQUIRE(r.values.size() == 7);
   for (std::size_t i = 0; i < 7; ++i) CHECK(std::abs(r.values[i] - exact[i]) <= r.error_bounds[i]);
   CHECK(r.operator_applications < 2500);
@@ -221,25 +193,19 @@ TEST_CASE("both ends, of which one converges slowly") {
 
 TEST_CASE("copies at both ends are all found") {
   const auto sheet = generators::graphene(24, 24);
-  const auto r = solvers::solve_eigen<double>(Context{}, factorised(sheet), options_for(14, Which::LM));
-  INFO(r.reason);
-  CHECK(r.verified);
-  auto exact = generators::graphene_spectrum(24, 24).largest_magnitude(14);
-  auto values = r.values;
-  std::sort(exact.begin(), exact.end()), std::sort(values.begin(), values.end());
-  REQUIRE(values.size() == 14);
-  for (std::size_t i = 0; i < 14; ++i) CHECK(std::abs(values[i] - exact[i]) < allowed::fine_run);
+  check(solve(factorised(sheet), options_for(14, Which::LM)),
+        generators::graphene_spectrum(24, 24).largest_magnitude(14), allowed::fine_run);
 }
 
 TEST_CASE("largest magnitude without an inverse, with a checkpoint or a method goes on as it began") {
   const auto a = plus(generators::laplacian({700}), -2);
   auto options = options_for(4, Which::LM, Method::lanczos);
-  const auto plain = solvers::solve_eigen<double>(Context{}, factorised(a), options);
+  const auto plain = solve(factorised(a), options);
   CHECK(plain.verified);
   CHECK_FALSE(plain.shift.has_value());
   int steps = 0;
   options.method = Method::automatic, options.stop = [&steps] { return ++steps > 25; };
-  const auto stopped = solvers::solve_eigen<double>(Context{}, factorised(a), options);
+  const auto stopped = solve(factorised(a), options);
   CHECK(stopped.stop == solvers::StopReason::interrupted);
   CHECK_FALSE(stopped.verified);
 }

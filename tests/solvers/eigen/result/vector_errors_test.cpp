@@ -1,7 +1,7 @@
 // Estimates of the errors of vectors, against vectors that are known.
 #include "tallskinny/solvers/eigen/interval/interval.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
-#include "tallskinny/tests/solvers/eigen/hermitian/runs.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
 
 using namespace ts;
 using namespace ts::test;
@@ -65,7 +65,7 @@ TEST_CASE("estimates of the errors of vectors hold, at every end and by every me
       for (const double tol : {1e-2, 1e-5, 1e-8}) {
         auto options = options_for(6, which, method);
         options.tol = tol;
-        const auto r = solvers::solve_eigen<double>(Context{}, problem_of(a), options);
+        const auto r = solve(a, options);
         CAPTURE(static_cast<int>(which), static_cast<int>(method), tol, r.reason);
         CHECK(r.verified);
         const index_t estimates = count_estimates(exact, r);
@@ -77,12 +77,12 @@ TEST_CASE("vectors of copies have an angle to the space of them all, and none wh
   const auto a = generators::laplacian_copies(4, 70);
   const Exact exact(4, 70);
   for (const Method method : {Method::lanczos, Method::dense}) {
-    const auto r = solvers::solve_eigen<double>(Context{}, problem_of(a), options_for(8, Which::SA, method));
+    const auto r = solve(a, options_for(8, Which::SA, method));
     CAPTURE(static_cast<int>(method), r.reason);
     CHECK(r.verified);
     CHECK(count_estimates(exact, r) == 8);
     for (const double error : r.vector_errors) CHECK(error < allowed::five_digits);
-    const auto cut = solvers::solve_eigen<double>(Context{}, problem_of(a), options_for(6, Which::SA, method));
+    const auto cut = solve(a, options_for(6, Which::SA, method));
     CHECK(cut.verified);
     CHECK(count_estimates(exact, cut) == 4);
     CHECK(std::isnan(cut.vector_errors[5]));
@@ -95,23 +95,15 @@ TEST_CASE("vectors of sets that are not verified have no estimate, of those near
   const Exact exact(1, n);
   auto options = options_for(5, Which::SA, Method::lanczos);
   options.verify = false;
-  const auto open = solvers::solve_eigen<double>(Context{}, problem_of(a), options);
+  const auto open = solve(a, options);
   CHECK(open.converged);
   for (const double error : open.vector_errors) CHECK(std::isnan(error));
 
-  auto problem = problem_of(a);
-  problem.count_below = solvers::InertiaCounter<double>(a.view(), 0);
-  problem.invert = [&](double sigma) -> std::optional<solvers::ShiftedInverse<double>> {
-    const solvers::ShiftInvert<double> inverse(a.view(), sigma);
-    return solvers::ShiftedInverse<double>{inverse, inverse.sigma()};
-  };
-  const auto inside = solvers::solve_interval<double>(Context{}, problem, options_for(1, Which::SA), {1, 1.2});
+  const auto inside = solvers::solve_interval<double>(Context{}, factorised(a), options_for(1, Which::SA), {1, 1.2});
   CHECK(inside.verified);
   CHECK(count_estimates(exact, inside) == static_cast<index_t>(inside.values.size()));
-  const auto factor = problem.invert(1.5);
-  problem.target = 1.5, problem.inverse = factor->inverse, problem.shift = factor->shift;
   for (const Which which : {Which::SM, Which::LA, Which::SA, Which::BE}) {
-    const auto near = solvers::solve_eigen<double>(Context{}, problem, options_for(6, which));
+    const auto near = solve(beside(a, 1.5), options_for(6, which));
     CAPTURE(static_cast<int>(which), near.reason);
     CHECK(near.verified);
     CHECK(count_estimates(exact, near) >= 4);

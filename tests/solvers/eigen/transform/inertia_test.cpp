@@ -5,21 +5,17 @@
 #include "tallskinny/solvers/eigen/transform/mass.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
-#include "tallskinny/tests/solvers/eigen/graded.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
-using solvers::Which;
-using test::graded_tridiagonal;
+using namespace ts::test;
 
 namespace {
 
 /// The standard form of a sparse pencil, with everything that a selection may ask for.
 template <class T>
-solvers::EigenProblem<T> standard_form(const CsrMatrix<T>& a, const CsrMatrix<T>& m,
-                                       const solvers::MassFactor<T>& factor) {
-  solvers::EigenProblem<T> p{factor.standard(solvers::CsrOperator<T>(a.view()))};
+EigenProblem<T> standard_form(const CsrMatrix<T>& a, const CsrMatrix<T>& m, const solvers::MassFactor<T>& factor) {
+  EigenProblem<T> p{factor.standard(solvers::CsrOperator<T>(a.view()))};
   p.count_below = solvers::InertiaCounter<T>(a.view(), 0, m.view(), factor.least());
   p.invert = [&, factor](double sigma) -> std::optional<solvers::ShiftedInverse<T>> {
     const solvers::ShiftInvert<T> inverse(a.view(), sigma, m.view());
@@ -136,7 +132,7 @@ TEST_CASE("a shift that is an eigenvalue is moved, and the inverse is one") {
   inverse.apply(Context{}, x.view(), y.view());
   spmm(Context{}, Op::none, 1.0, a.view(), y.cview(), 0.0, back.view());
   for (index_t i = 0; i < 40; ++i)
-    CHECK(std::abs(back(i, 1) - inverse.sigma() * y(i, 1) - x(i, 1)) < test::allowed::six_digits);
+    CHECK(std::abs(back(i, 1) - inverse.sigma() * y(i, 1) - x(i, 1)) < allowed::six_digits);
 
   const auto dense = generators::minij(30);
   const solvers::DenseShiftInvert<double> near(dense.view(), 1);
@@ -152,23 +148,23 @@ TEST_CASE("pencils with a diagonal and with a tridiagonal mass matrix") {
     CHECK(factor.least() > 0.3);
     CHECK(factor.least() < 0.5);
     const auto problem = standard_form(a, m, factor);
-    solvers::EigenOptions options{.nev = 5};
+    EigenOptions options{.nev = 5};
     for (const auto which : {Which::LA, Which::SA}) {
       options.which = which;
-      auto r = solvers::solve_eigen<double>(Context{}, problem, options);
+      auto r = solve(problem, options);
       const auto checks =
           solvers::to_pencil<double>(Context{}, solvers::CsrOperator<double>(a.view()), m.view(), factor, options, r);
       CAPTURE(n, static_cast<int>(which), r.reason);
       CHECK(r.verified);
-      CHECK(r.orthogonality_loss < test::allowed::many_steps);
+      CHECK(r.orthogonality_loss < allowed::many_steps);
       REQUIRE(r.values.size() == 5);
       for (index_t j = 0; j < 5; ++j) {
         const auto i = static_cast<std::size_t>(j);
         const double exact = element_eigenvalue(n, which == Which::SA ? j + 1 : n - j);
         CHECK(std::abs(r.values[i] - exact) <= r.error_bounds[i]);
-        CHECK(checks.backward_errors[i] < test::allowed::run_of_norm_10);
+        CHECK(checks.backward_errors[i] < allowed::run_of_norm_10);
         CHECK(sine_in_mass(r.vectors, j, which == Which::SA ? j + 1 : n - j, m) <=
-              r.vector_errors[i] + test::allowed::many_steps);
+              r.vector_errors[i] + allowed::many_steps);
       }
     }
   }
@@ -180,41 +176,33 @@ TEST_CASE("pencils with a diagonal and with a tridiagonal mass matrix") {
   REQUIRE(r.values.size() == 10);
   for (std::size_t i = 0; i < 10; ++i) {
     const double j = 71 + static_cast<double>(i);
-    CHECK(r.values[i] == Approx(j * j).epsilon(test::allowed::nine_digits));
+    CHECK(r.values[i] == Approx(j * j).epsilon(allowed::nine_digits));
   }
   const auto inverse = problem.invert(100.5);
   problem.inverse = inverse->inverse, problem.shift = inverse->shift, problem.target = 100.5;
-  solvers::EigenOptions options{.nev = 3, .which = Which::LM};
-  const auto near = solvers::solve_eigen<double>(Context{}, problem, options);
+  EigenOptions options{.nev = 3, .which = Which::LM};
+  const auto near = solve(problem, options);
   CHECK(near.verified);
   for (std::size_t i = 0; i < 3; ++i)
-    CHECK(near.values[i] == Approx(std::vector<double>{100, 81, 121}[i]).epsilon(test::allowed::nine_digits));
+    CHECK(near.values[i] == Approx(std::vector<double>{100, 81, 121}[i]).epsilon(allowed::nine_digits));
 }
 
 TEST_CASE("complex pencils, and mass matrices that are none") {
   const auto a = generators::flux_ring(300, 0.3);
-  auto m = a;  // 3 I + A: lambda / (3 + lambda)
-  for (index_t i = 0; i < m.rows; ++i) {
-    bool diagonal = false;
-    for (auto k = static_cast<std::size_t>(m.pointers[static_cast<std::size_t>(i)]);
-         k < static_cast<std::size_t>(m.pointers[static_cast<std::size_t>(i) + 1]); ++k)
-      if (m.indices[k] == i) m.values[k] += 3, diagonal = true;
-    if (diagonal) continue;
-    const auto end = m.pointers[static_cast<std::size_t>(i) + 1];
-    m.indices.insert(m.indices.begin() + end, static_cast<std::int32_t>(i));
-    m.values.insert(m.values.begin() + end, 3);
-    for (auto p = static_cast<std::size_t>(i) + 1; p < m.pointers.size(); ++p) ++m.pointers[p];
-  }
+  const auto m = csr_by_rows<std::complex<double>>(300, 300, [&](index_t i, auto add) {  // 3 I + A
+    add(i, 3);
+    for (index_t e = a.pointers[at(i)]; e < a.pointers[at(i + 1)]; ++e) add(a.indices[at(e)], a.values[at(e)]);
+  });
   const solvers::MassFactor<std::complex<double>> factor(m.view());
   const auto problem = standard_form(a, m, factor);
-  solvers::EigenOptions options{.nev = 4, .which = Which::LA};
-  auto r = solvers::solve_eigen<std::complex<double>>(Context{}, problem, options);
+  const auto options = options_for(4, Which::LA);
+  auto r = solve(problem, options);
   solvers::to_pencil<std::complex<double>>(Context{}, solvers::CsrOperator<std::complex<double>>(a.view()), m.view(),
                                            factor, options, r);
   CHECK(r.verified);
-  const auto top = generators::flux_ring_spectrum(300, 0.3).largest(4);
+  const auto top = generators::flux_ring_spectrum(300, 0.3).largest(4);  // lambda / (3 + lambda)
   for (std::size_t i = 0; i < 4; ++i)
-    CHECK(std::abs(r.values[i] - top[3 - i] / (3 + top[3 - i])) < test::allowed::default_run);
+    CHECK(std::abs(r.values[i] - top[3 - i] / (3 + top[3 - i])) < allowed::default_run);
 
   const auto indefinite = generators::clement(20);
   CHECK_THROWS_AS(solvers::MassFactor<double>(indefinite.view()), Error);

@@ -2,34 +2,30 @@
 #include "tallskinny/solvers/eigen/values/result.hpp"
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
-#include "tallskinny/tests/solvers/eigen/stored.hpp"
-#include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
-using solvers::Method;
-using solvers::Which;
 using namespace ts::solvers;
+using namespace ts::test;
 
 namespace {
 
 /// Stops after each of `stops` block steps and goes on from what was stored.
 template <class T>
-solvers::EigenResult<T> solve_with_stops(const solvers::EigenProblem<T>& problem, const solvers::EigenOptions& options,
-                                         std::vector<int> stops) {
-  test::Stored<T> stored;
+EigenResult<T> solve_with_stops(const EigenProblem<T>& problem, const EigenOptions& options, std::vector<int> stops) {
+  Stored<T> stored;
   bool resume = false;
   for (;;) {
     auto o = options;
     int steps = 0;
     const bool last = stops.empty();
     if (!last) o.stop = [&steps, limit = stops.front()] { return steps++ >= limit; };
-    const test::Stored<T> before = std::move(stored);
+    const Stored<T> before = std::move(stored);
     stored = {};
-    solvers::Checkpointing<T> checkpointing;
-    checkpointing.write = [&stored](const solvers::SavedState<T>& s) { stored = test::Stored<T>(s); };
+    Checkpointing<T> checkpointing;
+    checkpointing.write = [&stored](const SavedState<T>& s) { stored = Stored<T>(s); };
     if (resume) checkpointing.resume = &before.state;
-    auto r = solvers::solve_eigen<T>(Context{}, problem, o, HostView<const T>{}, checkpointing);
-    if (r.stop != solvers::StopReason::interrupted) {
+    auto r = solve_eigen<T>(Context{}, problem, o, HostView<const T>{}, checkpointing);
+    if (r.stop != StopReason::interrupted) {
       CHECK(last);
       return r;
     }
@@ -39,9 +35,8 @@ solvers::EigenResult<T> solve_with_stops(const solvers::EigenProblem<T>& problem
 }
 
 template <class T>
-void check_same(const solvers::EigenProblem<T>& problem, const solvers::EigenOptions& options,
-                const std::vector<int>& stops) {
-  const auto whole = solvers::solve_eigen<T>(Context{}, problem, options);
+void check_same(const EigenProblem<T>& problem, const EigenOptions& options, const std::vector<int>& stops) {
+  const auto whole = test::solve(problem, options);
   const auto parts = solve_with_stops<T>(problem, options, stops);
   CHECK(whole.verified);
   CHECK(parts.values == whole.values);
@@ -54,20 +49,12 @@ void check_same(const solvers::EigenProblem<T>& problem, const solvers::EigenOpt
                    whole.vectors.data()));
 }
 
-solvers::EigenOptions seeded_options(index_t nev, Which which, Method method) {
-  return solvers::EigenOptions{.nev = nev, .which = which, .method = method, .seed = 0xfedcba9876543210u};
-}
-
-void run_table(const std::vector<test::DegenerateProblem>& problems, std::uint64_t seeds) {
+void run_table(const std::vector<DegenerateProblem>& problems, std::uint64_t seeds) {
   for (const auto& p : problems)
     for (const double tol : {1e-6, 1e-10})
       for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(p.name, tol, seed);
-        const auto j = test::judge(Context{}, p, {.tol = tol, .method = solvers::Method::lanczos, .seed = seed});
-        CAPTURE(j.reason, j.worst);
-        CHECK(j.right);
-        CHECK(j.verified);
-        CHECK(j.loss < test::allowed::long_sum);
+        judge(p, {.tol = tol, .method = Method::lanczos, .seed = seed});
       }
 }
 
@@ -75,50 +62,42 @@ void run_table(const std::vector<test::DegenerateProblem>& problems, std::uint64
 
 TEST_CASE("stopped and resumed, same bits: search, filter, fresh blocks, inverse") {
   const auto lap = generators::laplacian({14, 14, 14});
-  const solvers::EigenProblem<double> plain{solvers::CsrOperator<double>(lap.view())};
-  check_same(plain, seeded_options(10, Which::SA, Method::lanczos), {1, 7, 20, 30});
-  check_same(plain, seeded_options(10, Which::SA, Method::chebyshev), {0, 13, 5, 9});
+  check_same(problem_of(lap), seeded_options(10, Which::SA, Method::lanczos), {1, 7, 20, 30});
+  check_same(problem_of(lap), seeded_options(10, Which::SA, Method::chebyshev), {0, 13, 5, 9});
 
   const auto copies = generators::laplacian_copies(8, 100);  // as many copies as columns: a fresh block
-  const solvers::EigenProblem<double> degenerate{solvers::CsrOperator<double>(copies.view())};
-  const auto whole =
-      solvers::solve_eigen<double>(Context{}, degenerate, seeded_options(16, Which::SA, Method::lanczos));
+  const auto whole = solve(copies, seeded_options(16, Which::SA, Method::lanczos));
   REQUIRE(whole.verification_rounds > 0);
   int search_steps = 0;
   for (const auto& entry : whole.history)
     if (!entry.verifying) search_steps = static_cast<int>(entry.iteration);
-  check_same(degenerate, seeded_options(16, Which::SA, Method::lanczos), {search_steps + 5, 3, 20});
+  check_same(problem_of(copies), seeded_options(16, Which::SA, Method::lanczos), {search_steps + 5, 3, 20});
 
   const auto ring = generators::flux_ring(600, 0.3);
-  solvers::EigenProblem<std::complex<double>> inverse{solvers::CsrOperator<std::complex<double>>(ring.view())};
-  inverse.count_below = solvers::InertiaCounter<std::complex<double>>(ring.view(), 1e9);
-  inverse.invert = [&](double sigma) -> std::optional<solvers::ShiftedInverse<std::complex<double>>> {
-    const solvers::ShiftInvert<std::complex<double>> factor(ring.view(), sigma);
-    return solvers::ShiftedInverse<std::complex<double>>{factor, factor.sigma()};
-  };
+  auto inverse = factorised(ring);
+  inverse.count_below = InertiaCounter<std::complex<double>>(ring.view(), 1e9);
   check_same(inverse, seeded_options(6, Which::SA, Method::automatic), {3, 14, 2});
 }
 
 TEST_CASE("the state of another run is refused") {
   const auto lap = generators::laplacian({14, 14, 14});
-  const solvers::EigenProblem<double> problem{solvers::CsrOperator<double>(lap.view())};
   auto o = seeded_options(5, Which::SA, Method::lanczos);
   o.max_iterations = 5;
-  test::Stored<double> stored;
+  Stored<double> stored;
   auto& state = stored.state;
-  solvers::Checkpointing<double> checkpointing;
-  checkpointing.write = [&](const solvers::SavedState<double>& s) { stored = test::Stored<double>(s); };
-  CHECK(solvers::solve_eigen<double>(Context{}, problem, o, {}, checkpointing).stop ==
-        solvers::StopReason::max_iterations);
+  const auto solve_from = [&](const Checkpointing<double>& c) {
+    return solve_eigen<double>(Context{}, problem_of(lap), o, {}, c);
+  };
+  CHECK(solve_from({.write = [&](const SavedState<double>& s) { stored = Stored<double>(s); }}).stop ==
+        StopReason::max_iterations);
   REQUIRE_FALSE(state.numbers.empty());
-  solvers::Checkpointing<double> resume{.resume = &state};
   o.max_iterations = 0;  // a larger budget is what one resumes for
-  CHECK(solvers::solve_eigen<double>(Context{}, problem, o, {}, resume).verified);
+  CHECK(solve_from({.resume = &state}).verified);
   o.nev = 6;
-  CHECK_THROWS_AS(solvers::solve_eigen<double>(Context{}, problem, o, {}, resume), Error);
+  CHECK_THROWS_AS(solve_from({.resume = &state}), Error);
   o.nev = 5;
   state.numbers.resize(state.numbers.size() - 4);
-  CHECK_THROWS_AS(solvers::solve_eigen<double>(Context{}, problem, o, {}, resume), Error);
+  CHECK_THROWS_AS(solve_from({.resume = &state}), Error);
 }
 
 TEST_CASE("the fraction that is told counts decades before any pair has converged", "[eigen][progress]") {
@@ -138,7 +117,7 @@ TEST_CASE("the fraction that is told counts decades before any pair has converge
   const std::vector<double> expected = {0, 0.25, 0.625, 0.5, 0, 1};
   REQUIRE(fractions.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
-    CHECK(fractions[i] == Approx(expected[i]).margin(test::allowed::many_steps));
+    CHECK(fractions[i] == Approx(expected[i]).margin(allowed::many_steps));
 }
 
 using Indices = std::vector<index_t>;
@@ -184,11 +163,11 @@ TEST_CASE("equal values keep their order, and columns follow it") {
   for (index_t j = 0; j < 4; ++j) CHECK(chosen(0, j) == static_cast<double>(order[static_cast<std::size_t>(j)]));
 }
 
-TEST_CASE("degenerate spectra are found complete") { run_table(test::degenerate_problems(), 1); }
+TEST_CASE("degenerate spectra are found complete") { run_table(degenerate_problems(), 1); }
 
-TEST_CASE("multiplicities beyond the block, both ends and targets") { run_table(test::harder_problems(), 1); }
+TEST_CASE("multiplicities beyond the block, both ends and targets") { run_table(harder_problems(), 1); }
 
 TEST_CASE("degenerate spectra are found complete whatever the seed", "[.full]") {
-  run_table(test::degenerate_problems(), 10);
-  run_table(test::harder_problems(), 3);
+  run_table(degenerate_problems(), 10);
+  run_table(harder_problems(), 3);
 }
