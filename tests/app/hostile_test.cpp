@@ -119,9 +119,7 @@ TEST_CASE("the memory option bounds what reading takes") {
        {std::pair<std::string, std::vector<std::string>>{TS_TSDATA, {"convert", file, out}},
         {TS_TSKMEANS, {file, "-k", "2"}},
         {TS_TSSOLVE, {file, "--svd", "--device", "cpu"}}}) {
-    auto little = arguments;
-    little.insert(little.end(), {"--memory", "2M"});
-    const auto result = test::run_process(program, little);
+    const auto result = test::run_process(program, test::joined(arguments, {"--memory", "2M"}));
     INFO(program << ": " << result.err);
     CHECK(result.code == 1);
     CHECK(test::mentions(result.err, "of memory"));

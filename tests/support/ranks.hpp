@@ -32,6 +32,13 @@ inline void expect(bool holds, const std::string& what) {
   if (!holds) throw Error(Errc::invalid_argument, what);
 }
 
+/// Whether `part` is the rows from `first` on.
+template <class T>
+bool same_rows(const Matrix<T>& whole, index_t first, const Matrix<T>& part) {
+  const index_t cols = whole.cols();
+  return part.cols() == cols && std::equal(part.data(), part.data() + part.rows() * cols, whole.data() + first * cols);
+}
+
 /// Slabs of units and, for what treats rows one by one, some that begin anywhere.
 inline std::vector<RowSlabs> distributions_of(index_t n) {
   std::vector<RowSlabs> all;

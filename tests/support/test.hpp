@@ -55,6 +55,13 @@ Matrix<T, Space::host, L> matrix_of(index_t rows, index_t cols, F&& f) {
   return a;
 }
 
+/// Whole numbers that are compared, and told, together.
+using Ints = std::vector<index_t>;
+template <class... N>
+Ints ints(N... n) {
+  return {static_cast<index_t>(n)...};
+}
+
 /// The largest f(i, j), which is not negative; NaN where one is.
 template <class F>
 double largest_of(index_t rows, index_t cols, F&& f) {
@@ -109,6 +116,10 @@ Matrix<T> dense_of(const CsrMatrix<T, I>& a) {
 }
 
 template <class T>
+bool same(const Matrix<T>& a, const Matrix<T>& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() && std::equal(a.data(), a.data() + a.rows() * a.cols(), b.data());
+}
+template <class T>
 bool same(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
   return a.rows == b.rows && a.cols == b.cols && a.pointers == b.pointers && a.indices == b.indices &&
          a.values == b.values;
@@ -117,15 +128,31 @@ bool same(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
 /// Whether `part` stands somewhere in `text`.
 inline bool mentions(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// The sentence of the ts::Error that f() throws; empty when it throws none.
+/// The ts::Error that f() throws.
 template <class F>
-std::string message_of(F&& f) {
+std::optional<Error> error_of(F&& f) {
   try {
     f();
   } catch (const Error& e) {
-    return e.what();
+    return e;
   }
   return {};
+}
+
+/// Its sentence; empty where f() throws none.
+template <class F>
+std::string message_of(F&& f) {
+  const auto error = error_of(std::forward<F>(f));
+  return error ? error->what() : std::string();
+}
+
+/// That of f(), which must throw one of this kind.
+template <class F>
+std::string message_of(Errc code, F&& f) {
+  const auto error = error_of(std::forward<F>(f));
+  REQUIRE(error);
+  CHECK(error->code() == code);
+  return error->what();
 }
 
 }  // namespace ts::test

@@ -7,20 +7,23 @@
 
 using namespace ts;
 using namespace ts::app;
+using namespace ts::test;
 using solvers::expect_memory;
 using solvers::total_bytes;
 
 namespace {
 
-std::string path_refusal(const std::filesystem::path& path, const std::vector<std::string>& inputs = {}) {
-  try {
-    app::check_output_paths({{"--output", path}}, inputs);
-  } catch (const Error& error) {
-    CHECK(error.code() == Errc::invalid_argument);
-    CHECK(std::string(error.what()).starts_with("--output " + path.string() + ": "));
-    return error.what();
-  }
-  return "accepted";
+void accepted(const std::filesystem::path& path, const std::vector<std::string>& inputs = {}) {
+  CHECK_NOTHROW(check_output_paths({{"--output", path}}, inputs));
+}
+
+void refused(const std::filesystem::path& path, const std::string& why, const std::vector<std::string>& inputs = {}) {
+  const std::string said = message_of(Errc::invalid_argument, [&] {
+    check_output_paths({{"--output", path}}, inputs);
+  });
+  CAPTURE(said);
+  CHECK(said.starts_with("--output " + path.string() + ": "));
+  CHECK(mentions(said, why));
 }
 
 }  // namespace
@@ -57,16 +60,10 @@ TEST_CASE("cuda is refused with the reason, never replaced") {
     CHECK(count_devices("cuda:0,0") == 2);
   }
   for (const std::string name : {"cuda", "cuda:1000", "cuda:all", "cuda:0,1000"}) {
-    try {
-      if (found.devices.empty() || test::mentions(name, "1000")) {
-        resolve_device(name);
-        FAIL("accepted");
-      }
-    } catch (const Error& error) {
-      CHECK(error.code() == Errc::no_device);
-      CHECK(std::string(error.what()).starts_with("--device " + name + ": "));
-      if (!found.reason.empty()) CHECK(test::mentions(error.what(), found.reason));
-    }
+    if (!found.devices.empty() && !mentions(name, "1000")) continue;
+    const std::string said = message_of(Errc::no_device, [&] { resolve_device(name); });
+    CHECK(said.starts_with("--device " + name + ": "));
+    CHECK(mentions(said, found.reason));
   }
 }
 
@@ -95,13 +92,9 @@ TEST_CASE("the memory table adds up, without wrapping around") {
 TEST_CASE("more memory than there is, is refused before it is allocated") {
   CHECK_NOTHROW(expect_memory("the basis", {{"a", 10}}, 10));
   CHECK_NOTHROW(expect_memory("the basis", {{"a", 10}}, 0));
-  try {
-    expect_memory("the basis", {{"a", 3u << 20}}, 2u << 20);
-    FAIL("accepted");
-  } catch (const Error& error) {
-    CHECK(error.code() == Errc::out_of_memory);
-    CHECK(std::string(error.what()) == "the basis takes 3.00 MiB of memory, but only 2.00 MiB are available");
-  }
+  CHECK(message_of(Errc::out_of_memory, [] {
+          expect_memory("the basis", {{"a", 3u << 20}}, 2u << 20);
+        }) == "the basis takes 3.00 MiB of memory, but only 2.00 MiB are available");
 }
 
 TEST_CASE("this machine says how much memory it has") { CHECK(available_memory() > (1u << 20)); }
@@ -118,65 +111,54 @@ TEST_CASE("amounts of memory are read in powers of 1024") {
   CHECK(bytes == std::uint64_t{4} << 30);
 }
 
-TEST_CASE("an output may be new or replace a file") {
-  const test::TemporaryFolder folder;
-  CHECK(path_refusal(folder / "new.h5") == "accepted");
+TEST_CASE("an output may be new, replace a file, or be the file that a link will lead to") {
+  const TemporaryFolder folder;
+  accepted(folder / "new.h5");
   const std::string old = folder.file("old.h5", "x");
-  CHECK(path_refusal(old) == "accepted");
-  CHECK(path_refusal(old, {folder.file("input.h5", "y")}) == "accepted");
+  accepted(old);
+  accepted(old, {folder.file("input.h5", "y")});
+  std::filesystem::create_symlink("target.h5", folder / "link.h5");
+  accepted(folder / "link.h5");
 }
 
 TEST_CASE("an output is refused before the work when it could not be written") {
-  const test::TemporaryFolder folder;
-  CHECK(test::mentions(path_refusal(folder / "no/such/folder/a.h5"), "does not exist"));
-  CHECK(test::mentions(path_refusal(folder.path()), "not a file"));
-  CHECK(test::mentions(path_refusal(folder.path() / ""), "not a folder"));
-  CHECK(test::mentions(path_refusal("/dev/null"), "not a file"));
-  CHECK(test::mentions(path_refusal("/proc/a.h5"), "no file can be created"));
-}
-
-TEST_CASE("standard output is no file, and a link that leads to nothing is what it leads to") {
-  const test::TemporaryFolder folder;
-  CHECK(test::mentions(path_refusal("-"), "--json"));
-  std::filesystem::create_symlink("target.h5", folder / "link.h5");
-  CHECK(path_refusal(folder / "link.h5") == "accepted");
+  const TemporaryFolder folder;
+  refused(folder / "no/such/folder/a.h5", "does not exist");
+  refused(folder.path(), "not a file");
+  refused(folder.path() / "", "not a folder");
+  refused("/dev/null", "not a file");
+  refused("/proc/a.h5", "no file can be created");
+  refused("-", "--json");
   std::filesystem::create_symlink("no/such/target.h5", folder / "lost.h5");
-  CHECK(test::mentions(path_refusal(folder / "lost.h5"), "does not exist"));
+  refused(folder / "lost.h5", "does not exist");
 }
 
 TEST_CASE("an output never replaces an input, under any name") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string input = folder.file("input.h5", "x");
-  CHECK(test::mentions(path_refusal(input, {input}), "also the input"));
-  CHECK(test::mentions(path_refusal(input, {"", "other.h5", input + ":/object"}), "also the input"));
   std::filesystem::create_symlink(input, folder / "link.h5");
-  CHECK(test::mentions(path_refusal(folder / "link.h5", {input}), "also the input"));
-  CHECK(test::mentions(path_refusal(folder.path() / "." / "input.h5", {input}), "also the input"));
+  refused(input, "also the input", {input});
+  refused(input, "also the input", {"", "other.h5", input + ":/object"});
+  refused(folder / "link.h5", "also the input", {input});
+  refused(folder.path() / "." / "input.h5", "also the input", {input});
 }
 
 TEST_CASE("two outputs are never one file, whether it is there or not") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto second = [](const std::filesystem::path& path, const std::filesystem::path& other) {
-    try {
-      app::check_output_paths({{"--output", path}, {"--checkpoint", ""}, {"--report", other}});
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
+    return message_of([&] { check_output_paths({{"--output", path}, {"--checkpoint", ""}, {"--report", other}}); });
   };
-  CHECK(second(folder / "a.h5", folder / "b.h5") == "accepted");
+  CHECK(second(folder / "a.h5", folder / "b.h5").empty());
   CHECK(second(folder / "a.h5", folder / "a.h5") ==
         "--report " + (folder / "a.h5") + ": this is also the file of --output; choose another");
-  CHECK(test::mentions(second(folder / "a.h5", folder.path() / "." / "a.h5"), "also the file of"));
+  CHECK(mentions(second(folder / "a.h5", folder.path() / "." / "a.h5"), "also the file of"));
   const std::string there = folder.file("there.h5", "x");
   std::filesystem::create_hard_link(there, folder / "link.h5");
-  CHECK(test::mentions(second(there, folder / "link.h5"), "also the file of"));
+  CHECK(mentions(second(there, folder / "link.h5"), "also the file of"));
 }
 
 TEST_CASE("names that promise another format than HDF5 are known") {
-  CHECK(app::other_format("a.csv") == ".csv");
-  CHECK(app::other_format("folder.csv/a.npy") == ".npy");
-  CHECK(app::other_format("a.csv.h5").empty());
-  CHECK(app::other_format("a").empty());
-  CHECK(app::other_format("a.hdf5").empty());
+  CHECK(other_format("a.csv") == ".csv");
+  CHECK(other_format("folder.csv/a.npy") == ".npy");
+  for (const char* name : {"a.csv.h5", "a", "a.hdf5"}) CHECK(other_format(name).empty());
 }

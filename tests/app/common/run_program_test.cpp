@@ -37,6 +37,19 @@ Outcome run(const std::function<int(Arguments)>& body, std::vector<std::string> 
   return {code, out.text(), err.text()};
 }
 
+/// How a child of this process ends that does this: its exit status, or a signal's number below zero; 7 where it returns.
+int in_child(const std::function<void()>& body, const std::string& err = "/dev/null") {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+    body();
+    ::_exit(7);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
 }  // namespace
 
 TEST_CASE("every kind of error has its exit status and its one line on standard error") {
@@ -109,19 +122,12 @@ TEST_CASE("ranks that are threads share the threads there are, and an error of a
 TEST_CASE("a rank that has failed does not wait for one in a call that never ends") {
   const test::TemporaryFolder folder;
   const std::string err = folder / "err", half = folder / "half";
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
-    ::_exit(work_on_threads("tsprobe", 3, [&](const Ranks& mine) -> int {
-      if (mine.rank() == 1) throw Error(Errc::bad_input, "a sentence");
-      const io::NewFile unfinished(half + std::to_string(mine.rank()));
-      for (;;) ::pause();
-    }));
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  REQUIRE(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 4);
+  const auto work = [&](const Ranks& mine) -> int {
+    if (mine.rank() == 1) throw Error(Errc::bad_input, "a sentence");
+    const io::NewFile unfinished(half + std::to_string(mine.rank()));
+    for (;;) ::pause();
+  };
+  CHECK(in_child([&] { ::_exit(work_on_threads("tsprobe", 3, work)); }, err) == 4);
   CHECK(test::content_of(err) == "tsprobe: rank 1: a sentence\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
@@ -129,19 +135,12 @@ TEST_CASE("a rank that has failed does not wait for one in a call that never end
 TEST_CASE("memory that is short where nothing may throw ends a program by a sentence, and leaves nothing behind") {
   const test::TemporaryFolder folder, beside;
   const std::string err = beside / "err";
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+  const auto work = [&]() noexcept {
     const io::NewFile unfinished(folder / "half");
     const std::function<void()> fails = [] { throw std::bad_alloc(); };
-    const auto quiet = [&fails]() noexcept { fails(); };
-    quiet();
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  REQUIRE(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 1);
+    fails();
+  };
+  CHECK(in_child(work, err) == 1);
   CHECK(test::content_of(err).ends_with(": there is not enough memory\n"));
   CHECK(std::filesystem::is_empty(folder.path()));
 }
@@ -156,12 +155,9 @@ TEST_CASE("several GPUs are for one process; other devices leave ranks as they a
   CHECK(work_on_devices("tsprobe", "cpu", alone, look) == 7);
   CHECK(seen == &alone);
   const auto code_of = [&](const Ranks& ranks) {
-    try {
-      (void)work_on_devices("tsprobe", "cuda:all", ranks, [](const Ranks&) { return 0; });
-    } catch (const Error& error) {
-      return std::pair(exit_code_of(error.code()), std::string(error.what()));
-    }
-    return std::pair(0, std::string());
+    const auto error =
+        test::error_of([&] { (void)work_on_devices("tsprobe", "cuda:all", ranks, [](const Ranks&) { return 0; }); });
+    return error ? std::pair(exit_code_of(error->code()), std::string(error->what())) : std::pair(0, std::string());
   };
   if (cuda::list_devices().devices.empty()) {
     CHECK(code_of(alone).first == 5);
@@ -192,20 +188,15 @@ TEST_CASE("commands are found by their whole name") {
 }
 
 TEST_CASE("what the parent ignores stays ignored, and a signal ends work without partial results at once") {
-  const auto in_child = [](const std::function<void()>& body) {
-    const pid_t pid = ::fork();
-    if (pid == 0) {
+  const auto child = [](int signal, auto handler, const std::function<void()>& body) {
+    return in_child([&] {
+      std::signal(signal, handler);
+      install_stop_handlers("tsprobe");
       body();
-      ::_exit(7);
-    }
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    });
   };
   for (const int signal : {SIGINT, SIGHUP})
-    CHECK(in_child([signal] {
-            std::signal(signal, SIG_IGN);
-            install_stop_handlers("tsprobe");
+    CHECK(child(signal, SIG_IGN, [signal] {
             std::raise(signal), std::raise(signal);
             if (stop_requested()) ::_exit(1);
           }) == 7);
@@ -213,22 +204,16 @@ TEST_CASE("what the parent ignores stays ignored, and a signal ends work without
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU}) {
     // Twice at once, as timeout(1) sends it, is once; again later kills.
     for (const int times : {1, 2})
-      CHECK(in_child([signal, times] {
-              std::signal(signal, SIG_DFL);
-              install_stop_handlers("tsprobe");
+      CHECK(child(signal, SIG_DFL, [signal, times] {
               for (int i = 0; i < times; ++i) std::raise(signal);
               if (stop_signal() != signal) ::_exit(1);
             }) == 7);
-    CHECK(in_child([signal] {
-            std::signal(signal, SIG_DFL);
-            install_stop_handlers("tsprobe");
+    CHECK(child(signal, SIG_DFL, [signal] {
             std::raise(signal);
             ::usleep(600000);
             std::raise(signal);
           }) == -signal);
-    CHECK(in_child([&] {
-            std::signal(signal, SIG_DFL);
-            install_stop_handlers("tsprobe");
+    CHECK(child(signal, SIG_DFL, [&] {
             const EndsOnSignal guard;
             io::NewFile half(folder / "half");
             half.write("half");

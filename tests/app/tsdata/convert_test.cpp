@@ -13,7 +13,7 @@ TEST_CASE("convert keeps what it reads, from text and from HDF5") {
   CHECK(has(expect_ok({"convert", one, two, "--object", "/deep/er"}).out, "two.h5:/deep/er: 3 x 3"));
   CHECK(has(tsdata({"convert", one, folder / "two.mtx"}).err, "the output is HDF5, .npy or .csv"));
   const auto a = sparse<double>(two);
-  check_equal(a, sparse<double>(mtx));
+  CHECK(same(a, sparse<double>(mtx)));
   CHECK(a.nonzeros() == 5);
   CHECK(io::describe({two, "deep/er"}).declared == io::Structure::symmetric);
   CHECK(has(expect_ok({"info", two}).out, "declared symmetric, found symmetric"));
@@ -134,7 +134,7 @@ TEST_CASE("options also come from the environment and a configuration file") {
   const test::TemporaryFolder folder;
   const std::string file = folder / "a.h5", config = folder.file("a.ini", "n = 5\n[tsdata]\nboundary = ring\n");
   CHECK(tsdata({"gen", "lap1d", "--config", config, "-o", file}, {"TSDATA_N=6"}).code == 0);
-  check_equal(sparse<double>(file), generators::laplacian({6}, generators::Boundary::ring));
+  CHECK(same(sparse<double>(file), generators::laplacian({6}, generators::Boundary::ring)));
 }
 
 TEST_CASE("help pages fit 80 columns, and a dry run writes nothing") {

@@ -5,7 +5,6 @@
 #include "tallskinny/app/generators/features.hpp"
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/io/matrix_file.hpp"
-#include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/support/process.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -33,15 +32,6 @@ template <class T>
 CsrMatrix<T> sparse(const std::string& where) {
   const io::MatrixFile file = io::read_matrix(io::parse_location(where));
   return std::get<CsrMatrix<T>>(std::get<io::SparseMatrix>(file.matrix));
-}
-
-template <class T>
-void check_equal(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
-  CHECK(a.rows == b.rows);
-  CHECK(a.cols == b.cols);
-  CHECK(a.pointers == b.pointers);
-  CHECK(a.indices == b.indices);
-  CHECK(a.values == b.values);
 }
 
 inline bool has(const std::string& text, const std::string& part) { return mentions(text, part); }

@@ -1,11 +1,9 @@
 // Reading and checking a Hermitian matrix on several ranks as on one.
 #include "tallskinny/app/tssolve/input.hpp"
 
-#include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
-#include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/matrix_files.hpp"
-#include "tallskinny/tests/support/test.hpp"
+#include "tallskinny/tests/support/ranks.hpp"
 
 using namespace ts;
 using namespace ts::app::tssolve;
@@ -18,42 +16,23 @@ using Complex = std::complex<double>;
 /// A Hermitian band with entries far away, too.
 template <class T>
 CsrMatrix<T> hermitian(index_t n) {
-  CsrMatrix<T> a;
-  a.rows = a.cols = n;
-  for (index_t i = 0; i < n; ++i) {
+  return csr_by_rows<T>(n, n, [&](index_t i, auto add) {
     for (index_t j = 0; j < n; ++j) {
       if (std::abs(i - j) > 2 && (i + j) % 211 != 0) continue;
       const double value = 1.0 / static_cast<double>(1 + std::max(i, j) % 17) + static_cast<double>(std::min(i, j) % 5);
-      a.indices.push_back(static_cast<std::int32_t>(j));
       if constexpr (is_complex<T>)
-        a.values.push_back({value, i == j ? 0 : (i > j ? 0.5 : -0.5)});
+        add(j, T(value, i == j ? 0 : (i > j ? 0.5 : -0.5)));
       else
-        a.values.push_back(value);
+        add(j, value);
     }
-    a.pointers.push_back(std::ssize(a.indices));
-  }
-  return a;
-}
-
-template <class T>
-Matrix<T> dense(const CsrMatrix<T>& a) {
-  auto d = Matrix<T>::zeros(a.rows, a.cols);
-  for (index_t i = 0; i < a.rows; ++i)
-    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
-      d(i, a.indices[static_cast<std::size_t>(e)]) = a.values[static_cast<std::size_t>(e)];
-  return d;
+  });
 }
 
 template <class T>
 bool same_rows(const CsrMatrix<T>& whole, index_t first, const CsrMatrix<T>& part) {
-  const auto rows = io::row_slice(CsrMatrix<T>(whole), first, first + part.rows);
-  return rows.cols == part.cols && rows.pointers == part.pointers && rows.indices == part.indices &&
-         rows.values == part.values;
+  return same(io::row_slice(CsrMatrix<T>(whole), first, first + part.rows), part);
 }
-template <class T>
-bool same_rows(const Matrix<T>& whole, index_t first, const Matrix<T>& part) {
-  return std::equal(part.data(), part.data() + part.rows() * part.cols(), whole.data() + first * whole.cols());
-}
+using test::same_rows;
 
 /// What reading this on one rank and on several says: the sentences of all ranks must be that of one.
 std::string said_of(const std::string& file, const std::string& object) {
@@ -63,9 +42,8 @@ std::string said_of(const std::string& file, const std::string& object) {
   std::mutex mutex;
   std::set<std::string> said;
   for (const int ranks : {2, 3, 8})
-    run_on_threads(ranks, [&](const std::shared_ptr<Communicator>& c) {
-      Context ctx;
-      ctx.communicator = c, ctx.slabs = RowSlabs::of_units(described.rows, ranks);
+    run_on_threads(ranks, [&](const Shared& c) {
+      const Context ctx = of_rank(Context(), c, described.rows);
       const std::string mine = message_of([&] {
         const Input rows = read_hermitian_rows(ctx, described, {}, Role::matrix, false);
         const bool same = std::visit(
@@ -77,8 +55,7 @@ std::string said_of(const std::string& file, const std::string& object) {
                   any);
             },
             rows.matrix);
-        if (!same || rows.note != one.note || rows.dropped.norm != one.dropped.norm)
-          throw Error(Errc::invalid_argument, "other rows, or another note");
+        expect(same && rows.note == one.note && rows.dropped.norm == one.dropped.norm, "other rows, or another note");
       });
       const std::lock_guard lock(mutex);
       said.insert(mine);
@@ -94,20 +71,17 @@ void check_all(const char* name) {
   const CsrMatrix<T> a = hermitian<T>(700);
   const auto changed = [&](const auto& change) {
     CsrMatrix<T> b = a;
-    change(b);
+    change_entries(b, change);
     return b;
   };
-  const auto entry = [&](CsrMatrix<T>& b, index_t i, index_t j) -> T& {
-    auto e = static_cast<std::size_t>(b.pointers[static_cast<std::size_t>(i)]);
-    while (b.indices[e] != j) ++e;
-    return b.values[e];
-  };
-  const auto far = changed([&](auto& b) { entry(b, 650, 194) += 1, entry(b, 400, 401) += 2; });
-  const auto rounded = changed([&](auto& b) { entry(b, 650, 194) *= 1 + 1e-15; });
-  const auto lower = changed([&](auto& b) {
-    for (index_t i = 0, e = 0; i < b.rows; ++i)
-      for (; e < b.pointers[static_cast<std::size_t>(i) + 1]; ++e)
-        if (b.indices[static_cast<std::size_t>(e)] > i) b.values[static_cast<std::size_t>(e)] = 0;
+  const auto far = changed([](index_t i, index_t j, T& x) {
+    x += i == 650 && j == 194 ? 1.0 : i == 400 && j == 401 ? 2.0 : 0.0;
+  });
+  const auto rounded = changed([](index_t i, index_t j, T& x) {
+    if (i == 650 && j == 194) x *= 1 + 1e-15;
+  });
+  const auto lower = changed([](index_t i, index_t j, T& x) {
+    if (j > i) x = 0;
   });
   io::OutputFile out(file);
   out.write_binsparse("good", a);
@@ -122,9 +96,9 @@ void check_all(const char* name) {
     write_layout(out, "far_" + layout, far, layout);
     write_layout(out, "rounded_" + layout, rounded, layout);
   }
-  out.write("dense", dense(a));
-  out.write("dense_far", dense(far));
-  out.write("dense_rounded", dense(rounded));
+  out.write("dense", dense_of(a));
+  out.write("dense_far", dense_of(far));
+  out.write("dense_rounded", dense_of(rounded));
   out.commit();
   write_matrix_market(folder / "good.mtx", a);
   write_matrix_market(folder / "half.mtx", a, is_complex<T> ? "hermitian" : "symmetric");
@@ -136,11 +110,8 @@ void check_all(const char* name) {
     for (const char* right : {"/good_", "/lower_", "/upper_"}) CHECK(said_of(file, right + layout).empty());
     CHECK(mentions(said_of(file, "/rounded_" + layout), "as rounding leaves them"));
   }
-  for (const char* wrong : {"/far", "/dense_far", "/far_CSC", "/far_DCSC", "/far_COOC"}) {
-    const std::string said = said_of(file, wrong);
-    CAPTURE(said);
-    CHECK(mentions(said, std::string("is not ") + name + ": entry (194, 650) is"));
-  }
+  for (const char* wrong : {"/far", "/dense_far", "/far_CSC", "/far_DCSC", "/far_COOC"})
+    CHECK(mentions(said_of(file, wrong), std::string("is not ") + name + ": entry (194, 650) is"));
   for (const char* accepted : {"/rounded", "/dense_rounded"})
     CHECK(mentions(said_of(file, accepted), "as rounding leaves them"));
   CHECK(mentions(said_of(file, "/lower"), "has nothing above its diagonal"));
@@ -155,12 +126,8 @@ TEST_CASE("ranks read and check rows of a Hermitian matrix as one rank does") {
 
 TEST_CASE("rows of first columns") {
   const TemporaryFolder folder;
-  Matrix<double> x(50, 3);
-  for (index_t i = 0; i < 150; ++i) x.data()[i] = static_cast<double>(i);
-  io::OutputFile out(folder / "x.h5");
-  out.write("x", x);
-  out.commit();
-  const std::string file = folder / "x.h5";
+  const auto x = matrix_of<double>(50, 3, [](index_t i, index_t j) { return static_cast<double>(3 * i + j); });
+  const std::string file = write_h5(folder / "x.h5", "x", x);
   const Matrix<double> some = read_initial<double>(file, 50, {}, 20, 30), all = read_initial<double>(file, 50, {});
   REQUIRE((some.rows() == 10 && some.cols() == 3 && all.rows() == 50));
   CHECK(same_rows(all, 20, some));

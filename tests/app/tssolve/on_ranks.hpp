@@ -6,25 +6,21 @@
 
 namespace ts::test {
 
-using Words = std::vector<std::string>;
-
-inline Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 inline nlohmann::json solve_on(int ranks, const Words& words, int code = 0) {
-  const Words all = with(words, {"--json", "--quiet", "--determinism", "gpu_to_gpu"});
+  const Words all = joined(words, {"--json", "--quiet", "--determinism", "gpu_to_gpu"});
   const ProcessResult r = ranks == 1 ? tssolve(all) : run_on_ranks(ranks, TS_TSSOLVE, all);
   INFO(r.err);
   REQUIRE(r.code == code);
   return nlohmann::json::parse(r.out);  // one object, whoever printed it
 }
 
+/// The Laplace matrix of a cube, in a file.
+inline std::string cube(const TemporaryFolder& folder, index_t edge = 20) {
+  return write_sparse(folder / "lap.h5", generators::laplacian({edge, edge, edge}));
+}
+
 inline bool same_bits(const std::string& a, const std::string& b) {
-  const auto x = io::read_dense_as<double>({a, "/eigenvectors"}, {}),
-             y = io::read_dense_as<double>({b, "/eigenvectors"}, {});
-  return x.rows() == y.rows() && x.cols() == y.cols() && std::equal(x.data(), x.data() + x.rows() * x.cols(), y.data());
+  return same(dense_in(a + ":/eigenvectors"), dense_in(b + ":/eigenvectors"));
 }
 
 }  // namespace ts::test

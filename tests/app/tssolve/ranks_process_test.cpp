@@ -6,11 +6,11 @@ using namespace ts::test;
 
 TEST_CASE("MUMPS factorises on all ranks where bits need not repeat: real, complex and next to an eigenvalue") {
   const TemporaryFolder folder;
-  const std::string lap = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const std::string lap = cube(folder);
   const std::string torus = write_sparse(folder / "torus.h5", generators::hofstadter(85, 85, 1));
-  CsrMatrix<double> diagonal = generators::identity(7000);
-  for (std::size_t i = 0; i < diagonal.values.size(); ++i) diagonal.values[i] = 1 + static_cast<double>(i);
-  const std::string at_one = write_sparse(folder / "diagonal.h5", diagonal);
+  std::vector<double> numbers(7000);
+  std::iota(numbers.begin(), numbers.end(), 1.0);
+  const std::string at_one = write_sparse(folder / "diagonal.h5", diagonal(numbers));
   for (const auto& [file, sigma, ranks] :
        {std::tuple{lap, "0.5", 2}, std::tuple{torus, "0.2", 3}, std::tuple{at_one, "500", 2}}) {
     const Words near = {file, "-k", "6", "--sigma", sigma, "--json", "--quiet", "--determinism", "not_guaranteed"};
@@ -25,8 +25,7 @@ TEST_CASE("MUMPS factorises on all ranks where bits need not repeat: real, compl
     CHECK((work == "together, factors by MUMPS on all ranks") == TS_MUMPS_ON_RANKS);
     std::vector<double> found = more["eigenvalues"], expected = one["eigenvalues"];
     std::sort(found.begin(), found.end()), std::sort(expected.begin(), expected.end());
-    REQUIRE(found.size() == expected.size());
-    for (std::size_t j = 0; j < found.size(); ++j) CHECK(found[j] == Approx(expected[j]).epsilon(allowed::tight_run));
+    CHECK_THAT(found, Catch::Matchers::Approx(expected).epsilon(allowed::tight_run).margin(0));
   }
 }
 
@@ -41,8 +40,7 @@ std::string wait_until(const std::string& condition) {
 
 TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole") {
   const TemporaryFolder folder;
-  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({32, 32, 32}));
-  const std::string state = folder / "state.h5";
+  const std::string file = cube(folder, 32), state = folder / "state.h5";
   // Children of mpirun are the ranks; one of them is killed once there is a checkpoint.
   const auto command = [&](const std::string& then) {
     std::string words = "touch " + (folder / "begin") + "; ";
@@ -57,17 +55,14 @@ TEST_CASE("a rank that is killed is not waited for, and its checkpoint is whole"
   const auto ended = run_process("/bin/sh", {"-c", command("kill -USR1 $pid")});
   CHECK(ended.code == 128 + SIGUSR1);  // which mpirun sends on to all ranks
   CHECK(mentions(ended.out, "stopped on request"));
-  const auto rest = solve_on(3,
-                             {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15", "--max-iter",
-                              "100000000", "--checkpoint", state},
-                             0);
+  const auto rest = solve_on(3, {file, "-k", "10", "--which", "SA", "--method", "lanczos", "--tol", "1e-15",
+                                 "--max-iter", "100000000", "--checkpoint", state});
   CHECK(rest["ranks"] == 3);
 }
 
 TEST_CASE("the job script goes on from the checkpoint of the job before, with the bits of a run that was not stopped") {
   const TemporaryFolder folder;
-  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({32, 32, 32}));
-  const std::string state = folder / "state.h5", queued = folder / "queued";
+  const std::string file = cube(folder, 32), state = folder / "state.h5", queued = folder / "queued";
   // In place of Slurm: two ranks, which get SIGUSR1 once there is a checkpoint, unless the job has queued again.
   const auto stand_in = [&](const std::string& name, const std::string& body) {
     write_file(folder / name, "#!/bin/sh\n" + body);
@@ -81,7 +76,7 @@ TEST_CASE("the job script goes on from the checkpoint of the job before, with th
     const Words slurm = {"PATH=" + (folder / "") + ":/usr/bin:/bin", "SLURM_JOB_ID=7",
                          "SLURM_RESTART_COUNT=" + restarts};
     const Words run = {"bash", TS_JOB, TS_TSSOLVE, "-o", folder / "2.h5", "--checkpoint", state, "--every", "0.01"};
-    return run_process("/usr/bin/env", with(slurm, with(run, options)), mpi_environment).code;
+    return run_process("/usr/bin/env", joined(slurm, joined(run, options)), mpi_environment).code;
   };
   CHECK(job("50") == 128 + SIGUSR1);
   CHECK_FALSE(std::filesystem::exists(queued));
@@ -90,7 +85,7 @@ TEST_CASE("the job script goes on from the checkpoint of the job before, with th
   CHECK(content_of(queued) == "requeue 7\n");
   CHECK(std::filesystem::exists(state));
   CHECK(job("1") == 0);
-  solve_on(1, with(options, {"-o", folder / "1.h5"}));
+  solve_on(1, joined(options, {"-o", folder / "1.h5"}));
   CHECK(same_bits(folder / "1.h5", folder / "2.h5"));
 }
 

@@ -9,25 +9,23 @@ using namespace ts::test;
 
 TEST_CASE("eigenvalues and vectors of ranks have the bits of one process, from triangles and from whole matrices") {
   const TemporaryFolder folder;
-  const CsrMatrix<double> lap = generators::laplacian({20, 20, 20});
-  const std::string whole = write_sparse(folder / "whole.h5", lap), half = folder / "half.h5";
+  const std::string whole = cube(folder), half = folder / "half.h5";
   {
     io::OutputFile out(half);
-    out.write_binsparse("/", lap, io::Structure::symmetric);
+    out.write_binsparse("/", generators::laplacian({20, 20, 20}), io::Structure::symmetric);
     out.commit();
   }
   const Words options = {"-k", "8", "--which", "LA", "--vectors-out", folder / "vectors.npy", "-o"};
-  const auto one = solve_on(1, with({whole}, with(options, {folder / "1.h5"})));
+  const auto one = solve_on(1, joined({whole}, joined(options, {folder / "1.h5"})));
   CHECK(one["ranks"] == 1);
   const std::string vectors = content_of(folder / "vectors.npy");
   for (const int ranks : {2, 3}) {
     const std::string file = folder / (std::to_string(ranks) + ".h5");
-    const auto found = solve_on(ranks, with({ranks == 2 ? whole : half}, with(options, {file})));
+    const auto found = solve_on(ranks, joined({ranks == 2 ? whole : half}, joined(options, {file})));
     CHECK(found["ranks"] == ranks);
     CHECK(found["ranks_work"] == "together");
-    for (const char* name :
-         {"eigenvalues", "residual_norms", "error_bounds", "iterations", "multiplicities", "verified"})
-      CHECK(found[name] == one[name]);
+    check_same(found, one,
+               {"eigenvalues", "residual_norms", "error_bounds", "iterations", "multiplicities", "verified"});
     CHECK(same_bits(folder / "1.h5", file));
     CHECK(content_of(folder / "vectors.npy") == vectors);
   }
@@ -45,8 +43,7 @@ TEST_CASE("matrices by columns, as pairs and as text are read by rows, with the 
     out.commit();
   }
   write_matrix_market(text, lap, "symmetric");
-  const auto one =
-      solve_on(1, {write_sparse(folder / "rows.h5", lap), "-k", "6", "--which", "LA", "-o", folder / "1.h5"});
+  const auto one = solve_on(1, {cube(folder), "-k", "6", "--which", "LA", "-o", folder / "1.h5"});
   for (const std::string& matrix : {file + ":/columns", file + ":/lower", file + ":/pairs", text}) {
     CAPTURE(matrix);
     const auto three = solve_on(3, {matrix, "-k", "6", "--which", "LA", "-o", folder / "3.h5"});
@@ -67,38 +64,33 @@ TEST_CASE("another order on ranks has the bits of one process, vectors in the or
   const CsrMatrix<double> a = solvers::reordered(lap, order);
   const std::string file = write_sparse(folder / "shuffled.h5", a);
   const bool has_metis = !solvers::nested_dissection(a.rows, a.pointers.data(), a.indices.data()).empty();
-  Matrix<double> start(lap.rows, 2);
-  for (index_t i = 0; i < 2 * lap.rows; ++i) start.data()[i] = static_cast<double>((i * 7919) % 1009) - 500;
-  {
-    io::OutputFile out(folder / "start.h5");
-    out.write("x", start);
-    out.commit();
-  }
+  write_h5(folder / "start.h5", "x", matrix_of<double>(lap.rows, 2, [](index_t i, index_t j) {
+             return static_cast<double>(((2 * i + j) * 7919) % 1009) - 500;
+           }));
   for (const std::string kind : {"rcm", "metis"}) {
     if (kind == "metis" && !has_metis) continue;
     CAPTURE(kind);
     const Words words = {file, "-k", "6", "--which", "LA", "--reorder", kind, "--initial", folder / "start.h5", "-o"};
-    const auto one = solve_on(1, with(words, {folder / "1.h5"}));
+    const auto one = solve_on(1, joined(words, {folder / "1.h5"}));
     CHECK(one["reordered"] == true);
     for (const int ranks : {2, 3}) {
       const std::string there = folder / (std::to_string(ranks) + ".h5");
-      const auto found = solve_on(ranks, with(words, {there}));
+      const auto found = solve_on(ranks, joined(words, {there}));
       CHECK(found["ranks_work"] == "together");
       CHECK(found["reordered"] == true);
       CHECK(found["sent_bytes_new_order"].get<index_t>() < found["sent_bytes_file_order"].get<index_t>() / 4);
-      for (const char* name : {"eigenvalues", "residual_norms", "iterations"}) CHECK(found[name] == one[name]);
+      check_same(found, one, {"eigenvalues", "residual_norms", "iterations"});
       CHECK(same_bits(folder / "1.h5", there));
     }
   }
   // The vectors are those of the matrix as it stands in the file.
-  const auto x = io::read_dense_as<double>({folder / "3.h5", "/eigenvectors"}, {});
-  const auto found = io::read_vector({folder / "3.h5", "/eigenvalues"});
-  for (index_t i = 0; i < a.rows; i += 97) {
-    double sum = 0;
-    for (index_t e = a.pointers[static_cast<std::size_t>(i)]; e < a.pointers[static_cast<std::size_t>(i) + 1]; ++e)
-      sum += a.values[static_cast<std::size_t>(e)] * x(a.indices[static_cast<std::size_t>(e)], 0);
-    CHECK(std::abs(sum - found[0] * x(i, 0)) < allowed::six_digits);
-  }
+  const auto x = dense_in(folder / "3.h5:/eigenvectors");
+  const double first = list_in(folder / "3.h5:/eigenvalues")[0];
+  std::vector<double> residual(static_cast<std::size_t>(a.rows));
+  for_each_entry(a.view(), [&](index_t i, index_t j, double value) {
+    residual[static_cast<std::size_t>(i)] += (value - (i == j ? first : 0)) * x(j, 0);
+  });
+  CHECK(std::all_of(residual.begin(), residual.end(), [](double r) { return std::abs(r) < allowed::six_digits; }));
   const auto told = run_on_ranks(2, TS_TSSOLVE, {file, "-k", "3", "--which", "LA", "--reorder", "rcm", "--dry-run"});
   CHECK(told.code == 0);
   CHECK(mentions(told.out, "another order by rcm: 2 ranks send"));
@@ -110,7 +102,7 @@ TEST_CASE("an order that saves ranks nothing is not taken, which is said, and bi
   const Words words = {file, "-k", "3", "--which", "LA", "--method", "lanczos", "--tol", "1e-4"};
   const auto one = solve_on(1, words);
   for (const int ranks : {1, 3}) {
-    const auto found = solve_on(ranks, with(words, {"--reorder", "rcm"}));
+    const auto found = solve_on(ranks, joined(words, {"--reorder", "rcm"}));
     CHECK(found["reordered"] == false);
     CHECK(mentions(found["reordering"].get<std::string>(), "the file's order stays"));
     CHECK(found["eigenvalues"] == one["eigenvalues"]);
@@ -127,16 +119,14 @@ TEST_CASE("rows are distributed by their entries where these are uneven") {
   });
   const Words words = {write_sparse(folder / "uneven.h5", a), "-k", "4", "--which", "LA"};
   const auto one = solve_on(1, words), three = solve_on(3, words);
-  CHECK(three["eigenvalues"] == one["eigenvalues"]);
-  CHECK(three["iterations"] == one["iterations"]);
-  const auto told = run_on_ranks(3, TS_TSSOLVE, words);
-  CHECK(mentions(told.err, "rows are distributed by their entries"));
+  check_same(three, one, {"eigenvalues", "iterations"});
+  CHECK(mentions(run_on_ranks(3, TS_TSSOLVE, words).err, "rows are distributed by their entries"));
 }
 
 TEST_CASE("what is not distributed is solved by rank 0 alone, which says why") {
   const TemporaryFolder folder;
-  const std::string file = write_sparse(folder / "line.h5", generators::laplacian({7000}));
-  const Words ordered = {file, "-k", "4", "--sigma", "1", "--reorder", "rcm"};
+  const Words ordered = {
+      write_sparse(folder / "line.h5", generators::laplacian({7000})), "-k", "4", "--sigma", "1", "--reorder", "rcm"};
   const auto one = solve_on(1, ordered), two = solve_on(2, ordered);
   CHECK(two["eigenvalues"] == one["eigenvalues"]);
   CHECK(two["ranks"] == 2);
@@ -146,7 +136,7 @@ TEST_CASE("what is not distributed is solved by rank 0 alone, which says why") {
 TEST_CASE("a plan for which all ranks read the matrix is told by one") {
   const TemporaryFolder folder;
   const Words words = {write_sparse(folder / "line.h5", generators::laplacian({7000})), "--sigma", "1", "--dry-run"};
-  const auto text = run_on_ranks(2, TS_TSSOLVE, words), json = run_on_ranks(2, TS_TSSOLVE, with(words, {"--json"}));
+  const auto text = run_on_ranks(2, TS_TSSOLVE, words), json = run_on_ranks(2, TS_TSSOLVE, joined(words, {"--json"}));
   INFO(text.err + json.err);
   CHECK(text.code == 0);
   CHECK(mentions(text.out, "\nfactors "));
@@ -157,31 +147,28 @@ TEST_CASE("a plan for which all ranks read the matrix is told by one") {
 
 TEST_CASE("near a target rank 0 factorises for all with the bits of one process, and checkpoints change ranks") {
   const TemporaryFolder folder;
-  const std::string lap = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const std::string lap = cube(folder);
   const std::string torus = write_sparse(folder / "torus.h5", generators::hofstadter(85, 85, 1));
   for (const auto& [file, sigma, ranks] : {std::tuple{lap, "0.5", 3}, std::tuple{torus, "0.2", 2}}) {
     const Words near = {file, "-k", "6", "--sigma", sigma, "-o"};
-    const auto one = solve_on(1, with(near, {folder / "1.h5"}));
-    const auto more = solve_on(ranks, with(near, {folder / "more.h5"}));
+    const auto one = solve_on(1, joined(near, {folder / "1.h5"}));
+    const auto more = solve_on(ranks, joined(near, {folder / "more.h5"}));
     CHECK(one["verification"] == "inertia");
-    for (const char* name : {"eigenvalues", "residual_norms", "error_bounds", "iterations", "verification", "method"})
-      CHECK(more[name] == one[name]);
+    check_same(more, one, {"eigenvalues", "residual_norms", "error_bounds", "iterations", "verification", "method"});
     CHECK(std::string(more["ranks_work"]).starts_with("together, factors by rank 0"));
     if (file == lap) CHECK(same_bits(folder / "1.h5", folder / "more.h5"));
   }
   const std::string state = folder / "state.h5";
   const Words slow = {lap, "-k", "12", "--sigma", "0.5", "--block-size", "2", "--checkpoint", state};
   const auto whole = solve_on(1, slow);
-  const auto part = solve_on(3, with(slow, {"--max-iter", "3"}), 3);
+  const auto part = solve_on(3, joined(slow, {"--max-iter", "3"}), 3);
   CHECK(part["iterations"] == 3);
-  const auto rest = solve_on(2, slow);
-  CHECK(rest["eigenvalues"] == whole["eigenvalues"]);
-  CHECK(rest["iterations"] == whole["iterations"]);
+  check_same(solve_on(2, slow), whole, {"eigenvalues", "iterations"});
 }
 
 TEST_CASE("intervals and pencils on ranks have the bits of one process") {
   const TemporaryFolder folder;
-  const std::string lap = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
+  const std::string lap = cube(folder);
   CsrMatrix<double> mass = generators::laplacian({8000});
   for (double& x : mass.values) x = x > 0 ? 4.0 / 6 : 1.0 / 6;  // of linear elements on a line
   const std::string elements = write_sparse(folder / "mass.h5", mass);
@@ -189,14 +176,13 @@ TEST_CASE("intervals and pencils on ranks have the bits of one process") {
                                                            {{"-k", "5", "--sigma", "0.4", "--mass", elements}, 5},
                                                            {{"-k", "3", "--which", "LA", "--mass", elements}, 3}};
   for (const auto& [words, count] : runs) {
-    const Words all = with({lap}, words);
-    const auto one = solve_on(1, with(all, {"-o", folder / "1.h5"}));
-    const auto three = solve_on(3, with(all, {"-o", folder / "3.h5"}));
+    const Words all = joined({lap}, words);
+    const auto one = solve_on(1, joined(all, {"-o", folder / "1.h5"}));
+    const auto three = solve_on(3, joined(all, {"-o", folder / "3.h5"}));
     CAPTURE(words);
     if (count > 0) CHECK(one["eigenvalues"].size() == count);
     CHECK(one["eigenvalues"].size() > 2);
-    for (const char* name : {"eigenvalues", "residual_norms", "error_bounds", "verification", "operator_applications"})
-      CHECK(three[name] == one[name]);
+    check_same(three, one, {"eigenvalues", "residual_norms", "error_bounds", "verification", "operator_applications"});
     CHECK(std::string(three["ranks_work"]).starts_with("together, factors by rank 0"));
     CHECK(same_bits(folder / "1.h5", folder / "3.h5"));
   }
@@ -204,16 +190,14 @@ TEST_CASE("intervals and pencils on ranks have the bits of one process") {
 
 TEST_CASE("the checkpoint of three ranks is taken up by two, with the bits of a run that was not stopped") {
   const TemporaryFolder folder;
-  const std::string file = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
-  const Words options = {file, "-k", "6", "--which", "SA", "--method", "lanczos"};
-  const auto one = solve_on(1, with(options, {"-o", folder / "1.h5"}));
+  const Words options = {cube(folder), "-k", "6", "--which", "SA", "--method", "lanczos"};
+  const auto one = solve_on(1, joined(options, {"-o", folder / "1.h5"}));
   const std::string state = folder / "state.h5";
-  const auto part = solve_on(3, with(options, {"--checkpoint", state, "--max-iter", "20"}), 3);
+  const auto part = solve_on(3, joined(options, {"--checkpoint", state, "--max-iter", "20"}), 3);
   CHECK(part["iterations"] == 20);
   REQUIRE(std::filesystem::exists(state));
-  const auto rest = solve_on(2, with(options, {"--checkpoint", state, "-o", folder / "2.h5"}));
-  CHECK(rest["eigenvalues"] == one["eigenvalues"]);
-  CHECK(rest["iterations"] == one["iterations"]);
+  const auto rest = solve_on(2, joined(options, {"--checkpoint", state, "-o", folder / "2.h5"}));
+  check_same(rest, one, {"eigenvalues", "iterations"});
   CHECK(same_bits(folder / "1.h5", folder / "2.h5"));
   CHECK_FALSE(std::filesystem::exists(state));
 }
@@ -223,23 +207,17 @@ TEST_CASE("an error of any rank is told once, with its exit status, and ends all
   CsrMatrix<double> bad = generators::laplacian({20, 20, 20});
   bad.values.back() = std::nan("");
   const std::string file = write_sparse(folder / "bad.h5", bad);
-  const auto last = run_on_ranks(3, TS_TSSOLVE, {file, "-k", "3"});
-  CHECK(last.code == 4);
-  const auto said = lines_of("tssolve", last.err);
-  INFO(last.err);
-  REQUIRE(said.size() == 1);
-  CHECK(said.front().starts_with("tssolve: rank 2: " + file + ":/ has NaN at row 7999"));
-  CHECK(last.out.empty());
-
-  const std::string lap = write_sparse(folder / "lap.h5", generators::laplacian({20, 20, 20}));
-  const auto large = run_on_ranks(2, TS_TSSOLVE, {lap, "-k", "3", "--sigma", "1", "--memory", "20M", "--quiet"});
-  CHECK(large.code == 1);
-  const auto refused = lines_of("tssolve", large.err);
-  INFO(large.err);
-  REQUIRE(refused.size() == 1);
-  CHECK(refused.front().starts_with("tssolve: factorising A - sigma I beside what else the run needs"));
-
-  const auto all = run_on_ranks(2, TS_TSSOLVE, {folder / "none.h5", "-k", "3"});
-  CHECK(all.code == 4);
-  CHECK(lines_of("tssolve", all.err) == Words{"tssolve: " + (folder / "none.h5") + " does not exist"});
+  const auto refused = [](int ranks, const Words& words, int code, const std::string& sentence) {
+    const auto r = run_on_ranks(ranks, TS_TSSOLVE, joined(words, {"-k", "3", "--quiet"}));
+    INFO(r.err);
+    CHECK(r.code == code);
+    CHECK(r.out.empty());
+    const auto said = lines_of("tssolve", r.err);
+    REQUIRE(said.size() == 1);
+    CHECK(said.front().starts_with("tssolve: " + sentence));
+  };
+  refused(3, {file}, 4, "rank 2: " + file + ":/ has NaN at row 7999");
+  refused(2, {cube(folder), "--sigma", "1", "--memory", "20M"}, 1,
+          "factorising A - sigma I beside what else the run needs");
+  refused(2, {folder / "none.h5"}, 4, (folder / "none.h5") + " does not exist");
 }
