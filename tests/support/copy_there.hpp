@@ -1,4 +1,4 @@
-// Copies of matrices in the memory of a GPU.
+// Copies of matrices in the memory of a GPU, and back.
 #pragma once
 
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -13,6 +13,14 @@ DeviceMatrix<T> copy_there(const Context& ctx, const Matrix<T>& x) {
   copy(ctx.stream, there.view(), x.cview());
   ctx.stream.synchronize();
   return there;
+}
+
+template <class T, Layout L>
+Matrix<T, Space::host, L> copy_here(const cuda::Stream& stream, const DeviceMatrix<T, L>& there) {
+  Matrix<T, Space::host, L> x(there.rows(), there.cols());
+  copy(stream, x.view(), there.cview());
+  stream.synchronize();
+  return x;
 }
 
 }  // namespace ts::test

@@ -70,8 +70,21 @@ void on_device(const Out& output, Run&& run, Check&& check) {
     run(device_context(level), out);
     check(out);
     run(device_context(level), again);
-    REQUIRE(again.same_bits(out));
+    REQUIRE((again.bits() == out.bits()));
   }
+}
+
+/// Where $TS_BITS names a file, a line there for each result of a test, by which two builds are compared: see
+/// tests/bench/README.md.
+inline void note_bits(const std::vector<unsigned char>& bits, const std::string& how) {
+  static const char* const name = std::getenv("TS_BITS");
+  if (name == nullptr) return;
+  static std::ofstream file(name);
+  static std::map<std::string, int> results;
+  const std::string of = Catch::getResultCapture().getCurrentTestName() + ", " + how;
+  const std::string_view text(reinterpret_cast<const char*>(bits.data()), bits.size());
+  file << of << " " << ++results[of] << ": " << std::hex << std::hash<std::string_view>{}(text) << std::dec
+       << std::endl;
 }
 
 /// run(context, output) on the processor for a fresh copy of `output` each time; check(output) after each.
@@ -83,17 +96,19 @@ void in_every_host_way(const Out& output, Run&& run, Check&& check) {
     Out out = output;
     run(reference_context(), out);
     check(out);
+    note_bits(out.bits(), "reference");
   }
   for (const Simd level : simd_levels()) {
     INFO("fast, " << name_of(level));
     Out out = output;
     run(fast_context(level), out);
     check(out);
+    note_bits(out.bits(), std::string(name_of(level)));
     for (const int threads : {2, 3, 7}) {
       Out again = output;
       run(fast_context(level, threads), again);
       INFO(threads << " threads");
-      REQUIRE(again.same_bits(out));
+      REQUIRE((again.bits() == out.bits()));
     }
   }
 }
@@ -140,9 +155,85 @@ bool everywhere(index_t rows, index_t cols, Holds&& holds) {
 template <class R, class T>
 void check_exact(const Operand<R>& out, R alpha, const Expected<T>& product, R beta, const Operand<R>& before) {
   REQUIRE(everywhere(product.rows, product.cols, [&](index_t i, index_t j) {
-    return out.wide_at(i, j) ==
-           multiply(wide(alpha), product.value[product.at(i, j)]) + multiply(wide(beta), before.wide_at(i, j));
+    const auto added = beta == R{} ? Wide<R>{} : multiply(wide(beta), before.wide_at(i, j));
+    return out.wide_at(i, j) == multiply(wide(alpha), product.value[product.at(i, j)]) + added;
   }));
+}
+
+/// Checks Y = alpha product + beta Y of run(context, Y) in every way.
+template <class R, class T, class Run>
+void check_in_every_way(R alpha, const Expected<T>& product, R beta, const Operand<R>& y, Run&& run,
+                        bool exact = false) {
+  in_every_way(y, run, [&](const Operand<R>& out) {
+    if (exact)
+      check_exact(out, alpha, product, beta, y);
+    else
+      check_product(out, alpha, product, beta, y);
+  });
+}
+
+template <class R>
+R scalar(std::size_t i) {
+  const double re[] = {1, -0.75, 0.5, 1, 2};
+  const double im[] = {0, 0, 0.25, -1, 0};
+  return element<R>(re[i % 5], im[i % 5]);
+}
+template <class R>
+R scalar_or_zero(std::size_t i) {
+  return i % 3 == 0 ? R{} : i % 3 == 1 ? R{1} : scalar<R>(i);
+}
+
+/// The operation, the factors and the operands of a variant of a product: any numbers, or integers whose products are
+/// exact.
+template <class T>
+struct Variant {
+  using R = result_t<T>;
+  std::size_t number;
+  bool exact = false;
+  Values values{number};
+  Op op = ops[number % 3];
+  R alpha = exact ? R{2} : scalar<R>(number / 2), beta = exact ? R{-1} : scalar_or_zero<R>(number / 3);
+
+  template <class E = T>
+  Operand<E> operand(index_t rows, index_t cols, Form form) {
+    return exact ? Operand<E>::integers(rows, cols, form, values) : Operand<E>::random(rows, cols, form, values);
+  }
+  /// One whose op(A) has so many rows and columns.
+  template <class E = T>
+  Operand<E> operand_of_op(index_t rows, index_t cols, Form form) {
+    return op == Op::none ? operand<E>(rows, cols, form) : operand<E>(cols, rows, form);
+  }
+  /// What beta Y is taken of; NaN where that is not read.
+  Operand<R> output(index_t rows, index_t cols, Form form) {
+    return beta == R{} ? Operand<R>(rows, cols, form) : operand<R>(rows, cols, form);
+  }
+};
+
+/// The element of op(A) that stands there.
+template <class T>
+Wide<T> wide_of_op(Op op, const Operand<T>& a, index_t i, index_t j) {
+  if (op == Op::none) return a.wide_at(i, j);
+  return op == Op::adjoint ? conjugate(a.wide_at(j, i)) : a.wide_at(j, i);
+}
+
+/// op(A) B, where op(A) has so many rows and B so many columns.
+template <class T, class R>
+Expected<R> exact_product(Op op_a, const Operand<T>& a, index_t rows, Op op_b, const Operand<R>& b, index_t cols) {
+  return {rows, op_a == Op::none ? a.cols() : a.rows(), cols,
+          [&](index_t i, index_t k) { return wide_of_op(op_a, a, i, k); },
+          [&](index_t k, index_t j) { return wide_of_op(op_b, b, k, j); }};
+}
+
+/// check(m, n, q, variant) for small numbers of rows and columns, of which q is not zero, with kernels compiled ahead.
+template <class Check>
+void at_small_sizes(Check&& check) {
+  compiled_ahead([&] {
+    Values sizes(7);
+    for (std::size_t variant = 0; variant < 36; ++variant) {
+      const index_t m = sizes.below(6), n = sizes.below(6), q = 1 + sizes.below(5);
+      check(m, n, q, variant);
+    }
+  });
 }
 
 /// Widths that bite: around every vector length, and rectangular.
@@ -172,31 +263,12 @@ void at_all_widths(std::initializer_list<index_t> rows, Check&& check) {
   });
 }
 
-template <class R>
-R scalar(std::size_t i) {
-  const double re[] = {1, -0.75, 0.5, 1, 2};
-  const double im[] = {0, 0, 0.25, -1, 0};
-  return element<R>(re[i % 5], im[i % 5]);
-}
-template <class R>
-R scalar_or_zero(std::size_t i) {
-  return i % 3 == 0 ? R{} : i % 3 == 1 ? R{1} : scalar<R>(i);
-}
-
 /// Expects an Error(invalid_argument) whose sentence holds every one of the words.
 template <class Call>
 void expect_misuse(Call&& call, std::initializer_list<const char*> words) {
-  try {
-    call();
-  } catch (const Error& error) {
-    CHECK(error.code() == Errc::invalid_argument);
-    for (const char* word : words) {
-      INFO(error.what());
-      CHECK(mentions(error.what(), word));
-    }
-    return;
-  }
-  FAIL("nothing was thrown");
+  const std::string said = message_of(Errc::invalid_argument, call);
+  INFO(said);
+  for (const char* word : words) CHECK(mentions(said, word));
 }
 
 }  // namespace ts::test

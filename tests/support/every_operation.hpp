@@ -22,7 +22,7 @@ class DeviceOperandOf {
       : whole_(stream, rows + (L == Layout::col_major ? padding : 0), cols + (L == Layout::row_major ? padding : 0)),
         rows_(rows),
         cols_(cols),
-        host_(static_cast<std::size_t>(whole_.rows() * whole_.cols())) {
+        host_(stream.rehearsal() != nullptr ? 0 : static_cast<std::size_t>(whole_.rows() * whole_.cols())) {
     for (T& x : host_) {
       const double re = values.uniform();
       x = element<T>(re, values.uniform());
@@ -122,17 +122,13 @@ class EveryOperation {
  private:
   /// Five entries a row, and one row of more entries than a warp should sum.
   static CsrMatrix<T> sparse(index_t n, Values& values) {
-    CsrMatrix<T> a;
-    a.rows = a.cols = n;
-    for (index_t i = 0; i < n; ++i) {
+    return csr_by_rows<T>(n, n, [&](index_t i, auto add) {
       for (index_t e = 0; e < (i == n / 2 ? 5000 : 5); ++e) {
-        a.indices.push_back(static_cast<std::int32_t>(values.below(n)));
+        const index_t column = values.below(n);
         const double re = values.uniform();
-        a.values.push_back(element<T>(re, values.uniform()));
+        add(column, element<T>(re, values.uniform()));
       }
-      a.pointers.push_back(static_cast<index_t>(a.indices.size()));
-    }
-    return a;
+    });
   }
 
   Context ctx_;

@@ -65,6 +65,12 @@ inline std::complex<long double> multiply(std::complex<long double> a, std::comp
 inline long double size(long double x) { return std::abs(x); }
 inline long double size(std::complex<long double> x) { return std::abs(x.real()) + std::abs(x.imag()); }
 
+template <class T>
+std::vector<unsigned char> bits_of(const std::vector<T>& values) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
+  return {bytes, bytes + values.size() * sizeof(T)};
+}
+
 /// How an operand lies in memory.
 struct Form {
   Layout layout = Layout::row_major;
@@ -130,10 +136,7 @@ class Operand {
   }
   /// The elements with everything around them.
   [[nodiscard]] std::vector<T>& buffer() { return buffer_; }
-  [[nodiscard]] bool same_bits(const Operand& other) const {
-    return buffer_.size() == other.buffer_.size() &&
-           std::memcmp(buffer_.data(), other.buffer_.data(), buffer_.size() * sizeof(T)) == 0;
-  }
+  [[nodiscard]] std::vector<unsigned char> bits() const { return bits_of(buffer_); }
   /// Whether everything around the elements still is what the constructor put there.
   [[nodiscard]] bool surroundings_untouched() const {
     const T guard = nan_element<T>();

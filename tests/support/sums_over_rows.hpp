@@ -133,4 +133,14 @@ class SumsOverRows {
   std::vector<R> s_;
 };
 
+/// The bits of 1, 2, 3 and 7 slabs are those of the whole.
+template <class T>
+void check_slabs(const Context& ctx, const SumsOverRows<T>& sums) {
+  const auto whole = sums.bits_of_whole(ctx);
+  for (const int slabs : {1, 2, 3, 7}) {
+    CAPTURE(slabs);
+    CHECK(sums.bits_of_slabs(ctx, RowSlabs::of_units(sums.rows(), slabs)) == whole);
+  }
+}
+
 }  // namespace ts::test

@@ -55,13 +55,6 @@ Matrix<T, Space::host, L> matrix_of(index_t rows, index_t cols, F&& f) {
   return a;
 }
 
-/// Whole numbers that are compared, and told, together.
-using Ints = std::vector<index_t>;
-template <class... N>
-Ints ints(N... n) {
-  return {static_cast<index_t>(n)...};
-}
-
 /// The largest f(i, j), which is not negative; NaN where one is.
 template <class F>
 double largest_of(index_t rows, index_t cols, F&& f) {
@@ -156,3 +149,7 @@ std::string message_of(Errc code, F&& f) {
 }
 
 }  // namespace ts::test
+
+// Tests are written in these. What a file of the library says is looked up in its own namespace first.
+using namespace ts;
+using namespace ts::test;

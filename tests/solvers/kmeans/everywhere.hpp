@@ -68,8 +68,9 @@ inline void expect_same(const solvers::KMeansResult& a, const solvers::KMeansRes
 }
 
 /// solvers::kmeans, and on a device the same labels, centres and steps from the same first centres; from
-/// first centres that are found there, labels of nearest centres.
-inline solvers::KMeansResult kmeans(const Context& ctx, const Rows& rows, const solvers::KMeansOptions& o) {
+/// first centres that are found there, labels of nearest centres. Gives way to solvers::kmeans where both are in sight.
+template <class...>
+solvers::KMeansResult kmeans(const Context& ctx, const Rows& rows, const solvers::KMeansOptions& o) {
   solvers::KMeansResult here = solvers::kmeans(ctx, rows, o);
 #ifdef TS_TEST_ON_DEVICE
   const bool there_too = !rows.sparse() && rows.rows() * rows.cols() > 0 &&
