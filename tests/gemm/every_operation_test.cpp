@@ -6,9 +6,6 @@
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// Operands in the memory of ctx.stream, with all kernels compiled.
@@ -20,29 +17,21 @@ EveryOperation<T, L> prepared(const Context& ctx, index_t n, index_t p, index_t 
   return {ctx, n, p, q, padding};
 }
 
+/// The bits of a second run, after one that makes room in the workspace, and of a third one in a graph or without.
 template <class T, Layout L = Layout::row_major>
-void check_graph(index_t p, index_t q, index_t padding) {
-  CAPTURE(p, q, padding);
-  const Context ctx = device_context();
-  auto operations = prepared<T, L>(ctx, 5000, p, q, padding);
-  operations.run();  // makes room in the workspace
-  operations.refill();
-  operations.run();
-  const auto bits = operations.bits();
-  operations.refill();
-  const cuda::Graph graph(ctx.stream, [&] { operations.run(); });
-  graph.launch(ctx.stream);
-  CHECK(operations.bits() == bits);
-}
-
-template <class T, Layout L = Layout::row_major>
-void check_repeats(index_t n, index_t p, index_t q, index_t padding) {
+void check_repeats(index_t n, index_t p, index_t q, index_t padding, bool in_graph = false) {
   CAPTURE(n, p, q, padding);
-  auto operations = prepared<T, L>(device_context(), n, p, q, padding);
+  const Context ctx = device_context();
+  auto operations = prepared<T, L>(ctx, n, p, q, padding);
+  operations.run();
+  operations.refill();
   operations.run();
   const auto bits = operations.bits();
   operations.refill();
-  operations.run();
+  if (in_graph)
+    cuda::Graph(ctx.stream, [&] { operations.run(); }).launch(ctx.stream);
+  else
+    operations.run();
   CHECK(operations.bits() == bits);
 }
 
@@ -141,10 +130,9 @@ TEMPLATE_TEST_CASE("inner products of operands in two layouts have kernels, too"
 TEST_CASE("a sparse matrix with long rows goes by parts of equal work", "[rehearsal][cuda]") {
   for (const index_t length : {8, 9000}) {
     CAPTURE(length);
-    CsrMatrix<float> a{.rows = 3, .cols = 10000};
-    for (index_t j = 0; j < length; ++j) a.indices.push_back(static_cast<std::int32_t>(j));
-    a.values.assign(a.indices.size(), 1.0f);
-    a.pointers = {0, 0, length, length};
+    const auto a = csr_by_rows<float>(3, 10000, [&](index_t i, auto add) {
+      for (index_t j = 0; i == 1 && j < length; ++j) add(j, 1.0f);
+    });
     const auto names = kernels_of("sm_90a", [&](const Context& ctx) {
       const DeviceCsrMatrix<float> there(ctx.stream, a.view());
       DeviceMatrix<float> x(ctx.stream, 10000, 4), y(ctx.stream, 3, 4);
@@ -156,8 +144,7 @@ TEST_CASE("a sparse matrix with long rows goes by parts of equal work", "[rehear
 
 TEST_CASE("spmm with A^T on a GPU asks for a matrix that keeps it", "[rehearsal][cuda]") {
   const Context ctx = rehearsing_context(cuda::typical_device("sm_90a"));
-  CsrMatrix<double> a;
-  a.rows = a.cols = 2, a.pointers = {0, 1, 1}, a.indices = {1}, a.values = {3};
+  const CsrMatrix<double> a{.rows = 2, .cols = 2, .pointers = {0, 1, 1}, .indices = {1}, .values = {3}};
   DeviceCsrMatrix<double> there(ctx.stream, a.view());
   DeviceMatrix<double> x(ctx.stream, 2, 1), y(ctx.stream, 2, 1);
   const auto multiply = [&] { spmm(ctx, Op::adjoint, 1.0, there.view(), x.view(), 0.0, y.view()); };
@@ -168,10 +155,10 @@ TEST_CASE("spmm with A^T on a GPU asks for a matrix that keeps it", "[rehearsal]
 
 TEMPLATE_TEST_CASE("every operation is captured into a graph: nothing in it waits or allocates", "[gpu]",
                    TS_ALL_TYPES) {
-  check_graph<TestType>(8, 3, 0);
-  check_graph<TestType>(17, 17, 1);
-  check_graph<TestType>(200, 130, 0);  // wider than one kernel takes
-  check_graph<TestType, Layout::col_major>(5, 2, 3);
+  check_repeats<TestType>(5000, 8, 3, 0, true);
+  check_repeats<TestType>(5000, 17, 17, 1, true);
+  check_repeats<TestType>(5000, 200, 130, 0, true);  // wider than one kernel takes
+  check_repeats<TestType, Layout::col_major>(5000, 5, 2, 3, true);
 }
 
 TEMPLATE_TEST_CASE("every operation gives the same bits again", "[sanitize][gpu]", TS_ALL_TYPES) {

@@ -12,8 +12,6 @@
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
 #include "tallskinny/tests/gemm/compile_plans.hpp"
 
-using namespace ts;
-
 namespace {
 
 constexpr index_t biting_widths[] = {1, 3, 8, 17, 31, 32, 48, 64};

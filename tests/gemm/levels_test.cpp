@@ -6,9 +6,6 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// The bits of some Gram matrices: the order of additions follows the lanes of the vectors.

@@ -7,9 +7,6 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 constexpr index_t period = 7;
@@ -33,10 +30,17 @@ DeviceMatrix<T> numbers(const cuda::Stream& stream, index_t n, index_t p, int se
   return x;
 }
 
+/// An element of numbers with imaginary parts, if T has them, or its conjugate.
+template <class T>
+std::complex<double> whole(index_t i, index_t j, int seed, int sign = 1) {
+  return {static_cast<double>(number(i, j, seed)),
+          is_complex<T> ? static_cast<double>(sign * number(i, j, 2 * seed)) : 0};
+}
+
 /// The sum over n rows of f(i), which has the period.
 template <class F>
-double sum_of(index_t n, F f) {
-  double sum = 0;
+auto sum_of(index_t n, F f) {
+  auto sum = 0.0 * f(0);
   for (index_t i = 0; i < period; ++i) sum += static_cast<double>(n / period + (i < n % period)) * f(i);
   return sum;
 }
@@ -117,13 +121,9 @@ void check_wide(index_t n, index_t p, index_t q) {
     for (const index_t first : {index_t{0}, n / 2, n - few}) {
       const auto rows = fetched(stream, y.data() + first * q, few * q);
       CHECK(everywhere(few, q, [&](index_t i, index_t j) {
-        double re = 0, im = 0;
-        for (index_t k = 0; k < p; ++k) {
-          const int x_re = number(first + i, k, 1), x_im = sign * number(first + i, k, 2);
-          const int s_re = number(k, j, 2), s_im = is_complex<T> ? number(k, j, 4) : 0;
-          re += x_re * s_re - (is_complex<T> ? x_im * s_im : 0), im += x_re * s_im + x_im * s_re;
-        }
-        return rows[static_cast<std::size_t>(i * q + j)] == element<R>(re, im);
+        std::complex<double> sum = 0;
+        for (index_t k = 0; k < p; ++k) sum += whole<T>(first + i, k, 1, sign) * whole<T>(k, j, 2);
+        return rows[static_cast<std::size_t>(i * q + j)] == element<R>(sum.real(), sum.imag());
       }));
     }
   };
@@ -147,16 +147,11 @@ void check_wide_inner(Op op, index_t n, index_t p, index_t q, index_t skipped) {
   DeviceMatrix<R> c(stream, p, q);
   tsmttsm(ctx, op, R{1}, a.view().block(0, skipped, n, p), b.view(), R{}, c.view());
   const auto got = fetched(stream, c.data(), p * q);
-  const int sign = op == Op::adjoint ? -1 : 1, imaginary = is_complex<T> ? 1 : 0;
+  const int sign = op == Op::adjoint ? -1 : 1;
   CHECK(everywhere(p, q, [&](index_t i, index_t j) {
-    const auto a_re = [&](index_t k) { return number(k, skipped + i, 1); };
-    const auto a_im = [&](index_t k) { return sign * imaginary * number(k, skipped + i, 2); };
-    const auto b_re = [&](index_t k) { return number(k, j, 2); };
-    const auto b_im = [&](index_t k) { return imaginary * number(k, j, 4); };
-    const double re = sum_of(n, [&](index_t k) { return a_re(k) * b_re(k) - a_im(k) * b_im(k); });
-    const double im = sum_of(n, [&](index_t k) { return a_re(k) * b_im(k) + a_im(k) * b_re(k); });
-    return std::abs(got[static_cast<std::size_t>(i * q + j)] - element<R>(re, im)) <=
-           2 * eps<R> * (std::abs(re) + std::abs(im));
+    const auto sum = sum_of(n, [&](index_t k) { return whole<T>(k, skipped + i, 1, sign) * whole<T>(k, j, 2); });
+    return std::abs(got[static_cast<std::size_t>(i * q + j)] - element<R>(sum.real(), sum.imag())) <=
+           2 * eps<R> * (std::abs(sum.real()) + std::abs(sum.imag()));
   }));
 }
 

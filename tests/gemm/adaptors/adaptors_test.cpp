@@ -3,9 +3,8 @@
 #include "tallskinny/gemm/adaptors/spans.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/test.hpp"
-
-using namespace ts;
 
 namespace {
 
@@ -84,7 +83,7 @@ TEST_CASE("DLPack: tensors are views where type, place and strides are those ask
   CHECK_THROWS_AS((dl_view<double, Space::device>(plain)), Error);
   const DLTensor by_columns = tensor(x.data(), dl_type<double>(), shape.data(), strides.data());
   CHECK((dl_view<double, Space::host, Layout::col_major>(by_columns)(1, 1)) == 4);
-  CHECK(test::mentions(test::message_of([&] { (void)dl_view<double>(by_columns); }), "strides"));
+  CHECK(mentions(message_of([&] { (void)dl_view<double>(by_columns); }), "strides"));
   plain.byte_offset = sizeof(double), shape[1] = 2;
   CHECK(dl_view<const double>(plain)(0, 0) == 2);
   CHECK(space_of(tensor(x.data(), dl_type<double>(), shape.data(), nullptr, kDLCUDA)) == Space::device);
@@ -122,7 +121,7 @@ TEST_CASE("DLPack: a tensor on another device than the context's is refused with
   std::vector<double> x(6);
   std::array<std::int64_t, 2> shape = {2, 3};
   DLTensor t = tensor(x.data(), dl_type<double>(), shape.data(), nullptr, kDLCUDA);
-  const auto refusal = test::message_of([&] { (void)dl_view<double, Space::device>(ctx, t); });
+  const auto refusal = message_of([&] { (void)dl_view<double, Space::device>(ctx, t); });
   CHECK(refusal == "a DLPack tensor is on device 0, the context on device 2: move one of them");
   CHECK_THROWS_AS(dl_placed<double>(ctx, t), Error);
   t.device.device_id = 2;
@@ -145,9 +144,7 @@ TEST_CASE("DLPack: numbers go to a device, out as a tensor, and back", "[gpu]") 
   Context ctx{.stream = cuda::Stream(0)};
   auto m = Matrix<double>::zeros(100, 3);
   m(99, 2) = 7;
-  DeviceMatrix<double> there(ctx.stream, 100, 3);
-  copy(ctx.stream, there.view(), m.cview());
-  const DLOwner owner(to_dlpack(ctx.stream, std::move(there)));
+  const DLOwner owner(to_dlpack(ctx.stream, copy_there(ctx, m)));
   Matrix<double> back(100, 3);
   copy(ctx.stream, back.view(), dl_view<const double, Space::device>(ctx, owner->dl_tensor));
   ctx.stream.synchronize();

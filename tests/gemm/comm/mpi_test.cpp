@@ -5,9 +5,6 @@
 #include "tallskinny/tests/support/gather.hpp"
 #include "tallskinny/tests/support/sums_over_rows.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 Context of_all_ranks(Determinism level) {

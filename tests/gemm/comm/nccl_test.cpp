@@ -2,13 +2,12 @@
 #include <exception>
 
 #include "tallskinny/gemm/runtime/gpu/shared_library.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 #include "tallskinny/tests/support/gather.hpp"
 #include "tallskinny/tests/support/needs.hpp"
+#include "tallskinny/tests/support/ranks.hpp"
 #include "tallskinny/tests/support/sums_over_rows.hpp"
-
-using namespace ts;
-using namespace ts::test;
 
 namespace {
 
@@ -53,8 +52,7 @@ TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU"
       all.emplace_back(n, 9, 4, form_number(form));
       alone.push_back(all.back().bits_of_whole(device_context(Determinism::gpu_to_gpu)));
     }
-  std::vector<std::vector<Bits>> of_ranks(3,
-                                          alone);  // a communicator takes a second to make: one for all sums
+  std::vector<std::vector<Bits>> of_ranks(3, alone);  // a communicator takes a second to make: one for all sums
   on_all_ranks(Determinism::gpu_to_gpu, [&](Context& ctx) {
     const int rank = ctx.communicator->rank();
     for (std::size_t c = 0; c < all.size(); ++c) {
@@ -63,11 +61,8 @@ TEMPLATE_TEST_CASE("on all GPUs the bits of sums over rows are those of one GPU"
           all[c].bits_of_slab(ctx, ctx.slabs.begin(rank), ctx.slabs.rows(rank));
     }
   });
-  for (std::size_t c = 0; c < all.size(); ++c)
-    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
-      CAPTURE(c, rank);
-      CHECK(of_ranks[rank][c] == alone[c]);
-    }
+  for (const auto& of_rank : of_ranks)
+    for (std::size_t c = 0; c < all.size(); ++c) CHECK(of_rank[c] == alone[c]);
 }
 
 TEST_CASE("ranks send to each other from GPU to GPU, beside other work", "[gpus]") {
@@ -77,9 +72,11 @@ TEST_CASE("ranks send to each other from GPU to GPU, beside other work", "[gpus]
       return std::as_writable_bytes(std::span(v.data(), static_cast<std::size_t>(v.rows())));
     };
     DeviceMatrix<double> sent(ctx.stream, 5, 1), arrived(ctx.stream, 5 * ranks, 1);
-    Matrix<double> here(5, 1), got(5 * ranks, 1);
+    const auto numbers = [](int turn, int of) {
+      return matrix_of<double>(5, 1, [&](index_t i, index_t) { return static_cast<double>(100 * turn + 10 * of + i); });
+    };
     for (int turn = 0; turn < 3; ++turn) {
-      for (index_t i = 0; i < 5; ++i) here(i, 0) = static_cast<double>(100 * turn + 10 * rank + i);
+      const auto here = numbers(turn, rank);
       copy(ctx.stream, sent.view(), here.cview());
       std::vector<Outgoing> out;
       std::vector<Incoming> in;
@@ -88,22 +85,15 @@ TEST_CASE("ranks send to each other from GPU to GPU, beside other work", "[gpus]
         in.push_back({other, bytes(arrived.view().rows(5 * other, 5))});
       }
       ctx.communicator->begin_exchange(ctx.stream, out, in)->wait();
-      copy(ctx.stream, got.view(), arrived.cview());
-      ctx.stream.synchronize();
+      const auto got = copy_here(ctx.stream, arrived);
       for (int other = 0; other < ranks; ++other)
-        for (index_t i = 0; i < 5; ++i)
-          if (got(5 * other + i, 0) != static_cast<double>(100 * turn + 10 * other + i))
-            throw std::runtime_error("rank " + std::to_string(rank) + " has something else of " +
-                                     std::to_string(other));
+        expect(same_rows(got, 5 * other, numbers(turn, other)), "something else of rank " + std::to_string(other));
     }
   });
 }
 
 TEST_CASE("NCCL gathers parts of any lengths, empty ones too, in host memory", "[gpus]") {
-  on_all_ranks(Determinism::run_to_run, [](Context& ctx) {
-    if (!gathers_parts(*ctx.communicator))
-      throw std::runtime_error("rank " + std::to_string(ctx.communicator->rank()) + " has something else");
-  });
+  on_all_ranks(Determinism::run_to_run, [](Context& ctx) { expect(gathers_parts(*ctx.communicator), "other parts"); });
 }
 
 TEST_CASE("an ncclComm_t of the program's serves as it is, and is not destroyed", "[gpus]") {

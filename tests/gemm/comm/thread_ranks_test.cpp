@@ -8,25 +8,15 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/engine.hpp"
 #include "tallskinny/tests/support/gather.hpp"
-
-using namespace ts;
-using namespace ts::test;
+#include "tallskinny/tests/support/ranks.hpp"
 
 namespace {
 
 std::mutex catch_is_for_one_thread;
 
-using Shared = std::shared_ptr<Communicator>;
-
 Context at_level(Determinism level, int threads = 1) {
   Context ctx = fast_context(Simd::best, threads);
   ctx.determinism = level;
-  return ctx;
-}
-
-/// That of a rank which has its units of n rows.
-Context of_rank(Context ctx, const Shared& communicator, index_t n) {
-  ctx.communicator = communicator, ctx.slabs = RowSlabs::of_units(n, communicator->size());
   return ctx;
 }
 
@@ -35,18 +25,12 @@ template <class T>
 Matrix<T> numbers(index_t n, index_t p, std::uint64_t stream) {
   Matrix<result_t<T>> wide(n, p);
   fill_random<result_t<T>>(Context{}, Philox{7, stream}, wide.view());
-  Matrix<T> x(n, p);
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < p; ++j) x(i, j) = narrowed<T>(widened(wide(i, j)));
-  return x;
+  return matrix_of<T>(n, p, [&](index_t i, index_t j) { return narrowed<T>(widened(wide(i, j))); });
 }
 
-template <class T>
-bool same_rows(const Matrix<T>& whole, index_t first, const Matrix<T>& part) {
-  bool same = true;
-  for (index_t i = 0; i < part.rows(); ++i)
-    for (index_t j = 0; j < part.cols(); ++j) same = same && part(i, j) == whole(first + i, j);
-  return same;
+template <class Body>
+void refused_on_threads(int ranks, const Body& body, const char* sentence) {
+  expect_misuse([&] { run_on_threads(ranks, body); }, {sentence});
 }
 
 }  // namespace
@@ -75,22 +59,20 @@ TEST_CASE("ranks that are threads gather what each has, and an error of one ends
     std::vector<std::byte> data(offsets.back());
     (void)c->all_gather(data.data(), offsets);
   };
-  expect_misuse(
-      [&] {
-        run_on_threads(3, [&](const Shared& c) {
-          gather(c, one_each);
-          if (c->rank() == 1) throw Error(Errc::invalid_argument, "rank 1 has had enough");
-          gather(c, one_each);
-        });
+  refused_on_threads(
+      3,
+      [&](const Shared& c) {
+        gather(c, one_each);
+        if (c->rank() == 1) throw Error(Errc::invalid_argument, "rank 1 has had enough");
+        gather(c, one_each);
       },
-      {"rank 1 has had enough"});
-  expect_misuse(
-      [&] {
-        run_on_threads(2, [&](const Shared& c) {
-          gather(c, std::vector<std::size_t>{0, 1, c->rank() == 0 ? std::size_t{2} : std::size_t{3}});
-        });
+      "rank 1 has had enough");
+  refused_on_threads(
+      2,
+      [&](const Shared& c) {
+        gather(c, std::vector<std::size_t>{0, 1, c->rank() == 0 ? std::size_t{2} : std::size_t{3}});
       },
-      {"same calls in the same order"});
+      "same calls in the same order");
 }
 
 TEST_CASE("ranks that are threads send to each other, add integers and agree") {
@@ -124,16 +106,15 @@ TEST_CASE("ranks that are threads send to each other, add integers and agree") {
       CHECK(lists == all);
       CHECK(gathered == pairs);
     });
-  expect_misuse(
-      [] {
-        run_on_threads(2, [](const Shared& c) {
-          if (c->rank() == 1) throw Error(Errc::invalid_argument, "rank 1 sends nothing");
-          std::byte got{};
-          const Incoming piece{1, {&got, 1}};
-          c->begin_exchange({}, std::span(&piece, 1))->wait();
-        });
+  refused_on_threads(
+      2,
+      [](const Shared& c) {
+        if (c->rank() == 1) throw Error(Errc::invalid_argument, "rank 1 sends nothing");
+        std::byte got{};
+        const Incoming piece{1, {&got, 1}};
+        c->begin_exchange({}, std::span(&piece, 1))->wait();
       },
-      {"rank 1 sends nothing"});
+      "rank 1 sends nothing");
 }
 
 TEST_CASE("ranks that are threads meet at their end, release those that wait for them, and begin anew") {
@@ -241,9 +222,8 @@ TEMPLATE_TEST_CASE("rows that ranks compute alone have the bits of the whole", "
       };
       const auto compute = [&](const Context& here, index_t first, index_t rows) {
         const auto part = x.cview().rows(first, rows);
-        Results r{Matrix<R>(rows, p), Matrix<R>(rows, p), Matrix<R>(rows, p), Matrix<R>(rows, p)};
-        for (index_t i = 0; i < rows; ++i)
-          for (index_t j = 0; j < p; ++j) r.product(i, j) = r.in_place(i, j) = r.solved(i, j) = wide(first + i, j);
+        const auto own = [&] { return Matrix<R>::copy_of(wide.cview().rows(first, rows)); };
+        Results r{own(), own(), own(), Matrix<R>(rows, p)};
         tsmm(here, Op::none, R{2}, part, s.cview(), R{1}, r.product.view());
         tsmm_in_place(here, Op::none, R{1}, r.in_place.view(), s.cview());
         trsm(here, r.solved.view(), s.cview());
@@ -260,10 +240,9 @@ TEMPLATE_TEST_CASE("rows that ranks compute alone have the bits of the whole", "
           const bool same[] = {
               same_rows(whole.product, first, mine.product), same_rows(whole.in_place, first, mine.in_place),
               same_rows(whole.solved, first, mine.solved), same_rows(whole.random, first, mine.random)};
-          if (!same[0] || !same[1] || !same[2] || !same[3])
-            throw Error(Errc::invalid_argument,
-                        "other bits in tsmm, tsmm_in_place, trsm or fill_random: " + std::to_string(same[0]) +
-                            std::to_string(same[1]) + std::to_string(same[2]) + std::to_string(same[3]));
+          for (int k = 0; k < 4; ++k)
+            expect(same[k],
+                   std::string("other bits in ") + std::array{"tsmm", "tsmm_in_place", "trsm", "fill_random"}.at(k));
         });
       }
     }
@@ -281,6 +260,6 @@ TEST_CASE("sums of ranks that are threads have the bits of one at level gpu_to_g
       Matrix<double> sum(p, p);
       gram(here, Op::transpose, 1.0, x.cview().rows(here.slabs.begin(c->rank()), here.slabs.rows(c->rank())), 0.0,
            sum.view());
-      if (!same_rows(whole, 0, sum)) throw Error(Errc::invalid_argument, "another sum");
+      expect(same_rows(whole, 0, sum), "another sum");
     });
 }

@@ -4,7 +4,6 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using cuda::layout_of;
 using cuda::TallMode;
 

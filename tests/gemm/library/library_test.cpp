@@ -8,10 +8,8 @@
 #include "tallskinny/gemm/tsm2r/tsm2r.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/engine.hpp"
-
-using namespace ts;
-using namespace ts::test;
 
 namespace {
 
@@ -29,32 +27,11 @@ std::shared_ptr<const cuda::TunedTable> table_of(const cuda::GpuProblem& problem
 /// Small integers, so that every sum here is exact in every type and order.
 template <class T>
 DeviceMatrix<T> integers(const Context& ctx, index_t rows, index_t cols) {
-  Matrix<T> there(rows, cols);
   Values values(static_cast<std::uint64_t>(rows + cols));
-  for (index_t i = 0; i < rows; ++i)
-    for (index_t j = 0; j < cols; ++j) {
-      const std::uint64_t bits = values.bits();
-      there(i, j) = element<T>(static_cast<double>(bits % 5) - 2, static_cast<double>(bits / 8 % 5) - 2);
-    }
-  DeviceMatrix<T> here(ctx.stream, rows, cols);
-  copy(ctx.stream, here.view(), there.view());
-  ctx.stream.synchronize();
-  return here;
-}
-
-template <class T>
-Matrix<T> brought(const Context& ctx, const DeviceMatrix<T>& here) {
-  Matrix<T> there(here.rows(), here.cols());
-  copy(ctx.stream, there.view(), here.view());
-  ctx.stream.synchronize();
-  return there;
-}
-
-template <class T>
-void require_equal(const Matrix<T>& x, const Matrix<T>& y) {
-  for (index_t i = 0; i < x.rows(); ++i)
-    for (index_t j = 0; j < x.cols(); ++j)
-      if (x(i, j) != y(i, j)) FAIL_CHECK("entries " << i << ", " << j << " differ");
+  return copy_there(ctx, matrix_of<T>(rows, cols, [&](index_t, index_t) {
+                      const std::uint64_t bits = values.bits();
+                      return element<T>(static_cast<double>(bits % 5) - 2, static_cast<double>(bits / 8 % 5) - 2);
+                    }));
 }
 
 /// `run(ctx)` by the engine's kernels and by the library; the results are the same.
@@ -68,7 +45,7 @@ void compare(const cuda::GpuProblem& problem, const Policy& policy, index_t rows
   ctx.stream.choose_by(table_of(problem, policy));
   REQUIRE(cuda::library_choice(problem, ctx.stream.device()));
   run(ctx, theirs.view());
-  require_equal(brought(ctx, ours), brought(ctx, theirs));
+  CHECK(same(copy_here(ctx.stream, ours), copy_here(ctx.stream, theirs)));
   ctx.stream.choose_by(own);
 }
 

@@ -1,9 +1,8 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/gemm/norms/plan.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
 
 #include "tallskinny/tests/support/engine.hpp"
-
-using namespace ts;
-using namespace ts::test;
 
 namespace {
 
@@ -11,9 +10,7 @@ namespace {
 template <class R>
 struct Norms {
   std::vector<R> values;
-  [[nodiscard]] bool same_bits(const Norms& other) const {
-    return values.empty() || std::memcmp(values.data(), other.values.data(), values.size() * sizeof(R)) == 0;
-  }
+  [[nodiscard]] std::vector<unsigned char> bits() const { return bits_of(values); }
 };
 
 template <class X, class N>
@@ -135,4 +132,48 @@ TEST_CASE("column_norms refuses room for another number of norms", "[short]") {
   std::vector<double> memory(30, 1.0), norms(2);
   expect_misuse([&] { column_norms(Context{}, HostView<double>(memory.data(), 10, 3), std::span<double>(norms)); },
                 {"column_norms", "norms", "2", "3"});
+}
+
+// Policies and launches of column norms, by hand.
+
+namespace {
+
+cuda::GpuProblem norms_of(index_t n, index_t p, const cuda::Form& form) {
+  return cuda::GpuProblem{.problem = {Operation::column_norms, DType::float64, n, p, p}, .first = form};
+}
+
+}  // namespace
+
+TEST_CASE("rows of odd length fold until they are whole pieces of 16 bytes", "[short]") {
+  const auto policy = cuda::column_norms_policy(norms_of(1000, 5, {}));
+  CHECK(policy.fold == 2);
+  CHECK(policy.tile == 5);
+  CHECK(policy.vector == 2);
+  CHECK(policy.alignment == 16);
+  CHECK(policy.line_threads() == 5);
+  CHECK(policy.lines_at_once() == 51);
+  const auto gaps = cuda::column_norms_policy(norms_of(1000, 5, {Layout::row_major, false, 8, 1}));
+  CHECK(gaps.fold == 1);
+  CHECK(gaps.vector == 1);
+  CHECK(gaps.alignment == 8);
+}
+
+TEST_CASE("columns are tiles of their own, as aligned as their length allows", "[short]") {
+  const auto even = cuda::column_norms_policy(norms_of(1000, 3, {Layout::col_major, true, 256, 0}));
+  CHECK(even.tiles() == 3);
+  CHECK(even.fold == 2);
+  CHECK(even.vector == 2);
+  CHECK(cuda::column_norms_policy(norms_of(1001, 3, {Layout::col_major, true, 256, 0})).vector == 1);
+}
+
+TEST_CASE("as many blocks as the device holds, and 33 for each part at level gpu_to_gpu", "[short]") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem = norms_of(1'000'000, 5, {});
+  const auto whole = cuda::column_norms_candidates(problem, device).front().kernel;
+  CHECK(whole.grid == 3 * 132);
+  CHECK(whole.workspace_bytes == 396 * 5 * 3 * 8);
+  problem.parts = 24, problem.determinism = Determinism::gpu_to_gpu;
+  CHECK(cuda::column_norms_candidates(problem, device).front().kernel.grid == 24 * 33);
+  // 100 rows are 50 lines, which one block reads at once.
+  CHECK(cuda::column_norms_candidates(norms_of(100, 5, {}), device).front().kernel.grid == 1);
 }

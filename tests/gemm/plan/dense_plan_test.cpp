@@ -6,8 +6,6 @@
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
-
 namespace {
 
 constexpr const char* archs[] = {"sm_80", "sm_90a", "sm_100"};

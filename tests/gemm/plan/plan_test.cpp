@@ -1,12 +1,11 @@
 #include "tallskinny/gemm/plan/plan.hpp"
+#include <latch>
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
+#include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/gemm/runtime/gpu/sources.hpp"
 #include "tallskinny/tests/support/test.hpp"
-
-using namespace ts;
-using test::message_of;
 
 namespace {
 
@@ -156,10 +155,10 @@ TEST_CASE("plans can be compared and printed") {
   std::ostringstream line;
   line << plan;
   for (const char* word : {"tsmttsm", "complex64", "1000000 x 3", "avx2", "chunks", "memory-bound"})
-    CHECK(test::mentions(line.str(), word));
+    CHECK(mentions(line.str(), word));
   const std::string text = explain(plan, machine());
   for (const char* word : {"a machine with 4 cores", "moves", "because", "memory", "chunks", "% busy"})
-    CHECK(test::mentions(text, word));
+    CHECK(mentions(text, word));
 }
 
 TEST_CASE("sizes beyond 32 bits are counted in full, and n = 0 has a plan") {
@@ -224,7 +223,7 @@ TEST_CASE("a tuned table chooses among the candidates, and says what it gains") 
   const cuda::GpuPlan plan = cuda::make_plan(problem, device);
   CHECK(cuda::has_defines(plan.kernel, mark));
   CHECK(plan.gain == 1.25);
-  CHECK(test::mentions(cuda::explain(plan, device), "tuned table: 1.250 times"));
+  CHECK(mentions(cuda::explain(plan, device), "tuned table: 1.250 times"));
 
   SECTION("other widths, short operands and the level gpu_to_gpu are left to the model") {
     CHECK(cuda::make_plan(tall_times_small(10000000, 17), device).gain == 0);
@@ -248,8 +247,8 @@ TEST_CASE("a tuned table is text that reads back") {
   CHECK(again.size() == 1);
   CHECK(again.text() == table.text());
   const auto complaint = [](const char* text) { return message_of([&] { (void)cuda::TunedTable(text); }); };
-  CHECK(test::mentions(complaint("tsmm float64 gain tiles=2\n"), "line 1"));
-  CHECK(test::mentions(complaint("\ntsmm float64 gain 1.1 tiles\n"), "line 2"));
+  CHECK(mentions(complaint("tsmm float64 gain tiles=2\n"), "line 1"));
+  CHECK(mentions(complaint("\ntsmm float64 gain 1.1 tiles\n"), "line 2"));
 }
 
 TEST_CASE("every shipped table is well-formed and for a device that has a name") {
@@ -258,4 +257,64 @@ TEST_CASE("every shipped table is well-formed and for a device that has a name")
     CHECK_NOTHROW(cuda::TunedTable(source.text));
   }
   CHECK(cuda::shipped_table("a device that nobody has tuned for").size() == 0);
+}
+
+namespace {
+
+cuda::GpuProblem problem_of(index_t rows) {
+  return cuda::GpuProblem{.problem = {Operation::tsmm, DType::float64, rows, 8, 8}};
+}
+
+/// Takes until another of them is being made.
+struct MadeInPairs {
+  MadeInPairs(const cuda::GpuProblem&, const cuda::DeviceInfo&) { both().arrive_and_wait(); }
+  static std::latch& both() {
+    static std::latch latch(2);
+    return latch;
+  }
+};
+
+struct FailsAtFirst {
+  FailsAtFirst(const cuda::GpuProblem&, const cuda::DeviceInfo&) {
+    if (++tries() == 1) throw Error(Errc::device_failure, "no room");
+  }
+  static std::atomic<int>& tries() {
+    static std::atomic<int> count = 0;
+    return count;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a plan is made once for a problem and a device") {
+  const cuda::DeviceInfo h100 = cuda::typical_device("sm_90a"), a100 = cuda::typical_device("sm_80");
+  const auto plan = cuda::kept_plan(problem_of(1 << 20), h100);
+  CHECK(plan->kernel.plan() == cuda::make_plan(problem_of(1 << 20), h100).kernel);
+  CHECK(cuda::kept_plan(problem_of(1 << 20), h100) == plan);
+  CHECK(cuda::kept_plan(problem_of(1 << 21), h100) != plan);
+  CHECK(cuda::kept_plan(problem_of(1 << 20), a100) != plan);
+}
+
+TEST_CASE("a plan stays valid while others take its place") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  const auto plan = cuda::kept_plan(problem_of(12345), device);
+  for (index_t rows = 1; rows <= 1100; ++rows) (void)cuda::kept_plan(problem_of(rows), device);
+  CHECK(plan->kernel.plan() == cuda::make_plan(problem_of(12345), device).kernel);
+  CHECK(cuda::kept_plan(problem_of(12345), device)->kernel.plan() == plan->kernel.plan());
+}
+
+TEST_CASE("plans of two devices are made side by side") {
+  cuda::DeviceInfo one = cuda::typical_device("sm_90a"), other = one;
+  other.index = one.index + 1;
+  std::shared_ptr<const MadeInPairs> first, second;
+  std::thread beside([&] { first = cuda::kept_plan<MadeInPairs>(problem_of(8), one); });
+  second = cuda::kept_plan<MadeInPairs>(problem_of(8), other);
+  beside.join();
+  CHECK(first != second);
+}
+
+TEST_CASE("a plan that could not be made is tried again") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  CHECK_THROWS_AS(cuda::kept_plan<FailsAtFirst>(problem_of(8), device), Error);
+  CHECK(cuda::kept_plan<FailsAtFirst>(problem_of(8), device) != nullptr);
 }

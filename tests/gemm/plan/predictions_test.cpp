@@ -6,8 +6,6 @@
 #include "tallskinny/gemm/plan/tuned.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
-
 namespace {
 
 struct Cell {

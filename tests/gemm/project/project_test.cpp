@@ -1,22 +1,18 @@
 #include "tallskinny/gemm/project/project.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/project/plan.hpp"
+#include "tallskinny/gemm/project/policy.hpp"
+#include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 #include "tallskinny/tests/support/engine.hpp"
 
-using namespace ts;
-using namespace ts::test;
+using cuda::ProjectPolicy;
 
 namespace {
 
 template <class T>
 Expected<T> inner_product(const Operand<T>& a, const Operand<T>& b) {
-  return {a.cols(), a.rows(), b.cols(), [&](index_t i, index_t k) { return conjugate(a.wide_at(k, i)); },
-          [&](index_t k, index_t j) { return b.wide_at(k, j); }};
-}
-
-template <class T>
-T conjugated(T x) {
-  if constexpr (is_complex<T>) return std::conj(x);
-  return x;
+  return exact_product(Op::adjoint, a, a.cols(), Op::none, b, b.cols());
 }
 
 // One function for all test cases: every combination of layouts is compiled once a type.
@@ -30,14 +26,18 @@ void run_project_out(const Context& ctx, Operand<T>& v, Operand<T>& s, Operand<T
 
 template <class T>
 void check_hermitian(const Operand<T>& g) {
-  REQUIRE(everywhere(g.rows(), g.cols(), [&](index_t i, index_t j) { return g.at(i, j) == conjugated(g.at(j, i)); }));
+  REQUIRE(everywhere(g.rows(), g.cols(),
+                     [&](index_t i, index_t j) { return g.wide_at(i, j) == wide_of_op(Op::adjoint, g, i, j); }));
 }
 /// The results of one call, compared as one.
 template <class T>
 struct Results {
   Operand<T> w, s, g;
-  [[nodiscard]] bool same_bits(const Results& other) const {
-    return w.same_bits(other.w) && s.same_bits(other.s) && g.same_bits(other.g);
+  [[nodiscard]] std::vector<unsigned char> bits() const {
+    auto all = w.bits();
+    for (const Operand<T>* more : {&s, &g})
+      for (const unsigned char byte : more->bits()) all.push_back(byte);
+    return all;
   }
 };
 
@@ -60,7 +60,7 @@ void check_inner_and_gram(index_t n, index_t m, index_t b, std::size_t variant) 
         check_product(out.s, T{1}, s, T{}, out.s);
         check_product(out.g, T{1}, g, T{}, out.g);
         check_hermitian(out.g);
-        REQUIRE(out.w.same_bits(w));
+        REQUIRE(out.w.bits() == w.bits());
       });
 }
 
@@ -74,9 +74,7 @@ void check_project_out(index_t n, index_t m, index_t b, std::size_t variant) {
   const bool want_s = variant % 4 != 1, want_g = variant % 4 < 2;
   const Results<T> before{w, Operand<T>(want_s ? m : 0, want_s ? b : 0, form_number(variant / 3)),
                           Operand<T>(want_g ? b : 0, want_g ? b : 0, form_number(variant / 5))};
-  const Expected<T> update(
-      n, m, b, [&](index_t i, index_t k) { return v.wide_at(i, k); },
-      [&](index_t k, index_t j) { return s.wide_at(k, j); });
+  const Expected<T> update = exact_product(Op::none, v, n, Op::none, s, b);
   in_every_way(
       before, [&](const Context& ctx, Results<T>& out) { run_project_out(ctx, v, s, out.w, out.s, out.g); },
       [&](const Results<T>& out) {
@@ -111,9 +109,8 @@ TEMPLATE_TEST_CASE("inner_and_gram and project_out of small integers are exact",
           [&](const Context& ctx, Results<TestType>& out) { run_project_out(ctx, v, s, out.w, out.s, out.g); },
           [&](const Results<TestType>& out) {
             REQUIRE(everywhere(n, b, [&](index_t i, index_t j) { return out.w.at(i, j) == updated.at(i, j); }));
-            REQUIRE(everywhere(
-                m, b, [&](index_t i, index_t j) { return out.s.wide_at(i, j) == s_next.value[s_next.at(i, j)]; }));
-            REQUIRE(everywhere(b, b, [&](index_t i, index_t j) { return out.g.wide_at(i, j) == g.value[g.at(i, j)]; }));
+            check_exact(out.s, TestType{1}, s_next, TestType{}, w);
+            check_exact(out.g, TestType{1}, g, TestType{}, w);
           });
     }
   });
@@ -157,4 +154,88 @@ TEST_CASE("inner_and_gram and project_out refuse misuse by naming the argument",
   expect_misuse([&] { project_out(ctx, v, s, HostView<double>(memory.data() + 5, 10, 2), none, none); },
                 {"W overlaps V"});
   expect_misuse([&] { project_out(ctx, v, s, w, s, none); }, {"S_next overlaps S"});
+}
+
+// Panels and candidates of projections, made without a GPU.
+
+namespace {
+
+ProjectPolicy steps(DType type, int p, int q) {
+  ProjectPolicy policy;
+  policy.type = type, policy.p = policy.pitch_v = p, policy.q = policy.pitch_w = q;
+  return policy;
+}
+
+}  // namespace
+
+TEST_CASE("V and W are cut into equal panels, W only where V is narrow enough", "[short]") {
+  const cuda::BlockLimits limits = cuda::limits_of(cuda::typical_device("sm_90a"), Determinism::run_to_run);
+  const auto whole = cuda::project_panels(DType::float64, 32, 8, limits);
+  CHECK(whole.v == 32);
+  CHECK(whole.w == 8);
+  const auto wide = cuda::project_panels(DType::float64, 10000, 8, limits);
+  CHECK(wide.w == 8);
+  CHECK(wide.v <= 4096);
+  CHECK(wide.v * ((10000 + wide.v - 1) / wide.v) - 10000 < (10000 + wide.v - 1) / wide.v);
+}
+
+TEST_CASE("16-bit types and what asks for nothing have no kernel, others have those that fit, best first", "[short]") {
+  const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  cuda::GpuProblem problem{.problem = {Operation::project_out, DType::float64, 1 << 20, 32, 8}};
+  problem.problem.wants_inner = problem.problem.wants_gram = true;
+  const auto candidates = cuda::project_candidates(problem, device);
+  REQUIRE(candidates.size() > 1);
+  for (std::size_t i = 1; i < candidates.size(); ++i) CHECK(candidates[i - 1].seconds <= candidates[i].seconds);
+  problem.problem.type = DType::bfloat16;
+  CHECK(cuda::project_candidates(problem, device).empty());
+  problem.problem = {Operation::inner_and_gram, DType::float64, 1 << 20, 32, 8};
+  problem.problem.wants_inner = problem.problem.wants_gram = false;
+  CHECK(cuda::project_candidates(problem, device).empty());
+}
+
+// Where things lie in the shared memory of `project`, against numbers worked out by hand.
+
+TEST_CASE("all steps by float64: barriers, S as a fragment, and a ring for each warp", "[short]") {
+  ProjectPolicy policy = steps(DType::float64, 4, 3);
+  policy.update = policy.inner = policy.gram = true;
+  policy.tiles = 2, policy.stages = 3;
+  CHECK(policy.threads() == 256);
+  // Four sub-blocks of 8 rows: 256 bytes of V and 192 of W, both in 256, and 32 more to part the banks.
+  CHECK(policy.w_offset() == 4 * (256 + 32));
+  CHECK(policy.slot_bytes() == 2 * 1152);
+  CHECK(policy.factor_offset() == 8 * 8 * (3 + 1));
+  CHECK(policy.ring_offset() == 256 + 1024);
+  // The rings are larger than 8 products of 32 rows, 10 numbers apart.
+  CHECK(policy.shared_bytes() == 1280 + 8 * 3 * 2304);
+}
+
+TEST_CASE("a Gram matrix of complex columns has no V in its slots", "[short]") {
+  ProjectPolicy policy = steps(DType::complex64, 1, 5);
+  policy.gram = true, policy.mode_w = cuda::TallMode::by_columns;
+  policy.tiles = 4, policy.stages = 2, policy.group_left = 2, policy.groups = 4;
+  CHECK(policy.subs() == 1);
+  CHECK(policy.threads() == 256);
+  CHECK(policy.w_offset() == 0);
+  CHECK(policy.slot_bytes() == 2944);  // five columns of 64 x 8 + 64 bytes, in whole lines of 128
+  CHECK(policy.left_tiles() == 1);
+  CHECK(policy.right_blocks() == 2);
+  CHECK(policy.ring_offset() == 128);  // 96 bytes of barriers
+  CHECK(policy.shared_bytes() == 128 + 4 * 2 * 2944);
+}
+
+TEST_CASE("wide products take more room than the rings, whose place they take", "[short]") {
+  ProjectPolicy policy = steps(DType::float32, 64, 64);
+  policy.inner = true, policy.shift_v = true;
+  policy.groups = 2;
+  CHECK(policy.w_offset() == 4 * (1280 + 32));  // 1024 bytes and 144 for the shift
+  CHECK(policy.slot_bytes() == 5248 + 4 * (1024 + 32));
+  CHECK(policy.product_rows() == 64);
+  CHECK(policy.product_pitch() == 66);
+  CHECK(policy.shared_bytes() == 128 + 2 * 64 * 66 * 8);
+}
+
+TEST_CASE("a plan carries the policy of project as text", "[short]") {
+  ProjectPolicy policy = steps(DType::complex128, 7, 9);
+  policy.update = policy.shift_w = true, policy.mode_v = cuda::TallMode::by_rows;
+  CHECK(cuda::policy_of<ProjectPolicy>(cuda::plan_of("project", policy)) == policy);
 }

@@ -4,10 +4,8 @@
 #include "tallskinny/gemm/random/plan.hpp"
 #include "tallskinny/gemm/random/policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
-#include "tallskinny/tests/support/test.hpp"
-
-using namespace ts;
 
 // The device's own generator, compiled for the host.
 #define __device__
@@ -16,8 +14,6 @@ namespace on_device {
 #include "tallskinny/gemm/device/philox.cuh"
 }
 
-using namespace ts;
-
 namespace {
 
 constexpr Philox generator{0x123456789abcdefu, 0xfedcba9876543210u};
@@ -25,6 +21,13 @@ constexpr Philox generator{0x123456789abcdefu, 0xfedcba9876543210u};
 /// What stands at row i and column j of a block of T.
 double expected(index_t i, index_t j) {
   return near_normal(generator, static_cast<std::uint64_t>(i) << 16 | static_cast<std::uint64_t>(j));
+}
+
+template <class R>
+Matrix<std::complex<R>> complex_block() {
+  return matrix_of<std::complex<R>>(1000, 3, [](index_t i, index_t j) {
+    return std::complex<R>(std::complex<double>(expected(i, 2 * j), expected(i, 2 * j + 1)));
+  });
 }
 
 }  // namespace
@@ -49,14 +52,9 @@ TEST_CASE("a block holds the numbers of its rows and columns, for any number of 
     fill_random<double>(ctx, generator, x.view().cols(1, 5));
     auto z = Matrix<std::complex<double>>::zeros(1000, 3);
     fill_random<std::complex<double>>(ctx, generator, z.view());
-    bool same = true;
-    for (index_t i = 0; i < 1000; ++i) {
-      for (index_t j = 0; j < 5; ++j) same = same && x(i, j + 1) == expected(i, j);
-      for (index_t j = 0; j < 3; ++j)
-        same = same && z(i, j) == std::complex<double>(expected(i, 2 * j), expected(i, 2 * j + 1));
-      same = same && x(i, 0) == 0 && x(i, 6) == 0;
-    }
-    CHECK(same);
+    CHECK(test::same(
+        x, matrix_of<double>(1000, 9, [](index_t i, index_t j) { return j == 0 || j > 5 ? 0 : expected(i, j - 1); })));
+    CHECK(test::same(z, complex_block<double>()));
   }
 }
 
@@ -65,13 +63,9 @@ TEST_CASE("a block in float32 holds the numbers of float64, rounded") {
   fill_random<float>(Context{}, generator, x.view());
   Matrix<std::complex<float>> z(1000, 3);
   fill_random<std::complex<float>>(Context{}, generator, z.view());
-  bool same = true;
-  for (index_t i = 0; i < 1000; ++i) {
-    for (index_t j = 0; j < 5; ++j) same = same && x(i, j) == static_cast<float>(expected(i, j));
-    for (index_t j = 0; j < 3; ++j)
-      same = same && z(i, j) == std::complex<float>(std::complex<double>(expected(i, 2 * j), expected(i, 2 * j + 1)));
-  }
-  CHECK(same);
+  CHECK(test::same(x,
+                   matrix_of<float>(1000, 5, [](index_t i, index_t j) { return static_cast<float>(expected(i, j)); })));
+  CHECK(test::same(z, complex_block<float>()));
 }
 
 TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][sanitize][gpu]", double, std::complex<double>,
@@ -82,14 +76,11 @@ TEMPLATE_TEST_CASE("on a GPU a block has the bits of the host", "[device][saniti
     for (const index_t cols : {1, 2, 5, 8, 33})
       for (const index_t gap : {0, 1, 8}) {
         CAPTURE(rows, cols, gap);
-        auto here = Matrix<T>::zeros(rows, cols + gap), back = Matrix<T>::zeros(rows, cols + gap);
-        DeviceMatrix<T> there(ctx.stream, rows, cols + gap);
-        copy(ctx.stream, there.view(), here.cview());
+        auto here = Matrix<T>::zeros(rows, cols + gap);
+        auto there = copy_there(ctx, here);
         fill_random<T>(ctx, generator, there.view().cols(gap / 2, cols));
-        copy(ctx.stream, back.view(), there.cview());
-        ctx.stream.synchronize();
         fill_random<T>(ctx, generator, here.view().cols(gap / 2, cols));
-        CHECK(std::equal(here.data(), here.data() + rows * (cols + gap), back.data()));
+        CHECK(test::same(here, copy_here(ctx.stream, there)));
       }
 }
 

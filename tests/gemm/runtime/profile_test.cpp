@@ -12,8 +12,6 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
-
 namespace {
 
 constexpr Roofs slow{1e3, 1e3, 1e3, 1e3};  ///< roofs that every machine is far above

@@ -6,8 +6,6 @@
 #include "tallskinny/gemm/spmm/plan.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
-
 namespace {
 
 cuda::GpuProblem problem_of(index_t q, index_t entries) {

@@ -1,23 +1,15 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmm/policy.hpp"
+#include "tallskinny/gemm/tsmm/wide_policy.hpp"
 
 #include "tallskinny/tests/support/engine.hpp"
 
-using namespace ts;
-using namespace ts::test;
+using cuda::Arithmetic;
+using cuda::TallMode;
+using cuda::TsmmPolicy;
+using cuda::TsmmWorker;
 
 namespace {
-
-template <class R>
-Wide<R> op_at(Op op, const Operand<R>& s, index_t i, index_t j) {
-  if (op == Op::none) return s.wide_at(i, j);
-  return op == Op::adjoint ? conjugate(s.wide_at(j, i)) : s.wide_at(j, i);
-}
-
-template <class T, class R>
-Expected<R> exact(Op op, const Operand<T>& x, const Operand<R>& s, index_t q) {
-  return {x.rows(), x.cols(), q, [&](index_t i, index_t k) { return x.wide_at(i, k); },
-          [&](index_t k, index_t j) { return op_at(op, s, k, j); }};
-}
 
 // One function for all test cases: every combination of layouts is compiled once a type.
 template <class T>
@@ -28,39 +20,32 @@ void run_tsmm(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& x, Opera
 }
 
 template <class T>
-void check_tsmm(index_t n, Widths w, std::size_t variant) {
+void check_tsmm(index_t n, Widths w, std::size_t variant, bool exact = false) {
   using R = result_t<T>;
   CAPTURE(n, w.p, w.q, variant);
-  Values values(variant);
-  const Op op = ops[variant % 3];
-  const R alpha = scalar<R>(variant / 2), beta = scalar_or_zero<R>(variant / 3);
-  auto x = Operand<T>::random(n, w.p, form_number(variant), values);
-  auto s = Operand<R>::random(op == Op::none ? w.p : w.q, op == Op::none ? w.q : w.p, form_number(variant / 2), values);
-  Operand<R> y(n, w.q, form_number(variant / 5));
-  if (beta != R{}) y = Operand<R>::random(n, w.q, form_number(variant / 5), values);
-  const auto product = exact(op, x, s, w.q);
-  in_every_way(
-      y, [&](const Context& ctx, Operand<R>& out) { run_tsmm(ctx, op, alpha, x, s, beta, out); },
-      [&](const Operand<R>& out) { check_product(out, alpha, product, beta, y); });
+  Variant<T> v{variant, exact};
+  auto x = v.operand(n, w.p, form_number(variant));
+  auto s = v.template operand_of_op<R>(w.p, w.q, form_number(variant / 2));
+  check_in_every_way(
+      v.alpha, exact_product(Op::none, x, n, v.op, s, w.q), v.beta, v.output(n, w.q, form_number(variant / 5)),
+      [&](const Context& ctx, Operand<R>& out) { run_tsmm(ctx, v.op, v.alpha, x, s, v.beta, out); }, exact);
 }
 
 template <class R>
 void check_in_place(index_t n, index_t p, index_t q, std::size_t variant) {
   CAPTURE(n, p, q, variant);
-  Values values(variant);
-  const Op op = ops[variant % 3];
-  const R alpha = scalar<R>(variant / 2);
-  const auto x = Operand<R>::random(n, p, form_number(variant), values);
-  auto s = Operand<R>::random(op == Op::none ? p : q, op == Op::none ? q : p, form_number(variant / 2), values);
-  const auto product = exact(op, x, s, q);
+  Variant<R> v{variant};
+  const auto x = v.operand(n, p, form_number(variant));
+  auto s = v.operand_of_op(p, q, form_number(variant / 2));
+  const auto product = exact_product(Op::none, x, n, v.op, s, q);
   in_every_way(
       x,
       [&](const Context& ctx, Operand<R>& out) {
         with_views(
-            ctx, [&](auto vx, auto vs) { tsmm_in_place(ctx, op, alpha, vx, vs); }, out, s);
+            ctx, [&](auto vx, auto vs) { tsmm_in_place(ctx, v.op, v.alpha, vx, vs); }, out, s);
       },
       [&](const Operand<R>& out) {
-        check_product(out, alpha, product, R{}, x);
+        check_product(out, v.alpha, product, R{}, x);
         REQUIRE(everywhere(n, p - q, [&](index_t i, index_t j) { return out.at(i, q + j) == x.at(i, q + j); }));
       });
 }
@@ -68,25 +53,14 @@ void check_in_place(index_t n, index_t p, index_t q, std::size_t variant) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("tsmm of small integers is exact", "[short]", TS_ALL_TYPES) {
-  compiled_ahead([] {
-    using R = result_t<TestType>;
-    Values values(11);
-    for (std::size_t variant = 0; variant < 36; ++variant) {
-      const index_t n = values.below(6), p = 1 + values.below(5), q = 1 + values.below(5);
-      const Op op = ops[variant % 3];
-      auto x = Operand<TestType>::integers(n, p, form_number(variant), values);
-      auto s = Operand<R>::integers(op == Op::none ? p : q, op == Op::none ? q : p, form_number(variant / 6), values);
-      const auto y = Operand<R>::integers(n, q, form_number(variant / 2), values);
-      const auto product = exact(op, x, s, q);
-      in_every_way(
-          y, [&](const Context& ctx, Operand<R>& out) { run_tsmm(ctx, op, R{2}, x, s, R{-1}, out); },
-          [&](const Operand<R>& out) { check_exact(out, R{2}, product, R{-1}, y); });
-    }
+  at_small_sizes([](index_t n, index_t p, index_t q, std::size_t variant) {
+    check_tsmm<TestType>(n, {std::max<index_t>(p, 1), q}, variant, true);
   });
 }
 
 TEMPLATE_TEST_CASE("tsmm at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
-  at_all_widths({0, 1, 2, 31, 33}, check_tsmm<TestType>);
+  at_all_widths({0, 1, 2, 31, 33},
+                [](index_t n, Widths w, std::size_t variant) { check_tsmm<TestType>(n, w, variant); });
 }
 
 TEMPLATE_TEST_CASE("tsmm in place at every width, layout and leading dimension", "[short]", TS_RESULT_TYPES) {
@@ -184,4 +158,90 @@ TEST_CASE("tsmm refuses misuse by naming the argument", "[short]") {
                 {"tsmm_in_place", "op(S)", "columns"});
   expect_misuse([&] { tsmm_in_place(ctx, Op::none, 1.0, x, HostView<double>(memory.data() + 20, 3, 3)); },
                 {"X overlaps S"});
+}
+
+// Shared memory of tall times small kernels, by hand.
+
+TEST_CASE("results take the place of rows that are as long", "[short]") {
+  TsmmPolicy k;
+  k.p = k.q = k.pitch_x = 8, k.vector_x = 2, k.tiles = 4, k.teams = 2, k.groups = 4, k.slots = 12;
+  CHECK(k.threads() == 256);
+  CHECK(k.rows() == 128);
+  CHECK(k.x().sub_bytes() == 32 * 64);  // two halves of 64 rows of 64 bytes
+  CHECK(k.x().sub_pitch() == 2048 + 16);
+  CHECK(k.x_bytes() == 8320);  // 3 (2048 + 16) + 2048, in lines of 128
+  CHECK(k.y_team_bytes() == 64 * 64);
+  CHECK(k.y_offset() == 0);
+  CHECK(k.y_pitch() == 2 * 2064);
+  CHECK(k.slot_bytes() == 8320);
+  CHECK(k.factor_bytes() == 1024);  // one block of K, one of columns
+  CHECK(k.factor_offset() == 384);  // four rings of three slots of 24 bytes
+  CHECK(k.slots_offset() == 1408);
+  CHECK(k.shared_bytes() == 1408 + 12 * 8320);
+}
+
+TEST_CASE("results that are longer than their rows push these apart", "[short]") {
+  TsmmPolicy k;
+  k.type = DType::bfloat16, k.worker = TsmmWorker::lane;
+  k.p = k.q = k.pitch_x = 8, k.vector_x = 4, k.slots = 32;
+  CHECK(k.x().sub_bytes() == 32 * 16);
+  CHECK(k.y_team_bytes() == 32 * 32);
+  CHECK(k.x().pad == 512);
+  CHECK(k.x_bytes() == 512);
+  CHECK(k.slot_bytes() == 1024);
+  k.teams = 2;
+  CHECK(k.x_bytes() == 1024 + 512);
+  CHECK(k.slot_bytes() == 2048);
+}
+
+TEST_CASE("results that are added to lie behind the rows, and S of lanes lies by rows", "[short]") {
+  TsmmPolicy k;
+  k.type = DType::float32, k.worker = TsmmWorker::lane, k.accumulate = true;
+  k.p = k.pitch_x = 3, k.q = 5, k.tiles = 2, k.slots = 16;
+  CHECK(k.rows() == 64);
+  CHECK(k.x().pad == 0);
+  CHECK(k.y_offset() == 64 * 12);
+  CHECK(k.y_pitch() == 64 * 20);
+  CHECK(k.slot_bytes() == 768 + 1280);
+  CHECK(k.factor_pitch() == 8);
+  CHECK(k.factor_bytes() == 128);   // 3 rows of 32 bytes
+  CHECK(k.factor_offset() == 384);  // eight rings of two slots
+  CHECK(k.shared_bytes() == 384 + 128 + 16 * 2048);
+}
+
+TEST_CASE("columns start in banks of their own", "[short]") {
+  TsmmPolicy k;
+  k.type = DType::complex64, k.mode_x = TallMode::by_columns, k.columns_y = true;
+  k.p = 2, k.q = 3, k.vector_x = 2;
+  CHECK(k.x().column_bytes() == 128);
+  CHECK(k.x().column_pitch() == 160);
+  CHECK(k.x_bytes() == 384);
+  CHECK(k.y_row_pitch() == 1);
+  CHECK(k.y_column_pitch() == 18);
+  CHECK(k.y_team_bytes() == 3 * 18 * 8);
+  CHECK(k.slot_bytes() == 512);
+}
+
+TEST_CASE("warpgroups have 64 rows, and what may begin off a line has 144 bytes more", "[short]") {
+  TsmmPolicy k;
+  k.type = DType::float32, k.worker = TsmmWorker::warpgroup, k.arithmetic = Arithmetic::split;
+  k.p = k.q = k.pitch_x = 64, k.shift_x = true, k.vector_x = 4, k.teams = 4, k.groups = 3;
+  CHECK(k.rows() == 64);
+  CHECK(k.x().sub_pitch() == 2304 + 64);  // 8 rows of 256 bytes, and 144
+  CHECK(k.x_bytes() == 18944);            // 8 of them, but for the last 64
+  CHECK(k.factor_bytes() == 4 * 8 * 1024);
+  CHECK(k.registers_needed() == 8 * 8 + 116);
+}
+
+TEST_CASE("a stage of a wide product holds boxes of X and what they meet of S", "[short]") {
+  cuda::WidePolicy k{.q = 16, .tiles = 2, .teams = 4, .boxes = 2, .stages = 3};
+  CHECK(k.rows() == 128);
+  CHECK(k.stage_scalars() == 32);
+  CHECK(k.stage_blocks() == 2);
+  CHECK(k.x_bytes() == 2 * 128 * 128);
+  CHECK(k.s_bytes() == 2 * 2 * 1024);
+  CHECK(k.shared_bytes() == 1024 + 3 * (32768 + 4096));
+  k.type = DType::float16;
+  CHECK(k.stage_scalars() == 128);
+  CHECK(k.s_bytes() == 8 * 2 * 1024);
 }

@@ -1,17 +1,18 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/tsmttsm/policy.hpp"
+#include "tallskinny/gemm/tsmttsm/search.hpp"
 
 #include "tallskinny/tests/support/engine.hpp"
 
-using namespace ts;
-using namespace ts::test;
+using cuda::InnerPolicy;
+using cuda::InnerProblem;
 
 namespace {
 
 template <class T>
-Expected<result_t<T>> exact_tsmttsm(Op op, const Operand<T>& a, const Operand<T>& b) {
-  return {a.cols(), a.rows(), b.cols(),
-          [&](index_t i, index_t k) { return op == Op::adjoint ? conjugate(a.wide_at(k, i)) : a.wide_at(k, i); },
-          [&](index_t k, index_t j) { return b.wide_at(k, j); }};
+Expected<T> exact_tsmttsm(Op op, const Operand<T>& a, const Operand<T>& b) {
+  return exact_product(op, a, a.cols(), Op::none, b, b.cols());
 }
 
 // One function for each operation and all test cases: every combination of layouts is compiled once a type.
@@ -28,20 +29,15 @@ void run_gram(const Context& ctx, Op op, result_t<T> alpha, Operand<T>& a, resul
 }
 
 template <class T>
-void check_tsmttsm(index_t n, Widths w, std::size_t variant) {
+void check_tsmttsm(index_t n, Widths w, std::size_t variant, bool exact = false) {
   using R = result_t<T>;
   CAPTURE(n, w.p, w.q, variant);
-  Values values(variant);
+  Variant<T> v{variant, exact};
   const Op op = variant % 2 == 0 ? Op::adjoint : Op::transpose;
-  const R alpha = scalar<R>(variant / 2), beta = scalar_or_zero<R>(variant);
-  auto a = Operand<T>::random(n, w.p, form_number(variant), values);
-  auto b = Operand<T>::random(n, w.q, form_number(variant / 2), values);
-  Operand<R> c(w.p, w.q, form_number(variant / 3));
-  if (beta != R{}) c = Operand<R>::random(w.p, w.q, form_number(variant / 3), values);
-  const auto product = exact_tsmttsm(op, a, b);
-  in_every_way(
-      c, [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, alpha, a, b, beta, out); },
-      [&](const Operand<R>& out) { check_product(out, alpha, product, beta, c); });
+  auto a = v.operand(n, w.p, form_number(variant)), b = v.operand(n, w.q, form_number(variant / 2));
+  check_in_every_way(
+      v.alpha, exact_tsmttsm(op, a, b), v.beta, v.output(w.p, w.q, form_number(variant / 5)),
+      [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, v.alpha, a, b, v.beta, out); }, exact);
 }
 
 template <class T>
@@ -60,34 +56,39 @@ void check_gram(index_t n, index_t p, std::size_t variant) {
       c, [&](const Context& ctx, Operand<R>& out) { run_gram(ctx, op, alpha, a, beta, out); },
       [&](const Operand<R>& out) {
         check_product(out, alpha, product, beta, c);
-        for (index_t i = 0; i < p; ++i)
-          for (index_t j = 0; j <= i; ++j)
-            REQUIRE(out.wide_at(i, j) == (op == Op::adjoint ? conjugate(out.wide_at(j, i)) : out.wide_at(j, i)));
+        REQUIRE(everywhere(p, p, [&](index_t i, index_t j) { return out.wide_at(i, j) == wide_of_op(op, out, i, j); }));
       });
+}
+
+/// check(out, second operand) for op(A) B and op(A) A on the GPU, and where it is asked for on the processor.
+template <class T, class Check>
+void inner_products(Op op, Operand<T>& a, Operand<T>& b, Check&& check, bool on_processor = false) {
+  using R = result_t<T>;
+  for (Operand<T>* second : {&b, &a}) {
+    const Operand<R> before(a.cols(), second->cols());
+    const auto run = [&](const Context& ctx, Operand<R>& out) {
+      if (second == &a)
+        run_gram(ctx, op, R{1}, a, R{}, out);
+      else
+        run_tsmttsm(ctx, op, R{1}, a, b, R{}, out);
+    };
+    const auto look = [&](const Operand<R>& out) { check(out, *second); };
+    if (on_processor) in_every_host_way(before, run, look);
+    on_device(before, run, look);
+  }
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("tsmttsm of small integers is exact", "[short]", TS_ALL_TYPES) {
-  compiled_ahead([] {
-    using R = result_t<TestType>;
-    Values values(7);
-    for (std::size_t variant = 0; variant < 36; ++variant) {
-      const index_t n = values.below(6), p = 1 + values.below(5), q = 1 + values.below(5);
-      const Op op = variant % 2 == 0 ? Op::adjoint : Op::transpose;
-      auto a = Operand<TestType>::integers(n, p, form_number(variant), values);
-      auto b = Operand<TestType>::integers(n, q, form_number(variant / 6), values);
-      const auto c = Operand<R>::integers(p, q, form_number(variant / 2), values);
-      const auto product = exact_tsmttsm(op, a, b);
-      in_every_way(
-          c, [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, R{2}, a, b, R{3}, out); },
-          [&](const Operand<R>& out) { check_exact(out, R{2}, product, R{3}, c); });
-    }
+  at_small_sizes([](index_t n, index_t p, index_t q, std::size_t variant) {
+    check_tsmttsm<TestType>(n, {std::max<index_t>(p, 1), q}, variant, true);
   });
 }
 
 TEMPLATE_TEST_CASE("tsmttsm at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
-  at_all_widths({0, 1, 2, 31, 33}, check_tsmttsm<TestType>);
+  at_all_widths({0, 1, 2, 31, 33},
+                [](index_t n, Widths w, std::size_t variant) { check_tsmttsm<TestType>(n, w, variant); });
 }
 
 TEMPLATE_TEST_CASE("gram at every width, layout, leading dimension, alpha and beta", "[short]", TS_ALL_TYPES) {
@@ -128,22 +129,14 @@ TEMPLATE_TEST_CASE("NaN and Inf reach the entries of their column and no others"
           auto b = Operand<TestType>::random(n, w, {}, values);
           const index_t row = n / 2, column = w / 2;
           a.at(row, column) = element<TestType>(bad);
-          in_every_way(
-              Operand<R>(w, w),
-              [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, Op::transpose, R{1}, a, b, R{}, out); },
-              [&](const Operand<R>& out) {
+          inner_products(
+              Op::transpose, a, b,
+              [&](const Operand<R>& out, const Operand<TestType>& second) {
                 REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
-                  return std::isfinite(std::abs(out.wide_at(i, j))) == (i != column);
+                  return std::isfinite(std::abs(out.wide_at(i, j))) == (i != column && (&second != &a || j != column));
                 }));
-              });
-          in_every_way(
-              Operand<R>(w, w),
-              [&](const Context& ctx, Operand<R>& out) { run_gram(ctx, Op::transpose, R{1}, a, R{}, out); },
-              [&](const Operand<R>& out) {
-                REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
-                  return std::isfinite(std::abs(out.wide_at(i, j))) == (i != column && j != column);
-                }));
-              });
+              },
+              true);
         }
   });
 }
@@ -162,10 +155,10 @@ TEMPLATE_TEST_CASE("on a GPU an infinity in a long product stays one, also where
         Operand<R>(w, w),
         [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, Op::transpose, R{1}, a, b, R{}, out); },
         [&](const Operand<R>& out) {
-          for (index_t i = 0; i < w; ++i)
-            for (index_t j = 0; j < w; ++j) REQUIRE(std::isfinite(std::abs(out.wide_at(i, j))) == (i != 1));
-          if constexpr (!is_complex<R>)
-            for (index_t j = 0; j < w; ++j) REQUIRE(std::isinf(out.wide_at(1, j)));
+          REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
+            const auto size = std::abs(out.wide_at(i, j));
+            return std::isfinite(size) == (i != 1) && (is_complex<R> || i != 1 || std::isinf(size));
+          }));
         });
   }
 }
@@ -189,20 +182,6 @@ Operand<T> filled_rows(const Operand<T>& o) {
   return rows;
 }
 
-/// check(out, rows of b, whether it is a Gram matrix) for A^H B and A^H A on the GPU.
-template <class T, class Check>
-void inner_products_on_device(Op op, Operand<T>& a, Operand<T>& b, Check&& check) {
-  using R = result_t<T>;
-  on_device(
-      Operand<R>(a.cols(), b.cols()),
-      [&](const Context& ctx, Operand<R>& out) { run_tsmttsm(ctx, op, R{1}, a, b, R{}, out); },
-      [&](const Operand<R>& out) { check(out, b); });
-  on_device(
-      Operand<R>(a.cols(), a.cols()),
-      [&](const Context& ctx, Operand<R>& out) { run_gram(ctx, op, R{1}, a, R{}, out); },
-      [&](const Operand<R>& out) { check(out, a); });
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("on a GPU few terms among many rows are as exact as few", "[short][gpu]", TS_ALL_TYPES) {
@@ -217,11 +196,11 @@ TEMPLATE_TEST_CASE("on a GPU few terms among many rows are as exact as few", "[s
       };
       auto a = mostly_zero<TestType>(w, any), b = mostly_zero<TestType>(w, any);
       const auto short_a = filled_rows(a);
-      inner_products_on_device(Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
+      inner_products(Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
         check_product(out, R{1}, exact_tsmttsm(Op::adjoint, short_a, filled_rows(second)), R{}, out);
       });
       a.at(filled_every, 1) = element<TestType>(std::numeric_limits<double>::infinity());
-      inner_products_on_device(Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
+      inner_products(Op::adjoint, a, b, [&](const Operand<R>& out, const Operand<TestType>& second) {
         REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
           return std::isfinite(std::abs(out.wide_at(i, j))) == (i != 1 && (&second != &a || j != 1));
         }));
@@ -242,7 +221,7 @@ TEST_CASE("on a GPU complex products by three real ones keep the bounds of both 
   auto a = mostly_zero<T>(w, any), b = mostly_zero<T>(w, any);
   const auto short_a = filled_rows(a);
   for (const Op op : {Op::adjoint, Op::transpose})
-    inner_products_on_device(op, a, b, [&](const Operand<T>& out, const Operand<T>& second) {
+    inner_products(op, a, b, [&](const Operand<T>& out, const Operand<T>& second) {
       const auto short_b = filled_rows(second);
       const auto product = exact_tsmttsm(op, short_a, short_b);
       REQUIRE(everywhere(w, w, [&](index_t i, index_t j) {
@@ -281,4 +260,91 @@ TEST_CASE("tsmttsm and gram refuse misuse by naming the argument", "[short]") {
   expect_misuse([&] { gram(ctx, Op::adjoint, 1.0, a, 0.0, c); }, {"C", "2 x 3", "2 x 2"});
   expect_misuse([&] { gram(ctx, Op::adjoint, 1.0, a, 0.0, HostView<double>(memory.data() + 16, 2, 2)); },
                 {"C", "overlaps A"});
+}
+
+// How inner products are shaped and searched for, against numbers worked out by hand.
+
+namespace {
+
+InnerProblem product(DType type, index_t rows, index_t p, index_t q) {
+  return {type, rows, p, q, false, 1, {p, 1, 0}, {q, 1, 0}};
+}
+
+const cuda::BlockLimits h100 = cuda::limits_of(cuda::typical_device("sm_90a"), Determinism::run_to_run);
+
+}  // namespace
+
+TEST_CASE("the side of 16 takes the factor that wastes less of it", "[short]") {
+  CHECK_FALSE(cuda::inner_shape_of(product(DType::float64, 1000, 20, 8)).swap);  // 32 x 8, not 16 x 24
+  CHECK(cuda::inner_shape_of(product(DType::float64, 1000, 8, 20)).swap);
+  CHECK(cuda::inner_shape_of(product(DType::float64, 1000, 3, 5)).fold == 3);
+}
+
+TEST_CASE("the side of 64 does, too, unless 16 blocks of columns do not hold the other", "[short]") {
+  const auto swaps = [](index_t p, index_t q) {
+    return cuda::swap_for_warpgroups(cuda::inner_shape_of(product(DType::float32, 1000, p, q)), false);
+  };
+  CHECK(swaps(16, 64));  // 64 x 16, not 64 x 64
+  CHECK_FALSE(swaps(64, 16));
+  CHECK_FALSE(swaps(129, 16));  // 64 x 136 would be less than 192 x 16, but is too wide
+}
+
+TEST_CASE("a lane loads as many columns at once as rows and blocks of columns divide by", "[short]") {
+  const cuda::TallLayout a = cuda::inner_shape_of(product(DType::float32, 1000, 24, 24)).a;
+  CHECK(cuda::widest_vector(a, 1, 4, 8) == 4);
+  CHECK(cuda::widest_vector(a, 1, 6, 8) == 2);
+  CHECK(cuda::widest_vector(a, 1, 3, 8) == 1);
+}
+
+TEST_CASE("registers are those of sums, fragments and addresses", "[short]") {
+  CHECK(cuda::inner_registers.float64.of(2, 4) == 64 + 32 + 64);
+  CHECK(cuda::inner_registers.half.of(1, 1) == 4 + 2 + 48);
+  CHECK(cuda::inner_registers.three.of(1, 2) == 48 + 48 + 4 + 56);
+  CHECK(cuda::inner_registers.left_to_warpgroups(12) == 152);
+}
+
+TEST_CASE("tilings come cheapest first, and those of few rows meet in clusters", "[short]") {
+  const auto tilings = cuda::inner_tilings(product(DType::float64, 1 << 24, 16, 16), h100);
+  REQUIRE(tilings.size() > 1);
+  for (std::size_t i = 1; i < tilings.size(); ++i) CHECK(tilings[i - 1].cost <= tilings[i].cost);
+  CHECK_FALSE(tilings[0].brief);
+  CHECK(tilings[0].most_stages == 2);  // memory binds
+  CHECK(cuda::inner_tilings(product(DType::float64, 1 << 14, 16, 16), h100)[0].brief);
+}
+
+TEST_CASE("where memory wants few requests, a ring is as long as chunks are used soon", "[short]") {
+  cuda::BlockLimits h200 = h100;
+  h200.few_requests = true;
+  const auto asked = [&](DType type, index_t w) {
+    return cuda::inner_tilings(product(type, 1 << 24, w, w), h200)[0].requests;
+  };
+  CHECK(asked(DType::float64, 8).quick);
+  CHECK(asked(DType::float64, 8).kib == 64);
+  CHECK(asked(DType::float16, 16).kib == 76);
+  CHECK(asked(DType::float32, 64).kib == 0);  // takes long to multiply: as many chunks as fit
+  CHECK(cuda::inner_tilings(product(DType::float64, 1 << 24, 8, 8), h100)[0].requests.kib == 0);
+}
+
+// Where things lie in the shared memory of the inner products, against numbers worked out by hand.
+
+TEST_CASE("an inner product of float64: barriers, a ring, and sums that take its place", "[short]") {
+  InnerPolicy policy;
+  policy.p = policy.pitch_a = 8, policy.q = policy.pitch_b = 8;
+  policy.sub_rows = 32, policy.stages = 4;
+  CHECK(policy.threads() == 32 * (8 + 1));
+  CHECK(policy.stage_bytes() == 2 * 4 * (32 * 64 + 32));
+  CHECK(policy.ring_offset(false) == 128);
+  CHECK(policy.kept_bytes() == 8 * 32 * 4 * 8);
+  CHECK(policy.shared_bytes() == 128 + 4 * 16640 + 64);
+}
+
+TEST_CASE("clusters send fragments of float16, which begin in float32 and are flushed", "[short]") {
+  InnerPolicy policy;
+  policy.type = DType::float16, policy.arithmetic = cuda::Arithmetic::half;
+  policy.p = policy.pitch_a = 16, policy.q = policy.pitch_b = 8;
+  policy.sub_rows = 32, policy.flush = 64, policy.cluster = 8;
+  CHECK(policy.numbers() == 128);
+  CHECK(policy.inbox_bytes() == 128 * 8 + 16);
+  CHECK(policy.sums_offset(true) == 1280);
+  CHECK(policy.ring_offset(true) == 1280 + 8 * 32 * 4 * 8);
 }

@@ -1,9 +1,8 @@
 // Device memory from a pool of the program's.
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/engine.hpp"
-
-using namespace ts;
 
 namespace {
 
@@ -45,12 +44,10 @@ TEST_CASE("a stream takes all device memory from its allocator and gives all of 
       CHECK(cuda::free_memory(ctx.stream) == 12345);
       auto x = Matrix<double>::zeros(5000, 3);
       for (index_t i = 0; i < x.rows(); ++i) x(i, i % 3) = 1;
-      DeviceMatrix<double> there(ctx.stream, 5000, 3), c(ctx.stream, 3, 3);
-      copy(ctx.stream, there.view(), x.cview());
+      const auto there = copy_there(ctx, x);
+      DeviceMatrix<double> c(ctx.stream, 3, 3);
       gram(ctx, Op::adjoint, 1.0, there.cview(), 0.0, c.view());
-      Matrix<double> back(3, 3);
-      copy(ctx.stream, back.view(), c.cview());
-      ctx.stream.synchronize();
+      const auto back = copy_here(ctx.stream, c);
       CHECK((back(0, 0) == 1667 && back(2, 2) == 1666 && back(0, 1) == 0));
       CHECK(pool.taken >= 4);
       outlives = std::move(c);
@@ -66,8 +63,8 @@ TEST_CASE("an allocator that gives nothing is an error that names the bytes; hal
   const cuda::Stream stream(0, pool.allocator());
   CHECK(stream.another().handle() != stream.handle());
   pool.empty = true;
-  const auto refusal = test::message_of([&] { const DeviceMatrix<float> m(stream, 1000, 2); });
-  CHECK(test::mentions(refusal, "none of 8000 bytes"));
+  const auto refusal = message_of([&] { const DeviceMatrix<float> m(stream, 1000, 2); });
+  CHECK(mentions(refusal, "none of 8000 bytes"));
   cuda::DeviceAllocator half = pool.allocator();
   half.release = {};
   CHECK_THROWS_AS(cuda::Stream(0, half), Error);

@@ -9,9 +9,6 @@
 #include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("sha256 gives the digests of FIPS 180-4") {
   CHECK(cuda::sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(cuda::sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

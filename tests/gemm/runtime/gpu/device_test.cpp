@@ -5,27 +5,15 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/gemm/runtime/gpu/graph.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/engine.hpp"
-
-using namespace ts;
-using namespace ts::test;
 
 TEST_CASE("without a device, what needs one says so") {
   const Context ctx;
   double memory[4] = {};
   const DeviceView<double> x(memory, 2, 2), r(memory, 2, 2);
-  try {
-    column_norms(ctx, x, r.rows(0, 1));
-    FAIL("ran");
-  } catch (const Error& e) {
-    CHECK(e.code() == Errc::no_device);
-  }
-  try {
-    const cuda::Stream stream(1000);
-    FAIL("a stream on device 1000");
-  } catch (const Error& e) {
-    CHECK(e.code() == Errc::no_device);
-  }
+  (void)message_of(Errc::no_device, [&] { column_norms(ctx, x, r.rows(0, 1)); });
+  (void)message_of(Errc::no_device, [] { const cuda::Stream stream(1000); });
 }
 
 TEST_CASE("what a device is told to do comes back", "[gpu]") {
@@ -48,13 +36,9 @@ TEST_CASE("what a device is told to do comes back", "[gpu]") {
 }
 
 TEST_CASE("more memory than there is, is an error that says how much", "[gpu]") {
-  try {
-    const cuda::Memory memory(device_stream(), std::size_t{1} << 50);
-    FAIL("a pebibyte was allocated");
-  } catch (const Error& e) {
-    CHECK(e.code() == Errc::out_of_memory);
-    CHECK(mentions(e.what(), "1125899906842624 bytes"));
-  }
+  const std::string said =
+      message_of(Errc::out_of_memory, [] { const cuda::Memory memory(device_stream(), std::size_t{1} << 50); });
+  CHECK(mentions(said, "1125899906842624 bytes"));
 }
 
 TEMPLATE_TEST_CASE("convert gives the other layout", "[gpu]", TS_ALL_TYPES) {
@@ -90,14 +74,10 @@ void check_copy_rows(const Context& ctx, index_t rows, index_t cols, index_t fro
   Matrix<From> from(rows, cols + from_gap);
   fill_random<From>(ctx, Philox{1, 2}, from.view());
   from(0, from_gap / 2) = std::numeric_limits<real_t<From>>::infinity();
-  auto to = Matrix<To>::zeros(rows, cols + to_gap);
-  DeviceMatrix<From> from_there(ctx.stream, rows, cols + from_gap);
-  DeviceMatrix<To> to_there(ctx.stream, rows, cols + to_gap);
-  copy(ctx.stream, from_there.view(), from.cview());
-  copy(ctx.stream, to_there.view(), to.cview());
+  auto from_there = copy_there(ctx, from);
+  auto to_there = copy_there(ctx, Matrix<To>::zeros(rows, cols + to_gap));
   copy_rows<To, From>(ctx, from_there.cview().cols(from_gap / 2, cols), to_there.view().cols(to_gap / 2, cols));
-  copy(ctx.stream, to.view(), to_there.cview());
-  ctx.stream.synchronize();
+  const auto to = copy_here(ctx.stream, to_there);
   CHECK(everywhere(rows, cols + to_gap, [&](index_t i, index_t c) {
     const index_t j = c - to_gap / 2;
     const bool copied = j >= 0 && j < cols;
@@ -136,13 +116,12 @@ TEMPLATE_TEST_CASE("rows of a list are taken from a block, and put into one", "[
   copy(ctx.stream, list_there.view(), HostView<const std::int32_t>(list.data(), 1, count));
   for (const index_t cols : {1, 2, 3, 8, 20}) {
     CAPTURE(cols);
-    Matrix<T> block(n, cols + gap), taken(count, cols);
+    Matrix<T> block(n, cols + gap);
     fill_random<T>(ctx, Philox{1, 2}, block.view());
-    DeviceMatrix<T> block_there(ctx.stream, n, cols + gap), taken_there(ctx.stream, count, cols);
-    copy(ctx.stream, block_there.view(), block.cview());
+    auto block_there = copy_there(ctx, block);
+    DeviceMatrix<T> taken_there(ctx.stream, count, cols);
     take_rows<T>(ctx, block_there.cview().cols(1, cols), list_there.cview(), taken_there.view());
-    copy(ctx.stream, taken.view(), taken_there.cview());
-    ctx.stream.synchronize();
+    auto taken = copy_here(ctx.stream, taken_there);
     const auto row = [&](index_t i) { return index_t{list[static_cast<std::size_t>(i)]}; };
     CHECK(everywhere(count, cols, [&](index_t i, index_t j) { return taken(i, j) == block(row(i), j + 1); }));
     fill_random<T>(ctx, Philox{1, 3}, taken.view());
@@ -150,10 +129,7 @@ TEMPLATE_TEST_CASE("rows of a list are taken from a block, and put into one", "[
     put_rows<T>(ctx, taken_there.cview(), list_there.cview(), block_there.view().cols(1, cols));
     for (index_t i = 0; i < count; ++i)
       for (index_t j = 0; j < cols; ++j) block(row(i), j + 1) = taken(i, j);
-    Matrix<T> after(n, cols + gap);
-    copy(ctx.stream, after.view(), block_there.cview());
-    ctx.stream.synchronize();
-    CHECK(everywhere(n, cols + gap, [&](index_t i, index_t j) { return after(i, j) == block(i, j); }));
+    CHECK(same(copy_here(ctx.stream, block_there), block));
   }
   take_rows<T>(ctx, DeviceView<const T>(), DeviceView<const std::int32_t>(), DeviceView<T>());
 }

@@ -7,8 +7,6 @@
 
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
-
 namespace {
 
 using Counts = std::vector<std::atomic<int>>;

@@ -8,47 +8,45 @@
 #include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
-
 namespace {
 
-std::optional<int> quota_in(const test::TemporaryFolder& folder) {
+std::optional<int> quota_in(const TemporaryFolder& folder) {
   return processor_quota({folder / "cgroup", folder / "sys"});
 }
 
 }  // namespace
 
 TEST_CASE("quotas of version 2: the least on the way to the root, rounded up") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   CHECK(!quota_in(folder));
-  test::write_file(folder / "cgroup", "0::/a/b\n");
+  write_file(folder / "cgroup", "0::/a/b\n");
   CHECK(!quota_in(folder));
-  test::write_file(folder / "sys/a/b/cpu.max", "max 100000\n");
+  write_file(folder / "sys/a/b/cpu.max", "max 100000\n");
   CHECK(!quota_in(folder));
-  test::write_file(folder / "sys/a/cpu.max", "250000 100000\n");
+  write_file(folder / "sys/a/cpu.max", "250000 100000\n");
   CHECK(quota_in(folder) == 3);
-  test::write_file(folder / "sys/a/b/cpu.max", "400000 100000\n");
+  write_file(folder / "sys/a/b/cpu.max", "400000 100000\n");
   CHECK(quota_in(folder) == 3);
-  test::write_file(folder / "sys/cpu.max", "50000 100000\n");
+  write_file(folder / "sys/cpu.max", "50000 100000\n");
   CHECK(quota_in(folder) == 1);
-  test::write_file(folder / "sys/cpu.max", "200000 100000\n");
+  write_file(folder / "sys/cpu.max", "200000 100000\n");
   CHECK(quota_in(folder) == 2);
-  test::write_file(folder / "sys/cpu.max", "nonsense\n");
+  write_file(folder / "sys/cpu.max", "nonsense\n");
   CHECK(quota_in(folder) == 3);
 }
 
 TEST_CASE("quotas of version 1 have a folder for processors") {
-  const test::TemporaryFolder folder;
-  test::write_file(folder / "cgroup", "12:cpuset:/x\n4:cpu,cpuacct:/docker/c\n1:name=systemd:/y\n");
+  const TemporaryFolder folder;
+  write_file(folder / "cgroup", "12:cpuset:/x\n4:cpu,cpuacct:/docker/c\n1:name=systemd:/y\n");
   CHECK(!quota_in(folder));
-  test::write_file(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "-1\n");
-  test::write_file(folder / "sys/cpu/docker/c/cpu.cfs_period_us", "100000\n");
+  write_file(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "-1\n");
+  write_file(folder / "sys/cpu/docker/c/cpu.cfs_period_us", "100000\n");
   CHECK(!quota_in(folder));
-  test::write_file(folder / "sys/cpu/cpu.cfs_quota_us",
-                   "150000\n");  // a container sees its own group as the root
-  test::write_file(folder / "sys/cpu/cpu.cfs_period_us", "100000\n");
+  write_file(folder / "sys/cpu/cpu.cfs_quota_us",
+             "150000\n");  // a container sees its own group as the root
+  write_file(folder / "sys/cpu/cpu.cfs_period_us", "100000\n");
   CHECK(quota_in(folder) == 2);
-  test::write_file(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "50000\n");
+  write_file(folder / "sys/cpu/docker/c/cpu.cfs_quota_us", "50000\n");
   CHECK(quota_in(folder) == 1);
 }
 
