@@ -3,9 +3,6 @@
 #include "tallskinny/io/memory.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// Rows of 0 to 4 entries.

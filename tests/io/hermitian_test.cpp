@@ -2,8 +2,6 @@
 
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using io::first_asymmetry;
 using io::Structure;
 using Complex = std::complex<double>;

@@ -1,9 +1,6 @@
 // MATLAB's files of version 5, as libmatio writes them (fixtures/make_matlab.c).
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 bool reads_mat() {

@@ -7,9 +7,6 @@
 #include "tallskinny/io/text/line_reader.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("every element type in both byte orders") {
   const std::map<std::string, DType> narrower = {{"f2", DType::float16},
                                                  {"f4", DType::float32},
@@ -30,9 +27,7 @@ TEST_CASE("every element type in both byte orders") {
             (order[0] == 'b' ? read.description.stored_type.find("big") : std::string::npos));
       CHECK(table_of(read) == matrix_d());
     }
-  CHECK(table_in("dense.h5:/long_double") == matrix_d());
-  CHECK(table_in("dense.h5:/array_rows") == matrix_d());
-  CHECK(table_in("dense.h5:/bf16_as_u2") == matrix_d());
+  check_all("dense.h5", matrix_d(), {"long_double", "array_rows", "bf16_as_u2"});
   CHECK(io::describe(fixture("dense.h5:/bf16_as_u2")).type == DType::bfloat16);
   CHECK(table_in("dense.h5:/pair") == matrix_d().times({1, -1}));
   Table odd = matrix_d();

@@ -9,8 +9,6 @@
 #include "tallskinny/tests/io/support.hpp"
 #include "tallskinny/tests/support/operands.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using io::OutputFile;
 using io::Structure;
 

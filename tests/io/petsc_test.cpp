@@ -1,8 +1,5 @@
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// Files as MatView and VecView write them: everything big-endian, integers of 4 or 8 bytes.

@@ -7,9 +7,6 @@
 #include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 constexpr double lacking = std::numeric_limits<double>::quiet_NaN();
@@ -224,7 +221,7 @@ TEST_CASE("missing values become means of columns in all of the file") {
     some.row_begin = 4, some.row_end = 6;
     const auto a = io::read_dense_as<double>(where, some);
     CHECK((a.rows() == 2 && a(0, 1) == 4.5 && a(1, 0) == 5));
-    CHECK(a(1, 1) == Approx(sum / 802).epsilon(test::allowed::seven_digits));
+    CHECK(a(1, 1) == Approx(sum / 802).epsilon(allowed::seven_digits));
   }
 }
 

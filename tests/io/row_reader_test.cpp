@@ -3,9 +3,6 @@
 #include "tallskinny/io/npy_output.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// The same numbers by read_matrix, of any real type.

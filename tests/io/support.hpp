@@ -7,7 +7,7 @@
 
 namespace ts::test {
 
-/// tests/io/fixtures/NAME; "scipy.h5:/csr" names an object in it.
+/// NAME of tests/io/fixtures/files.tar.gz; "scipy.h5:/csr" names an object in it.
 inline io::Location fixture(const std::string& name) {
   const auto colon = name.find(":/");
   return {std::filesystem::path(TS_IO_FIXTURES) / name.substr(0, colon),
@@ -61,6 +61,14 @@ inline Table table_of(const io::MatrixFile& file) {
 }
 inline Table table_in(const std::string& name, const io::ReadOptions& options = {}) {
   return table_of(io::read_matrix(fixture(name), options));
+}
+
+/// Each of these objects of a fixture is this matrix.
+inline void check_all(const std::string& file, const Table& expected, std::initializer_list<const char*> objects) {
+  for (const char* object : objects) {
+    INFO(file << ":/" << object);
+    CHECK(table_in(file + ":/" + object) == expected);
+  }
 }
 
 // The matrices of tests/io/fixtures/make_fixtures.py.

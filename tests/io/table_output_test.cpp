@@ -3,8 +3,6 @@
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using io::TableOutput;
 
 namespace {

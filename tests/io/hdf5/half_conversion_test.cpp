@@ -3,9 +3,7 @@
 #include "tallskinny/io/output_file.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
 using namespace ts::io::hdf5;
-using namespace ts::test;
 
 namespace {
 

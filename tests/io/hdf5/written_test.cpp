@@ -5,9 +5,6 @@
 #include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// A file made with HDF5's own calls, closed at the end.

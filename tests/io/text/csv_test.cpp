@@ -1,8 +1,5 @@
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 Table read_csv(const std::string& content, const io::ReadOptions& options = {}) {

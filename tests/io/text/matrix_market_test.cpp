@@ -2,9 +2,6 @@
 
 #include "tallskinny/tests/io/support.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 Table read_market(const std::string& content, const io::ReadOptions& options = {}) {

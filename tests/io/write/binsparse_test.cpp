@@ -1,8 +1,6 @@
 #include "tallskinny/tests/io/support.hpp"
 #include "tallskinny/tests/support/markup.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using io::OutputFile;
 using io::Structure;
 
