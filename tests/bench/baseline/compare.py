@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two outputs of baseline_results, baseline_kernels or programs.py: what is the same, and what is not.
+"""Two lists of TS_BITS, baseline_kernels or programs.py: what is the same, and what is not.
 
 Lines are "name: value"; lines that begin with # are remarks. Of kernels that changed, registers, spills and
 instructions before and after are shown. Exit status: 0 all the same, 1 not.

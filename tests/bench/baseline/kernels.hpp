@@ -53,9 +53,9 @@ class KernelCases {
 };
 
 /// Dense and sparse operations, norms, random numbers, copies.
-void add_dense_cases(KernelCases&);
-/// k-means: labels, sums, means, first centres.
-void add_assign_cases(KernelCases&);
+void add_operations(KernelCases&);
+/// Runs of k-means: labels, sums, means, first centres.
+void add_kmeans(KernelCases&);
 /// What no rehearsal reaches, by the functions that plan it.
 void add_planned_cases(KernelCases&);
 

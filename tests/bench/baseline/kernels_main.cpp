@@ -1,20 +1,76 @@
 // Prints a line for each kernel of a fixed list: how it is started, and a digest of its machine code.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
-#include "tallskinny/tests/bench/baseline/cubin.hpp"
 #include "tallskinny/tests/bench/baseline/kernels.hpp"
 
 namespace {
 
 using namespace ts;
 using namespace ts::baseline;
+
+struct MachineCode {
+  std::size_t instructions = 0;  ///< of 16 bytes each
+  std::string digest;            ///< of the code alone, whatever functions and files are called
+};
+
+std::string digest_of(std::string_view bytes) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016zx", std::hash<std::string_view>{}(bytes));
+  return digits;
+}
+
+/// The number of type T at this place.
+template <class T>
+std::uint64_t number_at(std::string_view file, std::uint64_t at) {
+  T x{};
+  if (at > file.size() || file.size() - at < sizeof x)
+    throw Error(Errc::bad_input, "a compiled kernel ends before its last section");
+  std::memcpy(&x, file.data() + at, sizeof x);
+  return x;
+}
+
+/// The header of a section, as far as it is needed.
+struct Section {
+  std::uint64_t name, offset, size;
+  Section(std::string_view file, std::uint64_t at)
+      : name(number_at<std::uint32_t>(file, at)),
+        offset(number_at<std::uint64_t>(file, at + 24)),
+        size(number_at<std::uint64_t>(file, at + 32)) {}
+};
+
+/// Of all .text sections of an ELF file of 64 bits.
+MachineCode machine_code(const std::string& cubin) {
+  if (cubin.size() < 64 || cubin.compare(0, 5, "\177ELF\2") != 0)
+    throw Error(Errc::bad_input, "a compiled kernel is no ELF file of 64 bits");
+  const std::uint64_t headers = number_at<std::uint64_t>(cubin, 40), header_bytes = number_at<std::uint16_t>(cubin, 58),
+                      count = number_at<std::uint16_t>(cubin, 60), of_names = number_at<std::uint16_t>(cubin, 62);
+  const Section names(cubin, headers + of_names * header_bytes);
+  MachineCode code;
+  std::vector<std::string> digests;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Section s(cubin, headers + i * header_bytes);
+    if (cubin.compare(names.offset + s.name, 5, ".text") != 0) continue;
+    digests.push_back(digest_of(std::string_view(cubin).substr(s.offset, s.size)));
+    code.instructions += s.size / 16;
+  }
+  // Functions are in the order of their names, which do not count.
+  std::sort(digests.begin(), digests.end());
+  if (digests.empty()) throw Error(Errc::bad_input, "a compiled kernel has no machine code");
+  for (const std::string& digest : digests) code.digest += digest;
+  if (digests.size() > 1) code.digest = digest_of(code.digest);
+  return code;
+}
 
 struct Line {
   std::string name;  ///< architecture, case, and number of the kernel within it
@@ -29,8 +85,8 @@ Key key_of(const Line& line) { return {line.arch, std::string(line.plan.family),
 /// listed once.
 std::vector<Line> lines_of(const std::string& arch, const std::string& only, int& failures) {
   KernelCases cases(arch);
-  add_dense_cases(cases);
-  add_assign_cases(cases);
+  add_operations(cases);
+  add_kmeans(cases);
   add_planned_cases(cases);
   std::vector<Line> lines;
   for (const KernelCase& c : cases.all()) {
