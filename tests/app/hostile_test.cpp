@@ -5,9 +5,6 @@
 #include "tallskinny/tests/support/process.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
-using test::ProcessResult;
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,24 +32,31 @@ class Hostile {
   std::vector<std::string> files;
 
  private:
-  test::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   fs::path before_;
 };
 
 ProcessResult run(const std::string& program, const std::vector<std::string>& arguments) {
   std::string line = program;
   for (const std::string& argument : arguments) line += ' ' + argument;
-  const ProcessResult result = test::run_process(program, arguments);
+  const ProcessResult result = run_process(program, arguments);
   INFO(line << ": " << result.err);
   CHECK((result.code == done || result.code == bad_input));
-  if (result.code == bad_input) CHECK_FALSE((result.err.empty() && !test::mentions(result.out, "problem")));
+  if (result.code == bad_input) CHECK_FALSE((result.err.empty() && !mentions(result.out, "problem")));
   for (const std::string* text : {&result.out, &result.err}) {
     const bool orders = std::any_of(text->begin(), text->end(), [](unsigned char c) { return c < 32 && c != '\n'; });
     CHECK_FALSE(orders);
   }
-  CHECK_FALSE(test::mentions(result.err, "came to no end"));
+  CHECK_FALSE(mentions(result.err, "came to no end"));
   CHECK(result.most_bytes < (std::uint64_t{200} << 20));
   return result;
+}
+
+/// A run that is refused with these sentences.
+void refused(const std::vector<std::string>& arguments, const std::vector<std::string>& said) {
+  const ProcessResult result = run(TS_TSDATA, arguments);
+  CHECK(result.code == bad_input);
+  for (const std::string& part : said) CHECK(mentions(result.err, part));
 }
 
 }  // namespace
@@ -73,45 +77,39 @@ TEST_CASE("no program ends by a signal, waits or takes much memory, whatever a f
 
 TEST_CASE("a crash of HDF5 is a sentence that says what to do") {
   const Hostile hostile;
-  const auto result = run(TS_TSDATA, {"convert", "signal11_1_28221.h5:/gzip", "out.h5"});
-  CHECK(result.code == bad_input);
-  CHECK(test::mentions(result.err, "signal11_1_28221.h5"));
-  CHECK(test::mentions(result.err, "damaged"));
+  refused({"convert", "signal11_1_28221.h5:/gzip", "out.h5"}, {"signal11_1_28221.h5", "damaged"});
 }
 
 TEST_CASE("other files are named, and read for trusted files only, if they are files") {
   const Hostile hostile;
-  CHECK(test::mentions(run(TS_TSDATA, {"convert", "ext_storage.h5:/X", "out.h5"}).err,
-                       "ext_storage.h5:/X keeps its elements in another file, /etc/passwd: --trust-input"));
-  CHECK(test::mentions(run(TS_TSDATA, {"convert", "ext_fifo.h5:/X", "out.h5"}).err,
-                       "ext_fifo.h5:/X leads to another file, ./ext/hidden/fifo: --trust-input"));
+  CHECK(mentions(run(TS_TSDATA, {"convert", "ext_storage.h5:/X", "out.h5"}).err,
+                 "ext_storage.h5:/X keeps its elements in another file, /etc/passwd: --trust-input"));
+  CHECK(mentions(run(TS_TSDATA, {"convert", "ext_fifo.h5:/X", "out.h5"}).err,
+                 "ext_fifo.h5:/X leads to another file, ./ext/hidden/fifo: --trust-input"));
   for (const char* file : {"ext_fifo.h5:/X", "ext_storage_fifo.h5:/X"})
-    for (const char* how : {"--accept-unsorted", "--missing-as-fill"}) {
-      const auto result = run(TS_TSDATA, {"convert", file, "out.h5", "--trust-input", how});
-      CHECK(result.code == bad_input);
-      CHECK(test::mentions(result.err, "which is not a regular file"));
-    }
+    for (const char* how : {"--accept-unsorted", "--missing-as-fill"})
+      refused({"convert", file, "out.h5", "--trust-input", how}, {"which is not a regular file"});
 }
 
 TEST_CASE("names of objects are printed without what a terminal would obey") {
   const Hostile hostile;
   const auto result = run(TS_TSDATA, {"info", "esc_one.h5"});
   CHECK(result.code == done);
-  CHECK(test::mentions(result.out, "\\x1b"));
-  CHECK(test::mentions(result.out, "\\x07"));
+  CHECK(mentions(result.out, "\\x1b"));
+  CHECK(mentions(result.out, "\\x07"));
 }
 
 TEST_CASE("why an object cannot be read goes to standard error") {
   const Hostile hostile;
   const auto result = run(TS_TSDATA, {"info", "ext_storage.h5"});
   CHECK(result.code == bad_input);
-  CHECK(test::mentions(result.out, "cannot be read"));
-  CHECK_FALSE(test::mentions(result.out, "/etc/passwd"));
-  CHECK(test::mentions(result.err, "tsdata: ext_storage.h5:/X keeps its elements"));
+  CHECK(mentions(result.out, "cannot be read"));
+  CHECK_FALSE(mentions(result.out, "/etc/passwd"));
+  CHECK(mentions(result.err, "tsdata: ext_storage.h5:/X keeps its elements"));
 }
 
 TEST_CASE("the memory option bounds what reading takes") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   std::string table;
   for (int i = 0; i < 100000; ++i) table += "1,2,3\n";
   const std::string file = folder.file("a.csv", table), out = folder / "a.h5";
@@ -119,39 +117,39 @@ TEST_CASE("the memory option bounds what reading takes") {
        {std::pair<std::string, std::vector<std::string>>{TS_TSDATA, {"convert", file, out}},
         {TS_TSKMEANS, {file, "-k", "2"}},
         {TS_TSSOLVE, {file, "--svd", "--device", "cpu"}}}) {
-    const auto result = test::run_process(program, test::joined(arguments, {"--memory", "2M"}));
+    const auto result = run_process(program, joined(arguments, {"--memory", "2M"}));
     INFO(program << ": " << result.err);
     CHECK(result.code == 1);
-    CHECK(test::mentions(result.err, "of memory"));
+    CHECK(mentions(result.err, "of memory"));
   }
 }
 
 TEST_CASE("many objects in a file are described in little memory") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "many.h5";
   io::OutputFile out(file);
   const Matrix<double> a = Matrix<double>::zeros(2, 3);
   constexpr int count = 10000;
   for (int i = 0; i < count; ++i) out.write("a" + std::to_string(i), a);
   out.commit();
-  const ProcessResult result = test::run_process(TS_TSDATA, {"info", "--quick", file});
+  const ProcessResult result = run_process(TS_TSDATA, {"info", "--quick", file});
   CHECK(result.code == done);
   CHECK(std::count(result.out.begin(), result.out.end(), '\n') >= 3 * count);
   CHECK(result.most_bytes < (std::uint64_t{64} << 20));
 }
 
 TEST_CASE("without address space for OpenBLAS a run is refused: OpenBLAS would wait for ever") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string matrix = folder / "lap.h5";
-  REQUIRE(test::run_process(TS_TSDATA, {"gen", "lap3d", "--n", "18", "-o", matrix}).code == 0);
+  REQUIRE(run_process(TS_TSDATA, {"gen", "lap3d", "--n", "18", "-o", matrix}).code == 0);
   const auto within = [&](const std::string& kilobytes) {
-    return test::run_process("/bin/sh", {"-c", "ulimit -v " + kilobytes + "; exec " TS_TSSOLVE " " + matrix +
-                                                   " -k 12 --which SA --quiet --threads 2"});
+    return run_process("/bin/sh", {"-c", "ulimit -v " + kilobytes + "; exec " TS_TSSOLVE " " + matrix +
+                                             " -k 12 --which SA --quiet --threads 2"});
   };
   const ProcessResult little = within("150000"), enough = within("8000000");
   CHECK(enough.code == done);
   if (little.code != done) {  // without OpenBLAS there is enough
     CHECK(little.code == 1);
-    CHECK(test::mentions(little.err, "address space"));
+    CHECK(mentions(little.err, "address space"));
   }
 }

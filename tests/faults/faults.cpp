@@ -99,31 +99,41 @@ Function next(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
 }
 
+/// What open() is told of a new file's rights.
+unsigned rights(int flags, std::va_list more) {
+  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0;
+}
+
 }  // namespace
+
+// In place of the C library's: NAME(PARAMETERS) is the call of the system of this number, unless it is to fail.
+#define TS_OPENS(name, folder, ...)                                            \
+  int name(__VA_ARGS__, int flags, ...) { /* NOLINT(cert-dcl50-cpp) */         \
+    std::va_list more;                                                         \
+    va_start(more, flags);                                                     \
+    const unsigned mode = rights(flags, more);                                 \
+    va_end(more);                                                              \
+    if (fails(on_open, #name, file)) return -1;                                \
+    return static_cast<int>(::syscall(SYS_openat, folder, file, flags, mode)); \
+  }
+#define TS_OF_FILE(kind, result, name, number, parameters, ...)                     \
+  result name parameters {                                                          \
+    if (fails(kind, #name, nullptr, file)) return -1;                               \
+    return static_cast<result>(::syscall(number, file __VA_OPT__(, ) __VA_ARGS__)); \
+  }
+#define TS_ALLOCATES(name, parameters, call) \
+  void* name parameters noexcept { return fails(on_allocate, #name, nullptr) ? nullptr : call; }
+#define TS_MAPS(name)                                                                                        \
+  void* name(void* place, std::size_t bytes, int rights, int flags, int file, off_t at) noexcept {           \
+    if (fails(on_map, #name, nullptr, file)) return MAP_FAILED;                                              \
+    return reinterpret_cast<void*>(::syscall(SYS_mmap, place, bytes, rights, flags, file, at)); /* NOLINT */ \
+  }
 
 extern "C" {
 
-int open(const char* file, int flags, ...) {  // NOLINT(cert-dcl50-cpp)
-  std::va_list more;
-  va_start(more, flags);
-  const unsigned mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0;
-  va_end(more);
-  return fails(on_open, "open", file) ? -1 : static_cast<int>(::syscall(SYS_openat, AT_FDCWD, file, flags, mode));
-}
-int open64(const char* file, int flags, ...) {  // NOLINT(cert-dcl50-cpp)
-  std::va_list more;
-  va_start(more, flags);
-  const unsigned mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0;
-  va_end(more);
-  return fails(on_open, "open64", file) ? -1 : static_cast<int>(::syscall(SYS_openat, AT_FDCWD, file, flags, mode));
-}
-int openat(int folder, const char* file, int flags, ...) {  // NOLINT(cert-dcl50-cpp)
-  std::va_list more;
-  va_start(more, flags);
-  const unsigned mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0;
-  va_end(more);
-  return fails(on_open, "openat", file) ? -1 : static_cast<int>(::syscall(SYS_openat, folder, file, flags, mode));
-}
+TS_OPENS(open, AT_FDCWD, const char* file)
+TS_OPENS(open64, AT_FDCWD, const char* file)
+TS_OPENS(openat, folder, int folder, const char* file)
 std::FILE* fopen(const char* file, const char* mode) {
   static const auto real = next<std::FILE* (*)(const char*, const char*)>("fopen");
   return fails(on_open, "fopen", file) ? nullptr : real(file, mode);
@@ -133,67 +143,31 @@ std::FILE* fopen64(const char* file, const char* mode) {
   return fails(on_open, "fopen64", file) ? nullptr : real(file, mode);
 }
 
-ssize_t read(int file, void* to, std::size_t bytes) {
-  return fails(on_read, "read", nullptr, file) ? -1 : ::syscall(SYS_read, file, to, bytes);
-}
-ssize_t pread(int file, void* to, std::size_t bytes, off_t at) {
-  return fails(on_read, "pread", nullptr, file) ? -1 : ::syscall(SYS_pread64, file, to, bytes, at);
-}
-ssize_t pread64(int file, void* to, std::size_t bytes, off_t at) {
-  return fails(on_read, "pread64", nullptr, file) ? -1 : ::syscall(SYS_pread64, file, to, bytes, at);
-}
-ssize_t readv(int file, const iovec* to, int count) {
-  return fails(on_read, "readv", nullptr, file) ? -1 : ::syscall(SYS_readv, file, to, count);
-}
-
-ssize_t write(int file, const void* from, std::size_t bytes) {
-  return fails(on_write, "write", nullptr, file) ? -1 : ::syscall(SYS_write, file, from, bytes);
-}
-ssize_t pwrite(int file, const void* from, std::size_t bytes, off_t at) {
-  return fails(on_write, "pwrite", nullptr, file) ? -1 : ::syscall(SYS_pwrite64, file, from, bytes, at);
-}
-ssize_t pwrite64(int file, const void* from, std::size_t bytes, off_t at) {
-  return fails(on_write, "pwrite64", nullptr, file) ? -1 : ::syscall(SYS_pwrite64, file, from, bytes, at);
-}
-ssize_t writev(int file, const iovec* from, int count) {
-  return fails(on_write, "writev", nullptr, file) ? -1 : ::syscall(SYS_writev, file, from, count);
-}
-
-int fsync(int file) {
-  return fails(on_sync, "fsync", nullptr, file) ? -1 : static_cast<int>(::syscall(SYS_fsync, file));
-}
-int fdatasync(int file) {
-  return fails(on_sync, "fdatasync", nullptr, file) ? -1 : static_cast<int>(::syscall(SYS_fdatasync, file));
-}
+TS_OF_FILE(on_read, ssize_t, read, SYS_read, (int file, void* to, std::size_t bytes), to, bytes)
+TS_OF_FILE(on_read, ssize_t, pread, SYS_pread64, (int file, void* to, std::size_t bytes, off_t at), to, bytes, at)
+TS_OF_FILE(on_read, ssize_t, pread64, SYS_pread64, (int file, void* to, std::size_t bytes, off_t at), to, bytes, at)
+TS_OF_FILE(on_read, ssize_t, readv, SYS_readv, (int file, const iovec* to, int count), to, count)
+TS_OF_FILE(on_write, ssize_t, write, SYS_write, (int file, const void* of, std::size_t bytes), of, bytes)
+TS_OF_FILE(on_write, ssize_t, pwrite, SYS_pwrite64, (int file, const void* of, std::size_t bytes, off_t at), of, bytes,
+           at)
+TS_OF_FILE(on_write, ssize_t, pwrite64, SYS_pwrite64, (int file, const void* of, std::size_t bytes, off_t at), of,
+           bytes, at)
+TS_OF_FILE(on_write, ssize_t, writev, SYS_writev, (int file, const iovec* of, int count), of, count)
+TS_OF_FILE(on_sync, int, fsync, SYS_fsync, (int file))
+TS_OF_FILE(on_sync, int, fdatasync, SYS_fdatasync, (int file))
 int rename(const char* from, const char* to) noexcept {
   return fails(on_rename, "rename", to) ? -1
                                         : static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 
-void* mmap(void* place, std::size_t bytes, int rights, int flags, int file, off_t at) noexcept {
-  if (fails(on_map, "mmap", nullptr, file)) return MAP_FAILED;
-  return reinterpret_cast<void*>(::syscall(SYS_mmap, place, bytes, rights, flags, file, at));  // NOLINT
-}
-void* mmap64(void* place, std::size_t bytes, int rights, int flags, int file, off_t at) noexcept {
-  if (fails(on_map, "mmap64", nullptr, file)) return MAP_FAILED;
-  return reinterpret_cast<void*>(::syscall(SYS_mmap, place, bytes, rights, flags, file, at));  // NOLINT
-}
+TS_MAPS(mmap)
+TS_MAPS(mmap64)
 
-void* malloc(std::size_t bytes) noexcept {
-  return fails(on_allocate, "malloc", nullptr) ? nullptr : __libc_malloc(bytes);
-}
-void* calloc(std::size_t count, std::size_t bytes) noexcept {
-  return fails(on_allocate, "calloc", nullptr) ? nullptr : __libc_calloc(count, bytes);
-}
-void* realloc(void* old, std::size_t bytes) noexcept {
-  return fails(on_allocate, "realloc", nullptr) ? nullptr : __libc_realloc(old, bytes);
-}
-void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
-  return fails(on_allocate, "memalign", nullptr) ? nullptr : __libc_memalign(alignment, bytes);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  return fails(on_allocate, "aligned_alloc", nullptr) ? nullptr : __libc_memalign(alignment, bytes);
-}
+TS_ALLOCATES(malloc, (std::size_t bytes), __libc_malloc(bytes))
+TS_ALLOCATES(calloc, (std::size_t count, std::size_t bytes), __libc_calloc(count, bytes))
+TS_ALLOCATES(realloc, (void* old, std::size_t bytes), __libc_realloc(old, bytes))
+TS_ALLOCATES(memalign, (std::size_t alignment, std::size_t bytes), __libc_memalign(alignment, bytes))
+TS_ALLOCATES(aligned_alloc, (std::size_t alignment, std::size_t bytes), __libc_memalign(alignment, bytes))
 int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) noexcept {
   if (fails(on_allocate, "posix_memalign", nullptr)) return ENOMEM;
   void* const place = __libc_memalign(alignment, bytes);

@@ -35,6 +35,16 @@ class Torch:
         return a.data_ptr()
 
 
+class NumPy:
+    """The same of arrays in host memory."""
+
+    def array(self, a):
+        return np.array(a)
+
+    def host(self, a):
+        return a
+
+
 class CuPy:
     def __init__(self):
         self.module = importlib.import_module("cupy")
@@ -94,7 +104,7 @@ def block(n, p, dtype, seed=0):
     return (a + 1j * rng.standard_normal((n, p)) if np.dtype(dtype).kind == "c" else a).astype(dtype)
 
 
-def symmetric(n, dtype):
+def symmetric(n, dtype="float64"):
     a = block(n, n, dtype)
     return a + a.conj().T
 
@@ -102,6 +112,25 @@ def symmetric(n, dtype):
 def close(found, wanted, factor=200):
     assert found.dtype == wanted.dtype, f"{found.dtype} where {wanted.dtype} is wanted"
     np.testing.assert_allclose(found, wanted, rtol=0, atol=factor * np.finfo(found.dtype).eps * np.abs(wanted).max())
+
+
+def products_are_right(lib, n, dtype):
+    """Of the engine, with arrays of a library, against NumPy."""
+    a, b, s = block(n, 7, dtype), block(n, 3, dtype, 1), block(7, 4, dtype, 2)
+    da, db, ds = map(lib.array, (a, b, s))
+    close(lib.host(ts.gram(da)), a.conj().T @ a)
+    close(lib.host(ts.inner(da, db)), a.conj().T @ b)
+    close(lib.host(ts.inner(da, db, conjugate=False)), a.T @ b)
+    close(lib.host(ts.tsmm(da, ds)), a @ s)
+    close(lib.host(ts.tsmm(da, ds, alpha=2, beta=3, out=lib.array(a @ s))), 5 * (a @ s))
+    close(lib.host(ts.tsm2r(lib.array(a.T.copy()), db)), a.T @ b)
+    close(lib.host(ts.column_norms(da)), np.linalg.norm(a, axis=0))
+    r = np.triu(block(7, 7, dtype)) + 5 * np.eye(7, dtype=dtype)
+    close(lib.host(ts.trsm(da, lib.array(r))) @ r, a)
+    close(lib.host(da), a)  # as it was
+    q, r = ts.orthonormalise(da)
+    close(lib.host(q) @ r, a)
+    close(lib.host(ts.gram(q)), np.eye(7, dtype=dtype))
 
 
 def laplacian(n, dtype="float64"):

@@ -9,17 +9,10 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from device import symmetric
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, splu
 
 import tallskinny as ts
-
-
-def symmetric(n, dtype=np.float64, seed=0):
-    rng = np.random.default_rng(seed)
-    a = rng.standard_normal((n, n))
-    if np.dtype(dtype).kind == "c":
-        a = a + 1j * rng.standard_normal((n, n))
-    return (a + a.conj().T).astype(dtype)
 
 
 def laplacian(n):

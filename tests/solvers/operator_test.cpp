@@ -1,9 +1,6 @@
 // Residuals where the matrix is, and on the host.
 #include "tallskinny/tests/solvers/eigen/device_runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// Rows of 0 to 7 entries and, where `lengths` has one for it, longer ones.

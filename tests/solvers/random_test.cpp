@@ -10,7 +10,6 @@
 
 using ts::philox4x32_10;
 using ts::solvers::Random;
-using namespace ts;
 using namespace ts::solvers;
 
 using Block = std::array<std::uint32_t, 4>;
@@ -110,10 +109,10 @@ TEST_CASE("general eigenvalues and singular values on several ranks are refused"
   Context ctx;
   ctx.communicator = std::make_shared<SlabCollector>(2);
   const auto refused = [&](const char* solver, auto&& call) {
-    const std::string said = test::message_of(call);
+    const std::string said = message_of(call);
     CAPTURE(solver, said);
     CHECK(said.find(std::string(solver) + " works on one rank") == 0);
-    CHECK(test::mentions(said, "has 2"));
+    CHECK(mentions(said, "has 2"));
   };
   refused("solve_general", [&] { (void)solve_general<double>(ctx, {zero}, {}); });
   refused("solve_svd", [&] { (void)solve_svd<double>(ctx, {rectangular(a.cview())}, {}); });

@@ -5,9 +5,7 @@
 #include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using namespace ts::app;
-using namespace ts::test;
 using solvers::expect_memory;
 using solvers::total_bytes;
 
@@ -50,7 +48,7 @@ TEST_CASE("auto and cpu take the processor until the work is known") {
 TEST_CASE("cuda is refused with the reason, never replaced") {
   const cuda::DeviceList found = cuda::list_devices();
   CHECK(found.devices.empty() == !found.reason.empty());
-  if (!cuda::built()) CHECK(test::mentions(found.reason, "without the CUDA backend"));
+  if (!cuda::built()) CHECK(mentions(found.reason, "without the CUDA backend"));
   if (!found.devices.empty()) {
     const auto count = static_cast<int>(found.devices.size());
     CHECK(resolve_device("cuda") == Device{Device::Kind::cuda, 0});

@@ -8,7 +8,6 @@
 #include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using namespace ts::app;
 
 namespace {
@@ -52,7 +51,7 @@ Settings parsed(const std::vector<std::string>& arguments) {
 std::string refusal(const std::vector<std::string>& arguments) {
   Settings s;
   Options options = declare(s);
-  return test::message_of(Errc::invalid_argument, [&] { (void)options.parse(arguments); });
+  return message_of(Errc::invalid_argument, [&] { (void)options.parse(arguments); });
 }
 
 struct Environment {  // NOLINTNEXTLINE(concurrency-mt-unsafe): the tests of one executable run one by one
@@ -129,7 +128,7 @@ TEST_CASE("misspelt, incomplete and superfluous arguments are refused with a hin
 }
 
 TEST_CASE("the command line wins over the environment, and that over the configuration file") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder.file(
       "a.ini", "# a comment\nnev = 3\ntol = 0.5\n\n[tsprobe]\nthreads = 4\nquiet = true\n\n[tssolve]\nsigma = 0\n");
   const Environment nev("TSPROBE_NEV", "4"), tol("TSPROBE_TOL", "0.25");
@@ -146,7 +145,7 @@ TEST_CASE("the command line wins over the environment, and that over the configu
 }
 
 TEST_CASE("the command line as it would have to be typed") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder.file("a.ini", "quiet = true\ntol = 0.5\nnote = two words\n");
   const Environment nev("TSPROBE_NEV", "4"), tol("TSPROBE_TOL", "0.25");
   Settings s;
@@ -157,7 +156,7 @@ TEST_CASE("the command line as it would have to be typed") {
 }
 
 TEST_CASE("errors in the environment and in the file name their place") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   {
     const Environment nev("TSPROBE_NEV", "many");
     CHECK(refusal({"a"}) == "environment variable TSPROBE_NEV is 'many': expected an integer of at least 1");
@@ -169,10 +168,10 @@ TEST_CASE("errors in the environment and in the file name their place") {
   CHECK(of("[tsprobes]\nnev = 2\n").starts_with(file + ": unknown option 'tsprobes.nev'"));
   CHECK(of("this is no option\n").starts_with(file + ": "));
   CHECK(of("\xff\xfen") == "--config: the file '" + file + "' is UTF-16 text: save it as UTF-8");
-  CHECK(test::mentions(of("nev = 2\nnev = 3\n"), "more than once"));
+  CHECK(mentions(of("nev = 2\nnev = 3\n"), "more than once"));
   const std::string missing = folder / "missing.ini";
   CHECK(refusal({"a", "--config", missing}) == "--config: the file '" + missing + "' cannot be read");
-  CHECK(test::mentions(refusal({"a", "--config", folder.path().string()}), "cannot be read"));
+  CHECK(mentions(refusal({"a", "--config", folder.path().string()}), "cannot be read"));
   const std::string pipe = folder / "pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);  // nobody writes to it: to open it would wait for ever
   CHECK(refusal({"a", "--config", pipe}).ends_with("cannot be read: it is not a regular file"));
@@ -182,15 +181,15 @@ TEST_CASE("help, version and the list of options end a program at once") {
   Settings s;
   for (const char* word : {"--help", "-h", "--version", "--list-options", "--man", "--completion=bash"}) {
     Options options = declare(s);
-    const test::Capture out(std::cout);
+    const Capture out(std::cout);
     CHECK_FALSE(options.parse(std::vector<std::string>{word}));
     CHECK_FALSE(out.text().empty());
   }
   Options options = declare(s);
-  const test::Capture out(std::cout);
+  const Capture out(std::cout);
   CHECK_FALSE(options.parse(std::vector<std::string>{"--list-options"}));
-  CHECK(test::mentions(out.text(), "--nev\n--tol\n"));
-  CHECK_FALSE(test::mentions(out.text(), "list-options"));
+  CHECK(mentions(out.text(), "--nev\n--tol\n"));
+  CHECK_FALSE(mentions(out.text(), "list-options"));
 }
 
 TEST_CASE("numbers are read whole or not at all") {

@@ -3,10 +3,7 @@
 #include "tallskinny/tests/support/markup.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using app::Chart;
-using test::count;
-using test::tags_are_balanced;
 
 TEST_CASE("a chart draws every mark that can be drawn", "[chart]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -101,7 +98,7 @@ TEST_CASE("a page holds what was put in, loads nothing, and is well-formed", "[h
 }
 
 TEST_CASE("a page is written whole or not at all", "[html_page]") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "page.html";
   app::HtmlPage page("title");
   page.write(file);

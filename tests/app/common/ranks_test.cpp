@@ -4,7 +4,6 @@
 #include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/ranks.hpp"
 
-using namespace ts;
 using namespace ts::app;
 
 namespace {
@@ -89,15 +88,15 @@ TEST_CASE("of several errors the first that follows no other is told, with its r
 }
 
 TEST_CASE("rank 0 writes the rows of all, also where it has none and where it fails") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (const std::vector<index_t>& begins : {std::vector<index_t>{0, 7}, {0, 3, 3, 1000}, {0, 0, 40, 41, 41}}) {
     const RowSlabs slabs(begins);
     const std::string file = folder / ("rows" + std::to_string(slabs.slabs()) + ".h5");
     const auto value = [](index_t i, index_t j) { return static_cast<double>(10 * i + j); };
-    run_on_threads(slabs.slabs(), [&](const test::Shared& c) {
-      const Context ctx = test::of_rank(Context(), c, slabs);
+    run_on_threads(slabs.slabs(), [&](const Shared& c) {
+      const Context ctx = of_rank(Context(), c, slabs);
       const index_t first = slabs.begin(c->rank()), rows = slabs.rows(c->rank());
-      const auto wide = test::matrix_of<double>(  // of which the block has columns 1 to 3
+      const auto wide = matrix_of<double>(  // of which the block has columns 1 to 3
           rows, 5, [&](index_t i, index_t j) { return value(first + i, j - 1); });
       std::vector<std::int64_t> list(static_cast<std::size_t>(rows));
       std::iota(list.begin(), list.end(), first);
@@ -110,25 +109,25 @@ TEST_CASE("rank 0 writes the rows of all, also where it has none and where it fa
         out.commit();
       });
     });
-    CHECK(test::same(io::read_dense_as<double>({file, "/block"}, {}), test::matrix_of<double>(slabs.rows(), 3, value)));
+    CHECK(test::same(io::read_dense_as<double>({file, "/block"}, {}), matrix_of<double>(slabs.rows(), 3, value)));
     std::vector<double> numbers(static_cast<std::size_t>(slabs.rows()));
     std::iota(numbers.begin(), numbers.end(), 0.0);
     CHECK(io::read_vector({file, "/list"}) == numbers);
   }
-  const auto said = test::on_slabs(Context(), RowSlabs({0, 2, 4, 6}), [](const Context& ctx) {
+  const auto said = on_slabs(Context(), RowSlabs({0, 2, 4, 6}), [](const Context& ctx) {
     const Matrix<double> rows(2, 1);
     with_rows_of_ranks(ctx, {own_rows<double>(rows.cview())},
                        [](const RowsOfRanks&) { throw Error(Errc::io_failure, "the disk is full"); });
   });
-  CHECK(test::mentions(said, "the disk is full"));
+  CHECK(mentions(said, "the disk is full"));
 }
 
 TEST_CASE("rows are written in pieces, and where a rank fails in the middle the old file stays whole") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "rows.h5";
   const auto write = [&](index_t failing) {
     const RowSlabs slabs({0, 40000, 90000});
-    return test::on_slabs(Context(), slabs, [&](const Context& ctx) {
+    return on_slabs(Context(), slabs, [&](const Context& ctx) {
       const index_t first = first_row(ctx);
       std::size_t largest = 0;
       const OwnRows rows{400, [&](index_t begin, index_t count, std::byte* to) {
@@ -152,7 +151,7 @@ TEST_CASE("rows are written in pieces, and where a rank fails in the middle the 
   CHECK(last() == 89999);
   for (const index_t failing : {39999, 40000, 89999}) {  // of rank 0, of rank 1 in its first piece, in its last
     CAPTURE(failing);
-    CHECK(test::mentions(write(failing), "a row is lost"));
+    CHECK(mentions(write(failing), "a row is lost"));
     CHECK(last() == 89999);
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);  // nothing beside it
   }

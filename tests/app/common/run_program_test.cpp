@@ -18,7 +18,6 @@
 #include "tallskinny/tests/support/files.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using namespace ts::app;
 
 namespace {
@@ -32,12 +31,12 @@ Outcome run(const std::function<int(Arguments)>& body, std::vector<std::string> 
   words.insert(words.begin(), "path/to/tsprobe");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
-  const test::Capture out(std::cout), err(std::cerr);
+  const Capture out(std::cout), err(std::cerr);
   const int code = run_program("tsprobe", static_cast<int>(argv.size()), argv.data(), body);
   return {code, out.text(), err.text()};
 }
 
-/// How a child of this process ends that does this: its exit status, or a signal's number below zero; 7 where it returns.
+/// How a child of this process ends that does this: exit status, a signal's number below zero, or 7 where it returns.
 int in_child(const std::function<void()>& body, const std::string& err = "/dev/null") {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -101,8 +100,8 @@ TEST_CASE("ranks that are threads share the threads there are, and an error of a
     });
   });
   set_default_threads(0);
-  CHECK(ranks == 3);
-  CHECK(threads == 3 * 2);
+  CHECK(ranks.load() == 3);
+  CHECK(threads.load() == 3 * 2);
   CHECK(default_threads() == all);
   CHECK(fine.code == 3);
   CHECK(fine.err == "a line\ntsprobe: warning: beware\n");
@@ -120,7 +119,7 @@ TEST_CASE("ranks that are threads share the threads there are, and an error of a
 }
 
 TEST_CASE("a rank that has failed does not wait for one in a call that never ends") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string err = folder / "err", half = folder / "half";
   const auto work = [&](const Ranks& mine) -> int {
     if (mine.rank() == 1) throw Error(Errc::bad_input, "a sentence");
@@ -128,12 +127,12 @@ TEST_CASE("a rank that has failed does not wait for one in a call that never end
     for (;;) ::pause();
   };
   CHECK(in_child([&] { ::_exit(work_on_threads("tsprobe", 3, work)); }, err) == 4);
-  CHECK(test::content_of(err) == "tsprobe: rank 1: a sentence\n");
+  CHECK(content_of(err) == "tsprobe: rank 1: a sentence\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
 TEST_CASE("memory that is short where nothing may throw ends a program by a sentence, and leaves nothing behind") {
-  const test::TemporaryFolder folder, beside;
+  const TemporaryFolder folder, beside;
   const std::string err = beside / "err";
   const auto work = [&]() noexcept {
     const io::NewFile unfinished(folder / "half");
@@ -141,7 +140,7 @@ TEST_CASE("memory that is short where nothing may throw ends a program by a sent
     fails();
   };
   CHECK(in_child(work, err) == 1);
-  CHECK(test::content_of(err).ends_with(": there is not enough memory\n"));
+  CHECK(content_of(err).ends_with(": there is not enough memory\n"));
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
@@ -156,7 +155,7 @@ TEST_CASE("several GPUs are for one process; other devices leave ranks as they a
   CHECK(seen == &alone);
   const auto code_of = [&](const Ranks& ranks) {
     const auto error =
-        test::error_of([&] { (void)work_on_devices("tsprobe", "cuda:all", ranks, [](const Ranks&) { return 0; }); });
+        error_of([&] { (void)work_on_devices("tsprobe", "cuda:all", ranks, [](const Ranks&) { return 0; }); });
     return error ? std::pair(exit_code_of(error->code()), std::string(error->what())) : std::pair(0, std::string());
   };
   if (cuda::list_devices().devices.empty()) {
@@ -183,7 +182,7 @@ TEST_CASE("commands are found by their whole name") {
   CHECK(run(body, {"mak"}).err == "tsprobe: unknown command 'mak'; did you mean make?\n");
   CHECK(run(body, {"zzzzzzz"}).err == "tsprobe: unknown command 'zzzzzzz'; expected one of make, show\n");
   CHECK(run(body).code == 2);
-  CHECK(test::mentions(run(body, {"--help"}).out, "  show      shows\n"));
+  CHECK(mentions(run(body, {"--help"}).out, "  show      shows\n"));
   CHECK(run(body, {"--version"}).out.starts_with("tsprobe (tallskinny) "));
 }
 
@@ -200,7 +199,7 @@ TEST_CASE("what the parent ignores stays ignored, and a signal ends work without
             std::raise(signal), std::raise(signal);
             if (stop_requested()) ::_exit(1);
           }) == 7);
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU}) {
     // Twice at once, as timeout(1) sends it, is once; again later kills.
     for (const int times : {1, 2})

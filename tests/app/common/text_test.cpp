@@ -6,20 +6,23 @@
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts::app;
-using namespace ts;
 
 namespace {
 
-std::vector<std::string> words_of(const std::string& value_name) {
-  Options::Entry entry;
-  entry.value_name = value_name;
-  return completions_of(entry).words;
+using Words = std::vector<std::string>;
+
+/// What each of these is told as.
+template <class T, class F>
+Words each(F&& told, std::initializer_list<T> all) {
+  Words words;
+  for (const T& x : all) words.push_back(told(x));
+  return words;
 }
 
-bool takes_files(const std::string& value_name) {
+auto completions(const std::string& value_name) {
   Options::Entry entry;
   entry.value_name = value_name;
-  return completions_of(entry).files;
+  return completions_of(entry);
 }
 
 struct Probe {
@@ -45,31 +48,17 @@ struct Probe {
 }  // namespace
 
 TEST_CASE("bytes, durations and numbers read well") {
-  CHECK(human_bytes(0) == "0 B");
-  CHECK(human_bytes(1023) == "1023 B");
-  CHECK(human_bytes(1536) == "1.50 KiB");
-  CHECK(human_bytes((1ull << 20) - 1) == "1.00 MiB");
-  CHECK(human_bytes(12ull << 30) == "12.0 GiB");
-  CHECK(human_bytes(UINT64_MAX) == "16.0 EiB");
-  CHECK(human_seconds(0) == "0 us");
-  CHECK(human_seconds(0.0123) == "12 ms");
-  CHECK(human_seconds(1.25) == "1.25 s");
-  CHECK(human_seconds(185) == "3 min 05 s");
-  CHECK(human_seconds(7800) == "2 h 10 min");
-  CHECK(human_seconds(std::numeric_limits<double>::infinity()) == "?");
-  CHECK(grouped(0) == "0");
-  CHECK(grouped(-1234567) == "-1,234,567");
-  CHECK(grouped(999) == "999");
-  CHECK(grouped(1000) == "1,000");
+  CHECK(each<std::uint64_t>(human_bytes, {0, 1023, 1536, (1u << 20) - 1, 12ull << 30, UINT64_MAX}) ==
+        Words{"0 B", "1023 B", "1.50 KiB", "1.00 MiB", "12.0 GiB", "16.0 EiB"});
+  CHECK(each<double>(human_seconds, {0, 0.0123, 1.25, 185, 7800, std::numeric_limits<double>::infinity()}) ==
+        Words{"0 us", "12 ms", "1.25 s", "3 min 05 s", "2 h 10 min", "?"});
+  CHECK(each<std::int64_t>(grouped, {0, -1234567, 999, 1000}) == Words{"0", "-1,234,567", "999", "1,000"});
   CHECK(short_number(0.1) == "0.1");
 }
 
 TEST_CASE("words for a shell are quoted where they must be") {
-  CHECK(shell_word("-k") == "-k");
-  CHECK(shell_word("a/b.h5:/x") == "a/b.h5:/x");
-  CHECK(shell_word("") == "''");
-  CHECK(shell_word("k-means||") == "'k-means||'");
-  CHECK(shell_word("it's") == "'it'\\''s'");
+  CHECK(each<const char*>(shell_word, {"-k", "a/b.h5:/x", "", "k-means||", "it's"}) ==
+        Words{"-k", "a/b.h5:/x", "''", "'k-means||'", "'it'\\''s'"});
 }
 
 TEST_CASE("the progress line shows what is done and the time taken, within the terminal") {
@@ -86,8 +75,8 @@ TEST_CASE("the progress line shows what is done and the time taken, within the t
   for (std::size_t width = 12; width < 30; ++width) {
     const std::string cut =
         progress_line("\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9", 1, width);
-    CHECK_FALSE(test::mentions(cut, "\xc3."));
-    CHECK_FALSE(test::mentions(cut, "\xc3 "));
+    CHECK_FALSE(mentions(cut, "\xc3."));
+    CHECK_FALSE(mentions(cut, "\xc3 "));
   }
 }
 
@@ -157,7 +146,7 @@ TEST_CASE("the help page fits 80 columns whatever the texts") {
        {"Usage: tsprobe MATRIX [options]", "\nNumbers:\n", "\nMachine:\n", "-t, ", "(default: 1e-08)", "--device",
         "--threads", "--seed", "--output", "--dry-run", "Examples:", "several sentences"}) {
     INFO(part);
-    CHECK(test::mentions(out.str(), part));
+    CHECK(mentions(out.str(), part));
   }
 }
 
@@ -168,15 +157,12 @@ TEST_CASE("text is wrapped between words") {
 }
 
 TEST_CASE("words and files that may follow an option are read from the name of its value") {
-  using Words = std::vector<std::string>;
-  CHECK(words_of("auto|cpu|cuda[:I,...|:all]") == Words{"auto", "cpu", "cuda"});
-  CHECK(words_of("k-means++|k-means|||random|FILE") == Words{"k-means++", "k-means||", "random"});
-  CHECK(words_of("LA|SA|BE") == Words{"LA", "SA", "BE"});
-  CHECK(words_of("N|A:B|A:B:STEP").empty());
-  CHECK(words_of("").empty());
-  CHECK(takes_files("FILE[:/OBJECT]"));
-  CHECK(takes_files("none|FILE"));
-  CHECK_FALSE(takes_files("COUNT"));
+  CHECK(completions("auto|cpu|cuda[:I,...|:all]").words == Words{"auto", "cpu", "cuda"});
+  CHECK(completions("k-means++|k-means|||random|FILE").words == Words{"k-means++", "k-means||", "random"});
+  CHECK(completions("LA|SA|BE").words == Words{"LA", "SA", "BE"});
+  for (const char* name : {"N|A:B|A:B:STEP", ""}) CHECK(completions(name).words.empty());
+  for (const char* name : {"FILE[:/OBJECT]", "none|FILE"}) CHECK(completions(name).files);
+  CHECK_FALSE(completions("COUNT").files);
   Options::Entry choice;
   choice.value_name = "LA|SA", choice.words = {"LA", "SA"};
   CHECK(completions_of(choice).words == Words{"LA", "SA"});
@@ -184,14 +170,14 @@ TEST_CASE("words and files that may follow an option are read from the name of i
 
 TEST_CASE("scripts of all shells have every option, its words, and files where there may be some") {
   const Probe probe;
-  CHECK(test::mentions(probe.script("bash"), "-e|--end) words='LA SA' ;;"));
-  CHECK(test::mentions(probe.script("bash"), "--init) words='k-means++ k-means|| random' files=yes ;;"));
+  CHECK(mentions(probe.script("bash"), "-e|--end) words='LA SA' ;;"));
+  CHECK(mentions(probe.script("bash"), "--init) words='k-means++ k-means|| random' files=yes ;;"));
   CHECK(probe.script("bash").ends_with("complete -o filenames -F _tsprobe tsprobe\n"));
   CHECK(probe.script("zsh").starts_with("#compdef tsprobe\n"));
-  CHECK(test::mentions(probe.script("zsh"), "'(-e --end)'{-e,--end}'[which \\[end\\]]:end:(LA SA)'"));
-  CHECK(test::mentions(probe.script("zsh"), "'(-o --output)'{-o,--output}'[a file]:output:_files'"));
-  CHECK(test::mentions(probe.script("fish"), "complete -c tsprobe -l end -s e -x -a 'LA SA' -d 'which [end]'\n"));
-  CHECK(test::mentions(probe.script("fish"), "complete -c tsprobe -l quiet -d 'say less'\n"));
+  CHECK(mentions(probe.script("zsh"), "'(-e --end)'{-e,--end}'[which \\[end\\]]:end:(LA SA)'"));
+  CHECK(mentions(probe.script("zsh"), "'(-o --output)'{-o,--output}'[a file]:output:_files'"));
+  CHECK(mentions(probe.script("fish"), "complete -c tsprobe -l end -s e -x -a 'LA SA' -d 'which [end]'\n"));
+  CHECK(mentions(probe.script("fish"), "complete -c tsprobe -l quiet -d 'say less'\n"));
   CHECK_THROWS_AS(probe.script("csh"), Error);
 }
 
@@ -200,7 +186,7 @@ TEST_CASE("a page for man has the options, and no text is taken for a request") 
   Probe().options.print_man(out);
   const std::string page = out.str();
   CHECK(page.starts_with(".TH TSPROBE 1 "));
-  CHECK(test::mentions(page, ".TP\n\\fB\\-e\\fR, \\fB\\-\\-end\\fR \\fILA|SA\\fR\n"));
-  CHECK(test::mentions(page, "\n\\&.a note's\n.PP\n.EX\n  as it is\n.EE\n"));
-  CHECK(test::mentions(page, ".SH EXAMPLES\n"));
+  CHECK(mentions(page, ".TP\n\\fB\\-e\\fR, \\fB\\-\\-end\\fR \\fILA|SA\\fR\n"));
+  CHECK(mentions(page, "\n\\&.a note's\n.PP\n.EX\n  as it is\n.EE\n"));
+  CHECK(mentions(page, ".SH EXAMPLES\n"));
 }

@@ -3,7 +3,6 @@
 #include "tallskinny/app/generators/spectrum.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using namespace ts::generators;
 using ts::generators::Spectrum;
 
@@ -85,9 +84,9 @@ TEST_CASE("parts of a Kronecker sum equal those of the whole table") {
     const auto n = static_cast<index_t>(k);
     const auto low = s.smallest(n), high = s.largest(n), far = s.largest_magnitude(n);
     for (std::size_t i = 0; i < k; ++i) {
-      CHECK(std::fabs(low[i] - all[i]) < test::allowed::short_sum);
-      CHECK(std::fabs(high[i] - all[all.size() - k + i]) < test::allowed::short_sum);
-      CHECK(std::fabs(far[i] - all[all.size() - k + i]) < test::allowed::short_sum);
+      CHECK(std::fabs(low[i] - all[i]) < allowed::short_sum);
+      CHECK(std::fabs(high[i] - all[all.size() - k + i]) < allowed::short_sum);
+      CHECK(std::fabs(far[i] - all[all.size() - k + i]) < allowed::short_sum);
     }
   }
 }
@@ -96,8 +95,8 @@ TEST_CASE("a few eigenvalues of a huge grid cost next to nothing") {
   const Spectrum s = generators::laplacian_spectrum({100000, 100000, 100000});
   CHECK(s.count() == 1000000000000000);
   const auto low = s.smallest(7);
-  CHECK(std::fabs(low[1] / low[2] - 1) < test::allowed::last_place);
-  CHECK(std::fabs(low[1] / low[0] - 2) < test::allowed::default_run);  // (4 + 1 + 1) / (1 + 1 + 1)
+  CHECK(std::fabs(low[1] / low[2] - 1) < allowed::last_place);
+  CHECK(std::fabs(low[1] / low[0] - 2) < allowed::default_run);  // (4 + 1 + 1) / (1 + 1 + 1)
   CHECK(s.largest(7).back() < 12);
 }
 

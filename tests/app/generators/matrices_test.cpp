@@ -6,7 +6,6 @@
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using namespace ts::generators;
 
 namespace {
@@ -101,8 +100,7 @@ TEST_CASE("lattice models have the closed-form spectrum") {
 TEST_CASE("graphene has four zero modes exactly when 3 divides its sides") {
   const auto zeros = [](index_t lx, index_t ly) {
     int count = 0;
-    for (const double value : graphene_spectrum(lx, ly).all())
-      count += std::fabs(value) < test::allowed::many_steps ? 1 : 0;
+    for (const double value : graphene_spectrum(lx, ly).all()) count += std::fabs(value) < allowed::many_steps ? 1 : 0;
     return count;
   };
   CHECK(zeros(24, 24) == 4);
@@ -148,17 +146,17 @@ TEST_CASE("Mikota's pencil has the squares as eigenvalues") {
   const auto found = ortho::hermitian_eigen<double>(turned.cview()).values;
   const auto expected = mikota_spectrum(n).all();
   for (std::size_t j = 0; j < expected.size(); ++j)
-    CHECK(std::fabs(found[j] - expected[j]) <= test::allowed::many_steps * expected[j] * static_cast<double>(n));
+    CHECK(std::fabs(found[j] - expected[j]) <= allowed::many_steps * expected[j] * static_cast<double>(n));
 }
 
 TEST_CASE("nonsymmetric Toeplitz and circulant matrices have the closed-form spectrum") {
   for (const double above : {2.0, -2.0}) {
     const auto found = eigenvalues(dense(toeplitz(20, 1, -3.5, above)));
-    CHECK(matching_error(toeplitz_spectrum(20, 1, -3.5, above), found) < test::allowed::tight_run);
+    CHECK(matching_error(toeplitz_spectrum(20, 1, -3.5, above), found) < allowed::tight_run);
   }
   for (const index_t width : {1, 4, 31}) {
     const auto c = random_coefficients(width, 7);
-    CHECK(matching_error(circulant_spectrum(31, c), eigenvalues(dense(circulant(31, c)))) < test::allowed::many_steps);
+    CHECK(matching_error(circulant_spectrum(31, c), eigenvalues(dense(circulant(31, c)))) < allowed::many_steps);
   }
   CHECK(circulant(3, {1, 2, 3, 4}).nonzeros() == 9);
   CHECK(random_coefficients(3, 1) != random_coefficients(3, 2));
@@ -173,20 +171,20 @@ TEST_CASE("Lauchli's matrix has the closed-form singular values") {
     const auto expected = lauchli_singular_values(n, 1e-7).all();
     REQUIRE(expected.size() == found.size());
     for (std::size_t j = 0; j < found.size(); ++j)
-      CHECK(std::fabs(found[j] - expected[j]) < test::allowed::short_sum * std::sqrt(n + 1.0));
+      CHECK(std::fabs(found[j] - expected[j]) < allowed::short_sum * std::sqrt(n + 1.0));
   }
 }
 
 TEST_CASE("matrices without a closed form have the properties that are known") {
   const auto pairs = ortho::hermitian_eigen<double>(dense(wilkinson(10)).cview()).values;
-  CHECK(std::fabs(pairs[20] - 10.746194182903) < test::allowed::many_steps);
-  CHECK(std::fabs(pairs[20] - pairs[19]) < test::allowed::many_steps);
+  CHECK(std::fabs(pairs[20] - 10.746194182903) < allowed::many_steps);
+  CHECK(std::fabs(pairs[20] - pairs[19]) < allowed::many_steps);
 
   std::vector<double> values;
   for (const auto& value : eigenvalues(frank(12))) values.push_back(value.real());
   REQUIRE(values.size() == 12);
   std::sort(values.begin(), values.end());
-  for (std::size_t i = 0; i < 12; ++i) CHECK(std::fabs(values[i] * values[11 - i] - 1) < test::allowed::single);
+  for (std::size_t i = 0; i < 12; ++i) CHECK(std::fabs(values[i] * values[11 - i] - 1) < allowed::single);
 
   const auto disorder = dense(anderson({4, 5, 3}, 8, 3)), hopping = dense(anderson({4, 5, 3}, 0, 3));
   CHECK(is_hermitian(disorder));
@@ -208,5 +206,5 @@ TEST_CASE("matrices without a closed form have the properties that are known") {
     for (index_t j = 0; j < torus.cols(); ++j) squares += std::norm(torus(i, j));
   }
   CHECK(std::abs(trace) == 0);
-  CHECK(std::fabs(squares - 4 * 20) < test::allowed::many_steps);
+  CHECK(std::fabs(squares - 4 * 20) < allowed::many_steps);
 }

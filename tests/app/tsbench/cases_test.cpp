@@ -6,7 +6,6 @@
 #include "tallskinny/gemm/runtime/gpu/compile.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using namespace ts::bench;
 
 TEST_CASE("widths are numbers, ranges and pairs") {

@@ -6,7 +6,6 @@
 #include "tallskinny/tests/support/markup.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using namespace ts::bench;
 
 namespace {

@@ -1,10 +1,7 @@
 #include "tallskinny/tests/app/tsdata/runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("convert keeps what it reads, from text and from HDF5") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string mtx = folder.file("a.mtx",
                                       "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 1 -1\n2 2 "
                                       "2\n3 3 5\n");
@@ -29,7 +26,7 @@ TEST_CASE("convert keeps what it reads, from text and from HDF5") {
 }
 
 TEST_CASE("convert writes dense matrices as npy and csv") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string csv = folder.file("a.csv", "x,y\n0.1,2\n-3,1e300\n"), npy = folder / "a.npy",
                     back = folder / "b.csv";
   CHECK(has(expect_ok({"convert", csv, npy}).out, "a.npy: 2 x 2 float64, dense"));
@@ -49,7 +46,7 @@ TEST_CASE("convert writes dense matrices as npy and csv") {
 }
 
 TEST_CASE("labels are taken out of tables") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string out = folder / "out.h5";
   const std::string csv = folder.file("a.csv", "x,label,y\n1.5,3,2.5\n-1,4,0\n");
   expect_ok({"convert", csv, out, "--labels-column", "1"});
@@ -83,7 +80,7 @@ TEST_CASE("labels are taken out of tables") {
 }
 
 TEST_CASE("info counts what makes a matrix unusable and names its other traits") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string csv = folder.file("a.csv", "1,nan\ninf,-4\n0,0\n");
   const ProcessResult result = expect_ok({"info", csv});
   CHECK(has(result.out, "2 NaN or infinite"));
@@ -95,7 +92,7 @@ TEST_CASE("info counts what makes a matrix unusable and names its other traits")
 }
 
 TEST_CASE("wrong calls and unusable files end with their status, one line and no output") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "a.h5", text = folder.file("a.txt.h5", "not hdf5");
   const std::vector<std::pair<int, std::vector<std::string>>> calls = {
       {2, {}},
@@ -131,7 +128,7 @@ TEST_CASE("wrong calls and unusable files end with their status, one line and no
 }
 
 TEST_CASE("options also come from the environment and a configuration file") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "a.h5", config = folder.file("a.ini", "n = 5\n[tsdata]\nboundary = ring\n");
   CHECK(tsdata({"gen", "lap1d", "--config", config, "-o", file}, {"TSDATA_N=6"}).code == 0);
   CHECK(same(sparse<double>(file), generators::laplacian({6}, generators::Boundary::ring)));
@@ -147,14 +144,14 @@ TEST_CASE("help pages fit 80 columns, and a dry run writes nothing") {
     }
   }
   CHECK(expect_ok({"--version"}).out.starts_with("tsdata (tallskinny) "));
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   CHECK(has(expect_ok({"gen", "lap3d", "--n", "100", "--dry-run", "-o", folder / "a.h5"}).out, "total"));
   CHECK(has(expect_ok({"gen", "minij", "--n", "1e9", "--dry-run", "--json"}).out, "\"memory_bytes\""));
   CHECK_FALSE(std::filesystem::exists(folder / "a.h5"));
 }
 
 TEST_CASE("a signal ends a conversion at once and leaves nothing behind") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string table = folder / "big.csv", result = folder / "big.h5";
   std::string row, rows;
   for (int j = 0; j < 40; ++j) row += (j > 0 ? "," : "") + std::to_string(j) + ".12345678901234";
@@ -162,8 +159,8 @@ TEST_CASE("a signal ends a conversion at once and leaves nothing behind") {
   std::ofstream out(table);
   for (int i = 0; i < 300; ++i) out << rows;
   out.close();
-  const auto r = test::run_process("/usr/bin/timeout",
-                                   {"--preserve-status", "-s", "TERM", "0.2", TS_TSDATA, "convert", table, result});
+  const auto r =
+      run_process("/usr/bin/timeout", {"--preserve-status", "-s", "TERM", "0.2", TS_TSDATA, "convert", table, result});
   CHECK(r.code == 128 + SIGTERM);
   CHECK(r.err == "tsdata: stopped by signal 15\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
@@ -173,7 +170,7 @@ TEST_CASE("the rows of an empty matrix are not counted one by one") {
   const std::string file = std::string(TS_DATA) + "/../tests/io/fixtures/many_empty_rows.mat";
   const ProcessResult result = expect_ok({"info", file});
   CHECK(has(result.out, "4,611,686,018,427,387,904 x 0"));
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const ProcessResult sparse = tsdata({"convert", file, folder / "a.h5", "--storage", "sparse"});
   CHECK(sparse.code != 0);
   CHECK(has(sparse.err, "as a sparse matrix takes"));

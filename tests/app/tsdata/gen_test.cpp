@@ -1,10 +1,7 @@
 #include "tallskinny/tests/app/tsdata/runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("what was written where is told on standard error, unless --quiet") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "a.h5", copy = folder / "b.h5", points = folder / "p.h5";
   CHECK(tsdata({"gen", "lap1d", "--n", "5", "-o", file}).err == "wrote " + file + ": matrix, exact_eigenvalues\n");
   CHECK(tsdata({"convert", file, copy}).err == "wrote " + copy + ": matrix\n");
@@ -14,7 +11,7 @@ TEST_CASE("what was written where is told on standard error, unless --quiet") {
 }
 
 TEST_CASE("a generated matrix comes back bit by bit, with its spectrum") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "a.h5";
   expect_ok({"gen", "lap3d", "--n", "4x3x2", "-o", file});
   CHECK(same(sparse<double>(file), generators::laplacian({4, 3, 2})));
@@ -27,7 +24,7 @@ TEST_CASE("a generated matrix comes back bit by bit, with its spectrum") {
 }
 
 TEST_CASE("every kind can be made, and its file is described and read") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "a.h5";
   const std::vector<std::vector<std::string>> calls = {
       {"lap1d", "--n", "7", "--boundary", "neumann"},
@@ -68,7 +65,7 @@ TEST_CASE("every kind can be made, and its file is described and read") {
 }
 
 TEST_CASE("complex matrices and other element types are stored as such") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "a.h5";
   expect_ok({"gen", "fluxring", "--n", "6", "-o", file});
   CHECK(same(sparse<std::complex<double>>(file), generators::flux_ring(6, 0.3)));
@@ -81,7 +78,7 @@ TEST_CASE("complex matrices and other element types are stored as such") {
 }
 
 TEST_CASE("the smallest sizes are made and read like any other") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "a.h5";
   for (const char* kind : {"lap1d", "ring", "identity", "clement", "sakurai", "minij"})
     for (const char* n : {"0", "1", "2"}) {
@@ -94,7 +91,7 @@ TEST_CASE("the smallest sizes are made and read like any other") {
 }
 
 TEST_CASE("only the ends of a long spectrum are stored when asked for") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "a.h5";
   expect_ok({"gen", "lap2d", "--n", "9", "--spectrum-count", "5", "-o", file});
   const auto spectrum = generators::laplacian_spectrum({9, 9});
@@ -103,7 +100,7 @@ TEST_CASE("only the ends of a long spectrum are stored when asked for") {
 }
 
 TEST_CASE("generated features come with labels and centres, and the same seed makes the same file") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string one = folder / "one.h5", two = folder / "two.h5";
   for (const std::string& file : {one, two})
     expect_ok({"gen", "blobs", "--n", "300", "--cols", "3", "--groups", "5", "--seed", "9", "-o", file});
@@ -113,7 +110,7 @@ TEST_CASE("generated features come with labels and centres, and the same seed ma
   const auto truth = set.labels();
   CHECK(std::equal(labels.begin(), labels.end(), truth.begin(), truth.end()));
   CHECK(io::read_dense_as<double>({one, "centers"})(4, 2) == set.centers()(4, 2));
-  CHECK(test::content_of(one) == test::content_of(two));
+  CHECK(content_of(one) == content_of(two));
 }
 
 TEST_CASE("the sample files hold what data/README.md says, and are small") {

@@ -2,9 +2,6 @@
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/tests/app/tssolve/runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// A Hermitian matrix of n rows in this precision, whose eigenvalues are 1, 2 ... n but for its rounding.

@@ -5,9 +5,7 @@
 #include "tallskinny/tests/support/matrix_files.hpp"
 #include "tallskinny/tests/support/ranks.hpp"
 
-using namespace ts;
 using namespace ts::app::tssolve;
-using namespace ts::test;
 
 namespace {
 
@@ -32,6 +30,7 @@ template <class T>
 bool same_rows(const CsrMatrix<T>& whole, index_t first, const CsrMatrix<T>& part) {
   return same(io::row_slice(CsrMatrix<T>(whole), first, first + part.rows), part);
 }
+
 using test::same_rows;
 
 /// What reading this on one rank and on several says: the sentences of all ranks must be that of one.

@@ -1,8 +1,5 @@
 #include "tallskinny/tests/app/tssolve/runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("pencils") {
   const TemporaryFolder folder;
   const auto pencil = generators::mikota(300);  // j^2

@@ -1,9 +1,6 @@
 // Ranks of tssolve that must be processes: MUMPS on all of them, signals, jobs of a batch system.
 #include "tallskinny/tests/app/tssolve/on_ranks.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("MUMPS factorises on all ranks where bits need not repeat: real, complex and next to an eigenvalue") {
   const TemporaryFolder folder;
   const std::string lap = cube(folder);

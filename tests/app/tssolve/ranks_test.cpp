@@ -4,9 +4,6 @@
 #include "tallskinny/tests/app/tssolve/on_ranks.hpp"
 #include "tallskinny/tests/support/matrix_files.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("eigenvalues and vectors of ranks have the bits of one process, from triangles and from whole matrices") {
   const TemporaryFolder folder;
   const std::string whole = cube(folder), half = folder / "half.h5";

@@ -1,8 +1,5 @@
 #include "tallskinny/tests/app/tssolve/runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("input that cannot be used is exit status 4 with the first entry") {
   const TemporaryFolder folder;
   const auto text = [&](const std::string& kind, const std::string& entries) {

@@ -1,8 +1,5 @@
 #include "tallskinny/tests/app/tssolve/runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 template <class T>

@@ -1,8 +1,5 @@
 #include "tallskinny/tests/app/tssolve/runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("eigenpairs of a file as JSON and as a file") {
   const TemporaryFolder folder;
   const auto matrix = write_sparse(folder / "ring.h5", generators::laplacian({400}, generators::Boundary::ring));

@@ -10,7 +10,6 @@
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using solvers::CholeskyBody;
 using solvers::CholeskyFactor;
 using solvers::CholeskyStep;
@@ -22,7 +21,7 @@ namespace {
 /// The rows of a small dense matrix, zeros left out but for those on the diagonal.
 template <class T>
 CsrMatrix<T> sparse_of(index_t n, const std::vector<T>& rows) {
-  return test::csr_by_rows<T>(n, n, [&](index_t i, auto add) {
+  return csr_by_rows<T>(n, n, [&](index_t i, auto add) {
     for (index_t j = 0; j < n; ++j)
       if (const T x = rows[static_cast<std::size_t>(i * n + j)]; x != T{} || i == j) add(j, x);
   });
@@ -42,12 +41,11 @@ double residual_of(CsrView<T> a, const solvers::DirectSolver<T>& solver) {
   const index_t n = a.rows, p = 5;
   double most = 0;
   for (const Op op : {Op::none, Op::adjoint}) {
-    auto b =
-        test::matrix_of<T>(n, p, [](index_t i, index_t j) { return static_cast<double>((i * (j + 3)) % 7) - 3.0; });
+    auto b = matrix_of<T>(n, p, [](index_t i, index_t j) { return static_cast<double>((i * (j + 3)) % 7) - 3.0; });
     Matrix<T> x(n, p);
     solver.solve(Context{}, op, b.cview(), x.view());
     spmm(Context{}, op, T{1}, a, x.cview(), T{-1}, b.view());
-    most = std::max(most, test::max_difference(b, Matrix<T>::zeros(n, p)));
+    most = std::max(most, max_difference(b, Matrix<T>::zeros(n, p)));
   }
   return most;
 }
@@ -57,7 +55,7 @@ template <class T>
 CsrMatrix<T> definite(index_t side) {
   const auto real = generators::laplacian({side, side, side});
   CsrMatrix<T> m{real.rows, real.cols, real.pointers, real.indices, {real.values.begin(), real.values.end()}};
-  test::change_entries(m, [](index_t i, index_t j, T& x) {
+  change_entries(m, [](index_t i, index_t j, T& x) {
     if (i == j) x += 1;
     if constexpr (is_complex<T>)
       if (i != j) x *= T(0, i < j ? 1 : -1);
@@ -84,15 +82,15 @@ void check_factor(CsrView<T> m, const CholeskyFactor<T>& factor) {
     spmm(Context{}, Op::none, T{1}, m, x.cview(), T{0}, mx.view());
     const auto by_factor = image<T>(factor, {CholeskyStep::multiply_adjoint, CholeskyStep::multiply}, x);
     const auto off = [&](std::initializer_list<CholeskyStep> steps, const Matrix<T>& from) {
-      return test::max_difference(image<T>(factor, steps, from), x);
+      return max_difference(image<T>(factor, steps, from), x);
     };
-    CHECK(test::max_difference(by_factor, mx) < test::allowed::run_of_norm_10);
-    CHECK(off({CholeskyStep::solve, CholeskyStep::solve_adjoint}, mx) < test::allowed::run_of_norm_10);
-    CHECK(off({CholeskyStep::multiply, CholeskyStep::solve}, x) < test::allowed::run_of_norm_10);
-    CHECK(off({CholeskyStep::solve_adjoint, CholeskyStep::multiply_adjoint}, x) < test::allowed::run_of_norm_10);
+    CHECK(max_difference(by_factor, mx) < allowed::run_of_norm_10);
+    CHECK(off({CholeskyStep::solve, CholeskyStep::solve_adjoint}, mx) < allowed::run_of_norm_10);
+    CHECK(off({CholeskyStep::multiply, CholeskyStep::solve}, x) < allowed::run_of_norm_10);
+    CHECK(off({CholeskyStep::solve_adjoint, CholeskyStep::multiply_adjoint}, x) < allowed::run_of_norm_10);
     for (const int threads : {1, 3})
-      CHECK(test::max_difference(image<T>(factor, {CholeskyStep::multiply_adjoint, CholeskyStep::multiply}, x, threads),
-                                 by_factor) == 0);
+      CHECK(max_difference(image<T>(factor, {CholeskyStep::multiply_adjoint, CholeskyStep::multiply}, x, threads),
+                           by_factor) == 0);
   }
 }
 
@@ -110,7 +108,7 @@ TEST_CASE("every direct solver solves Hermitian matrices and counts their negati
         REQUIRE(factors);
         CHECK(factors->solver->negative() == static_cast<index_t>(below));
         INFO(factors->solver->estimate().by << ": " << factors->error);
-        CHECK(factors->error < test::allowed::tight_run);
+        CHECK(factors->error < allowed::tight_run);
       }
     }
   };
@@ -129,7 +127,7 @@ TEMPLATE_TEST_CASE("every direct solver solves general matrices, and the same pa
       auto scaled = a;
       for (T& x : scaled.values) x *= factor;
       REQUIRE(solver->factorise(scaled.view()));
-      CHECK(residual_of<T>(scaled.view(), *solver) < test::allowed::short_sum * 10);
+      CHECK(residual_of<T>(scaled.view(), *solver) < allowed::short_sum * 10);
       CHECK_FALSE(solver->negative());
     }
   }
@@ -141,7 +139,7 @@ TEST_CASE("without pivots a Hermitian factorisation of this matrix would be wort
   for (const DirectBody body : bodies<double>(a.view())) {
     const auto solver = solvers::analyse<double>(a.view(), FactorKind::ldl, body);
     REQUIRE(solver->factorise(a.view()));
-    CHECK(residual_of<double>(a.view(), *solver) < test::allowed::short_sum * 10);
+    CHECK(residual_of<double>(a.view(), *solver) < allowed::short_sum * 10);
     CHECK(solver->negative().value_or(2) == 2);  // Eigen's, which does not pivot there, does not tell
     CHECK((body == DirectBody::eigen || solver->negative()));
   }
@@ -162,7 +160,7 @@ TEST_CASE("zeros that leave no full transversal are told, and other values on th
     auto b = a;
     for (double& x : b.values) x = x == 0 ? -0.5 : x;
     REQUIRE(solver->factorise(b.view()));
-    CHECK(residual_of<double>(b.view(), *solver) < test::allowed::short_sum * 10);
+    CHECK(residual_of<double>(b.view(), *solver) < allowed::short_sum * 10);
   }
 }
 
@@ -196,7 +194,7 @@ TEST_CASE("factors of one shift outlive those of the next, which begin with the 
   const auto a = generators::laplacian({30, 30});
   const auto shifted = [&](double sigma) {
     auto b = a;
-    test::change_entries(b, [sigma](index_t i, index_t j, double& x) { x -= i == j ? sigma : 0; });
+    change_entries(b, [sigma](index_t i, index_t j, double& x) { x -= i == j ? sigma : 0; });
     return b;
   };
   const solvers::ShiftedPencil<double> pencil(a.view());
@@ -206,8 +204,8 @@ TEST_CASE("factors of one shift outlive those of the next, which begin with the 
   CHECK(second->solver->estimate().flops < 1.5 * first->solver->estimate().flops);
   CHECK(first->stable);
   CHECK(second->stable);
-  CHECK(residual_of<double>(shifted(0.1).view(), *first->solver) < test::allowed::tight_run);
-  CHECK(residual_of<double>(shifted(0.2).view(), *second->solver) < test::allowed::tight_run);
+  CHECK(residual_of<double>(shifted(0.1).view(), *first->solver) < allowed::tight_run);
+  CHECK(residual_of<double>(shifted(0.2).view(), *second->solver) < allowed::tight_run);
 }
 
 TEMPLATE_TEST_CASE("steps with a Cholesky factor multiply to the matrix and undo each other", "", double,
@@ -228,7 +226,7 @@ TEMPLATE_TEST_CASE("steps with a Cholesky factor multiply to the matrix and undo
 
 TEMPLATE_TEST_CASE("an indefinite matrix has no Cholesky factor, whoever tries", "", double, std::complex<double>) {
   auto m = definite<TestType>(12);
-  test::change_entries(m, [&m](index_t i, index_t j, TestType& x) { x = i == j && i + 1 == m.rows ? -1 : x; });
+  change_entries(m, [&m](index_t i, index_t j, TestType& x) { x = i == j && i + 1 == m.rows ? -1 : x; });
   CHECK(solvers::cholesky<TestType>(m.view()) == nullptr);
   CHECK(solvers::cholesky<TestType>(m.view(), CholeskyBody::eigen) == nullptr);
 }

@@ -4,8 +4,6 @@
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/ranks/first_rank.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using solvers::DirectBody;
 
 namespace {

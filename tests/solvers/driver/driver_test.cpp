@@ -7,11 +7,9 @@
 #include "tallskinny/solvers/driver/svds.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using solvers::eigs, solvers::eigsh, solvers::svds;
 using solvers::EigsOptions, solvers::EigshOptions, solvers::SvdsOptions, solvers::Which;
 using Complex = std::complex<double>;
-namespace allowed = test::allowed;
 
 namespace {
 
@@ -33,8 +31,8 @@ CsrMatrix<T, I> line(index_t size = n) {
 
 template <class T, Layout L = Layout::row_major>
 Matrix<T, Space::host, L> dense_line(index_t size) {
-  return test::matrix_of<T, L>(size, size,
-                               [](index_t i, index_t j) { return i == j ? T(2) : T(std::abs(i - j) == 1 ? -1 : 0); });
+  return matrix_of<T, L>(size, size,
+                         [](index_t i, index_t j) { return i == j ? T(2) : T(std::abs(i - j) == 1 ? -1 : 0); });
 }
 
 template <class Result>
@@ -86,7 +84,7 @@ TEST_CASE("eigs: structurally singular matrices at their eigenvalue 0") {
     CAPTURE(size);
     // A line, a row of zeros on top of it and, but for the last size, a chain of vectors that end in it.
     auto a = line<double>(size);
-    test::change_entries(a, [size](index_t i, index_t j, double& x) {
+    change_entries(a, [size](index_t i, index_t j, double& x) {
       if (i < (size == 900 ? 1 : 4)) x = size != 900 && j == i + 1 ? 1.0 : 0.0;
     });
     EigsOptions<double> options;
@@ -111,7 +109,7 @@ TEST_CASE("eigsh: a mass matrix with a row of zeros") {
   options.sigma = 0, options.mass = mass.view();
   const auto found = eigsh(Context{}, line<double>(), 3, options);
   CHECK(found.verified);
-  CHECK(test::mentions(found.note, "at least 1 eigenvalues are infinite"));
+  CHECK(mentions(found.note, "at least 1 eigenvalues are infinite"));
   REQUIRE(found.values.size() == 3);
   REQUIRE(found.backward_errors.size() == 3);
   CHECK(found.vectors.rows() == n);
@@ -131,7 +129,7 @@ TEST_CASE("eigsh: the result does not depend on the order of columns, and duplic
     std::reverse(a.values.begin() + begin, a.values.begin() + end);
   }
   CHECK(eigsh(Context{}, a, 3, smallest()).values == plain.values);
-  auto twice = test::csr_by_rows<double>(a.rows, a.cols, [&](index_t i, auto add) {
+  auto twice = csr_by_rows<double>(a.rows, a.cols, [&](index_t i, auto add) {
     for (int half = 0; half < 2; ++half)
       for (index_t e = a.pointers[at(i)]; e < a.pointers[at(i) + 1]; ++e) add(a.indices[at(e)], a.values[at(e)] / 2);
   });
@@ -175,19 +173,19 @@ TEST_CASE("eigsh: what cannot be met is named") {
   const Context ctx;
   auto a = line<double>(20);
   a.values[1] = 7;
-  CHECK(test::mentions(test::message_of([&] { (void)eigsh(ctx, a, 2); }), "entry (0, 1) is 7 but entry (1, 0) is -1"));
+  CHECK(mentions(message_of([&] { (void)eigsh(ctx, a, 2); }), "entry (0, 1) is 7 but entry (1, 0) is -1"));
   a.indices[1] = 20;
   CHECK_THROWS_AS(eigsh(ctx, a, 2), Error);
   CHECK_THROWS_AS(eigsh(ctx, Matrix<double>::zeros(3, 4), 2), Error);
   auto options = smallest();
   options.preconditioner = solvers::Operator<double>(solvers::CsrOperator<double>(a.view()));
-  CHECK(test::mentions(test::message_of([&] { (void)eigsh(ctx, line<double>(20), 2, options); }), "lobpcg"));
+  CHECK(mentions(message_of([&] { (void)eigsh(ctx, line<double>(20), 2, options); }), "lobpcg"));
   const auto whole = line<double>(20);
   const CsrView<double> hollow{whole.rows, whole.cols, whole.pointers.data(), nullptr, whole.values.data()};
-  CHECK(test::mentions(test::message_of([&] { (void)eigsh(ctx, hollow, 2); }), "no column numbers"));
+  CHECK(mentions(message_of([&] { (void)eigsh(ctx, hollow, 2); }), "no column numbers"));
   EigshOptions<double> with_mass;
   with_mass.mass = hollow;
-  CHECK(test::mentions(test::message_of([&] { (void)eigsh(ctx, whole, 2, with_mass); }), "no column numbers"));
+  CHECK(mentions(message_of([&] { (void)eigsh(ctx, whole, 2, with_mass); }), "no column numbers"));
   static_assert(!std::is_copy_constructible_v<solvers::Borrowed<double>>);  // its view is of what it owns
 }
 
@@ -206,7 +204,7 @@ TEST_CASE("eigsh: LOBPCG takes the diagonal for SA, or what it is given") {
 
 TEST_CASE("eigs: a cycle of 160 has roots of unity, near a complex number, too") {
   constexpr index_t cycle = 160;
-  const auto a = test::csr_by_rows<double>(cycle, cycle, [](index_t i, auto add) { add((i + 1) % cycle, 1); });
+  const auto a = csr_by_rows<double>(cycle, cycle, [](index_t i, auto add) { add((i + 1) % cycle, 1); });
   EigsOptions<double> options;
   options.part = solvers::GeneralWhich::LR;
   const auto found = eigs(Context{}, a, 3, options);
@@ -292,7 +290,7 @@ TEST_CASE("kmeans of k, and its verdict in words") {
   CHECK(found.inertia == 0);
   CHECK(solvers::verdict(found).starts_with("converged after"));
   found.stop = solvers::KMeansStop::max_iterations;
-  CHECK(test::mentions(solvers::verdict(found), "max_iter"));
+  CHECK(mentions(solvers::verdict(found), "max_iter"));
 }
 
 TEST_CASE("eigsh on a device has the values of the host", "[gpu]") {

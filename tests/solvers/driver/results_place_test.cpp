@@ -8,7 +8,6 @@
 #include "tallskinny/tests/support/counting_memory.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using solvers::eigs, solvers::eigsh, solvers::svds, solvers::EigshOptions;
 
 namespace {
@@ -30,13 +29,13 @@ Matrix<T> brought_back(const Context& ctx, const DeviceMatrix<T>& there) {
 template <class T>
 void expect_equal(const Matrix<T>& a, const Matrix<T>& b) {
   REQUIRE((a.rows() == b.rows() && a.cols() == b.cols()));
-  CHECK(test::max_difference(a, b) == 0);
+  CHECK(max_difference(a, b) == 0);
 }
 
 /// run(ctx) with memory of ours; what it returns holds so many matrices with elements.
 template <class Run>
 void expect_ours(int matrices_of_result, const Run& run) {
-  test::CountingMemory mine, others;
+  CountingMemory mine, others;
   const UseHostMemory caught(&others);
   Context ctx{.threads = 2, .host_memory = &mine};
   {
@@ -55,8 +54,7 @@ TEST_CASE("results on a device need one, which is said before anything is comput
   solvers::EigsOptions<double> general;
   solvers::SvdsOptions singular;
   general.results = singular.results = solvers::Results::on_device;
-  const auto refusal =
-      test::message_of([&] { (void)solvers::eigsh(Context{}, a, 2, lowest(solvers::Results::on_device)); });
+  const auto refusal = message_of([&] { (void)solvers::eigsh(Context{}, a, 2, lowest(solvers::Results::on_device)); });
   CHECK_FALSE(refusal.empty());
   CHECK_THROWS_AS(solvers::eigs(Context{}, a, 2, general), Error);
   CHECK_THROWS_AS(solvers::svds(Context{}, a, 2, singular), Error);
@@ -115,8 +113,6 @@ TEST_CASE("vectors on a device are those that the host gets", "[gpu]") {
 
 // Matrices that are not quite Hermitian, and numbers that are none, in the calls of the library.
 
-namespace allowed = test::allowed;
-
 TEST_CASE("a matrix that is Hermitian to rounding is solved as its Hermitian part, and errors count the rest") {
   auto a = generators::laplacian({400});
   for (const std::size_t e : {11u, 37u}) a.values[e] *= 1 + 1e-10;
@@ -126,9 +122,9 @@ TEST_CASE("a matrix that is Hermitian to rounding is solved as its Hermitian par
   CHECK(std::abs(found.values[0] - smallest_value) < allowed::fine_run);
   CHECK(found.asymmetry > 1e-11);
   CHECK(found.error_bounds[0] > 1e-11);
-  CHECK(test::mentions(found.note, "(A + A^H) / 2 is solved"));
+  CHECK(mentions(found.note, "(A + A^H) / 2 is solved"));
   a.values[11] = 4;
-  CHECK(test::mentions(test::message_of([&] { (void)eigsh(Context{}, a, 3, lowest()); }), "is not symmetric"));
+  CHECK(mentions(message_of([&] { (void)eigsh(Context{}, a, 3, lowest()); }), "is not symmetric"));
   auto options = lowest();
   options.symmetrise = true;
   const auto by_name = eigsh(Context{}, a, 3, options);
@@ -141,8 +137,7 @@ TEST_CASE("a matrix that is Hermitian to rounding is solved as its Hermitian par
   options = lowest();
   options.mass = mass.view();
   const auto b = generators::laplacian({400});
-  CHECK(test::message_of([&] { (void)eigsh(Context{}, b, 3, options); }).find("`mass` of eigsh() is not symmetric") ==
-        0);
+  CHECK(message_of([&] { (void)eigsh(Context{}, b, 3, options); }).find("`mass` of eigsh() is not symmetric") == 0);
   options.from_float32 = true;
   CHECK(eigsh(Context{}, b, 3, options).error_bounds[0] > 0);
 }
@@ -151,9 +146,9 @@ TEST_CASE("NaN is named before anything is made of a matrix") {
   auto a = Matrix<double>::zeros(5, 5);
   a(1, 2) = a(2, 1) = std::nan("");
   const std::string where = " has NaN at row 1, column 2 (counted from 0)";
-  CHECK(test::message_of([&] { (void)eigsh(Context{}, a, 1); }) == "the matrix given to eigsh()" + where);
-  CHECK(test::message_of([&] { (void)eigs(Context{}, a, 1); }) == "the matrix given to eigs()" + where);
-  CHECK(test::message_of([&] { (void)svds(Context{}, a, 1); }) == "the matrix given to svds()" + where);
+  CHECK(message_of([&] { (void)eigsh(Context{}, a, 1); }) == "the matrix given to eigsh()" + where);
+  CHECK(message_of([&] { (void)eigs(Context{}, a, 1); }) == "the matrix given to eigs()" + where);
+  CHECK(message_of([&] { (void)svds(Context{}, a, 1); }) == "the matrix given to svds()" + where);
 }
 
 // Solvers with memory of the caller's: all matrices come from it, and all but the results go back.
@@ -172,9 +167,9 @@ TEST_CASE("eigsh, eigs and svds take all their matrices from the memory of the c
 }
 
 TEST_CASE("principal components of a tall float32 matrix take a quarter of its size at most") {
-  const auto a = test::matrix_of<float>(
-      200000, 64, [](index_t i, index_t j) { return static_cast<float>((i * (j + 5) + j * j) % 101); });
-  test::CountingMemory mine;
+  const auto a = matrix_of<float>(200000, 64,
+                                  [](index_t i, index_t j) { return static_cast<float>((i * (j + 5) + j * j) % 101); });
+  CountingMemory mine;
   Context ctx{.host_memory = &mine};
   solvers::SvdsOptions options;
   options.centre = true;

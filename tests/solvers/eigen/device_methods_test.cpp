@@ -5,8 +5,6 @@
 #include "tallskinny/solvers/svd/svd.hpp"
 #include "tallskinny/tests/solvers/eigen/device_runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using solvers::AnyMatrix;
 using solvers::Factorise;
 

@@ -2,9 +2,6 @@
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/tests/solvers/eigen/device_runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("on a GPU a Krylov basis starts from the processor's random block", "[device][sanitize][gpu]") {
   const Context ctx = device_context();
   const InBothPlaces<double> a(ctx, generators::laplacian({17, 13, 9}));

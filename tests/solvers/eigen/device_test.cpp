@@ -1,8 +1,5 @@
 #include "tallskinny/tests/solvers/eigen/device_runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("a placed view says where it is and refuses to be elsewhere", "[device]") {
   Matrix<double> here(6, 4);
   const PlacedView<double> on_host = here.view();

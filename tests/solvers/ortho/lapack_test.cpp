@@ -2,7 +2,6 @@
 
 #include "tallskinny/tests/solvers/ortho/blocks.hpp"
 
-using namespace ts;
 using Complex = std::complex<double>;
 
 namespace {
@@ -40,7 +39,7 @@ Matrix<T> degenerate(index_t n) {
   const auto value = [&](index_t i) { return static_cast<double>(i / 20) / static_cast<double>(n / 20); };
   double middle = 0;
   for (index_t i = 0; i < n; ++i) middle += value(i) * std::norm(v[at(i)]);
-  return test::matrix_of<T>(n, n, [&](index_t i, index_t j) {  // (I - 2 v v^H / v^H v) D (I - 2 v v^H / v^H v)
+  return matrix_of<T>(n, n, [&](index_t i, index_t j) {  // (I - 2 v v^H / v^H v) D (I - 2 v v^H / v^H v)
     const double factor = (4 * middle / squares - 2 * (value(i) + value(j))) / squares;
     return factor * v[at(i)] * conjugate(v[at(j)]) + (i == j ? T(value(i)) : T{});
   });
@@ -154,7 +153,7 @@ TEMPLATE_TEST_CASE("the Schur form of more rows than the own way takes", "[short
     for (index_t j = 0; j < i; ++j)
       if (is_complex<TestType> || j + 1 < i) t(i, j) = 0;
   const auto adjoint = [](const Matrix<TestType>& x) {
-    return test::matrix_of<TestType>(x.cols(), x.rows(), [&](index_t i, index_t j) { return conjugate(x(j, i)); });
+    return matrix_of<TestType>(x.cols(), x.rows(), [&](index_t i, index_t j) { return conjugate(x(j, i)); });
   };
   const auto of_u = ortho::product<TestType>(adjoint(form.u).cview(), form.u.cview());
   const auto ut = ortho::product<TestType>(form.u.cview(), t.cview());

@@ -2,10 +2,8 @@
 
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/tests/solvers/ortho/blocks.hpp"
-#include "tallskinny/tests/support/kahan.hpp"
+#include "tallskinny/tests/solvers/svd/known.hpp"
 #include "tallskinny/tests/support/ranks.hpp"
-
-using namespace ts;
 
 namespace {
 
@@ -53,7 +51,7 @@ TEST_CASE("muscles fail and hold where their theory says", "[short]") {
   const auto check = [](auto method, const Matrix<double>& x) {
     const auto q = factorise<double>(method, x);
     CHECK(q.f.rank == 8);
-    CHECK(q.loss < test::allowed::short_sum);
+    CHECK(q.loss < allowed::short_sum);
     CHECK(q.residual < 50 * test::eps<double>);
     return q.f.rung;
   };
@@ -67,8 +65,8 @@ TEST_CASE("columns whose pivots do not tell their condition", "[short]") {
   const index_t n = GENERATE(60, 100, 144, 223);
   const auto kahan = test::kahan<double>(n);
   const auto ladder = factorise<double>(ortho::Ladder{}, kahan);
-  CHECK(ladder.loss < test::allowed::long_sum);
-  CHECK(ladder.residual < test::allowed::long_sum);
+  CHECK(ladder.loss < allowed::long_sum);
+  CHECK(ladder.residual < allowed::long_sum);
 }
 
 TEST_CASE("rank-revealing muscles find the rank", "[short]") {
@@ -77,7 +75,7 @@ TEST_CASE("rank-revealing muscles find the rank", "[short]") {
   const double dead = 1e-13;
   const auto check = [&](const auto& q) {
     CHECK(q.f.rank == 4);
-    CHECK(q.loss < test::allowed::short_sum);
+    CHECK(q.loss < allowed::short_sum);
     CHECK(q.residual < 50 * test::eps<double>);
   };
   check(factorise<double>(ortho::Svqb{dead}, x));
@@ -100,7 +98,7 @@ TEMPLATE_TEST_CASE("on ranks muscles give the bits of one rank, also where some 
   using T = TestType;
   const index_t n = 1100;  // 5 units
   Context one{.determinism = Determinism::gpu_to_gpu};
-  auto graded = test::matrix_of<T>(n, 6, [](index_t i, index_t j) {
+  auto graded = matrix_of<T>(n, 6, [](index_t i, index_t j) {
     return static_cast<real_t<T>>(std::pow(10.0, -j) * std::sin(static_cast<double>(i * (j + 3) + 1)));
   });
   for (index_t i = 0; i < n; ++i) graded(i, 4) = graded(i, 0) + graded(i, 1);  // 5 directions
@@ -122,12 +120,12 @@ TEMPLATE_TEST_CASE("on ranks muscles give the bits of one rank, also where some 
     const auto q = whole.q.cview().cols(0, 5);
     CHECK(test::residual<T>(graded.cview(), q, whole.r.cview().rows(0, 5)) < 100 * test::eps<real_t<T>>);
     for (const int ranks : {2, 3, 8})
-      CHECK(test::on_slabs(one, RowSlabs::of_units(n, ranks), [&](const Context& ctx) {
+      CHECK(on_slabs(one, RowSlabs::of_units(n, ranks), [&](const Context& ctx) {
               const index_t first = first_row(ctx), rows = ctx.slabs.rows(ctx.communicator->rank());
               const Basis mine = run(ctx, method, first, rows);
               test::expect(mine.rank == 5 && mine.loss == whole.loss, "another loss");
-              test::expect(test::max_difference(mine.q.cview().cols(0, 5), q.rows(first, rows)) == 0, "other vectors");
-              test::expect(test::max_difference(mine.r, whole.r) == 0, "another factor");
+              test::expect(max_difference(mine.q.cview().cols(0, 5), q.rows(first, rows)) == 0, "other vectors");
+              test::expect(max_difference(mine.r, whole.r) == 0, "another factor");
             }) == "");
   };
   check(ortho::HouseholderQr{1e-5});

@@ -3,8 +3,6 @@
 #include "tallskinny/solvers/ortho/muscle_detail.hpp"
 #include "tallskinny/tests/solvers/ortho/blocks.hpp"
 
-using namespace ts;
-using test::max_difference;
 using Complex = std::complex<double>;
 
 TEMPLATE_TEST_CASE("products with a basis by parts are those with the whole", "[parts][short]", double,
@@ -105,9 +103,8 @@ TEST_CASE("a guess of the projection gives the same factorisation", "[short]") {
   const auto e =
       ortho::orthonormalise<Complex>(ctx, ortho::BcgsiPlusA{}, v.cview(), x.view(), guess.view(), r.view(), true);
   REQUIRE(e.rank == 4);
-  const auto all = test::matrix_of<Complex>(400, 16, [&](auto i, auto j) { return j < 12 ? v(i, j) : x(i, j - 12); });
-  const auto both =
-      test::matrix_of<Complex>(16, 4, [&](auto i, auto j) { return i < 12 ? guess(i, j) : r(i - 12, j); });
+  const auto all = matrix_of<Complex>(400, 16, [&](auto i, auto j) { return j < 12 ? v(i, j) : x(i, j - 12); });
+  const auto both = matrix_of<Complex>(16, 4, [&](auto i, auto j) { return i < 12 ? guess(i, j) : r(i - 12, j); });
   CHECK(test::residual<Complex>(input.cview(), all.cview(), both.cview()) < 100 * test::eps<double>);
   CHECK(ortho::loss_of_orthogonality<Complex>(ctx, all.view()) < 10 * test::eps<double>);
 }
@@ -151,7 +148,7 @@ TEST_CASE("a short column next to a long one takes no digits from it", "[short]"
   ortho::Tall<double> tall(ctx);
   const auto f = ortho::detail::factorise<double>(tall, ortho::Svqb{2e-14}, x.view(), r.view());
   REQUIRE(f.rank == 1);
-  CHECK(test::residual<double>(input.cview(), x.cview().cols(0, 1), r.cview().rows(0, 1)) < test::allowed::long_sum);
+  CHECK(test::residual<double>(input.cview(), x.cview().cols(0, 1), r.cview().rows(0, 1)) < allowed::long_sum);
 }
 
 TEST_CASE("NaN ends in a returned outcome, not in a basis, and shapes that do not fit are refused", "[short]") {
@@ -208,7 +205,7 @@ TEMPLATE_TEST_CASE("singular values of a small matrix", "[short]", float, double
   const auto [m, n] = GENERATE(std::pair<index_t, index_t>{20, 9}, std::pair<index_t, index_t>{150, 131},
                                std::pair<index_t, index_t>{131, 140});
   test::Values values(1);
-  const auto a = test::matrix_of<TestType>(m, n, [&](index_t, index_t) {
+  const auto a = matrix_of<TestType>(m, n, [&](index_t, index_t) {
     const double re = values.uniform() / 2;
     return test::element<TestType>(re, values.uniform() / 2);
   });

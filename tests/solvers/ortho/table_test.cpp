@@ -1,8 +1,6 @@
 // Block Gram-Schmidt on matrices that tell its variants apart.
 #include "tallskinny/tests/solvers/ortho/blocks.hpp"
 
-using namespace ts;
-
 namespace {
 
 constexpr index_t n = 1000, p = 100, s = 5;
@@ -10,7 +8,7 @@ constexpr index_t n = 1000, p = 100, s = 5;
 /// diag(10^0 .. 10^to) W^H of a random orthonormal W
 Matrix<double> graded_square(index_t size, double to, std::uint64_t seed) {
   const auto w = test::orthonormal_block<double>(size, size, seed);
-  return test::matrix_of<double>(size, size, [&](index_t i, index_t j) {
+  return matrix_of<double>(size, size, [&](index_t i, index_t j) {
     return std::pow(10.0, to * static_cast<double>(i) / static_cast<double>(size - 1)) * w(j, i);
   });
 }
@@ -92,7 +90,7 @@ std::vector<HardMatrix> rank_deficient_matrices() {
     }
     all.push_back({"duplicate and zero columns", 0, std::move(a)});
   }
-  all.push_back({"half zero", 0, test::matrix_of<double>(n, p, [](index_t i, index_t j) {
+  all.push_back({"half zero", 0, matrix_of<double>(n, p, [](index_t i, index_t j) {
                    return j % 2 == 0 ? std::sin(static_cast<double>((i + 1) * (j + 1))) : 0;
                  })});
 
@@ -102,7 +100,7 @@ std::vector<HardMatrix> rank_deficient_matrices() {
   all.push_back({"rank 7", 0, std::move(low)});
 
   const auto hilbert = [](index_t i, index_t j) { return 1.0 / static_cast<double>(i + j + 1); };
-  all.push_back({"hilbert", 0, test::matrix_of<double>(n, p, hilbert)});
+  all.push_back({"hilbert", 0, matrix_of<double>(n, p, hilbert)});
   return all;
 }
 
@@ -123,14 +121,14 @@ Result<T> run(const Matrix<T>& input, index_t width) {
   const auto q = x.cview().cols(0, rank);
   result.loss = ortho::loss_of_orthogonality<T>(ctx, q);
   result.residual = test::residual<T>(input.cview().cols(0, columns), q, r.cview().block(0, 0, rank, columns)) /
-                    std::max(test::max_difference(input, Matrix<T>::zeros(input.rows(), input.cols())), 1e-300);
+                    std::max(max_difference(input, Matrix<T>::zeros(input.rows(), input.cols())), 1e-300);
   return result;
 }
 
 /// The matrix in another type; for complex ones each row gets a phase, which changes no inner product.
 template <class T>
 Matrix<T> as(const Matrix<double>& x) {
-  return test::matrix_of<T>(x.rows(), x.cols(), [&](index_t i, index_t j) {
+  return matrix_of<T>(x.rows(), x.cols(), [&](index_t i, index_t j) {
     const std::complex<double> phase = is_complex<T> ? std::polar(1.0, static_cast<double>(i)) : 1.0;
     return test::element<T>(x(i, j) * phase.real(), x(i, j) * phase.imag());
   });
@@ -148,7 +146,7 @@ TEMPLATE_TEST_CASE("orthogonality is kept on every hard matrix, in every type", 
     CAPTURE(m.name, result.loss * 1e15 / units, result.residual * 1e15 / units, result.outcome.rank);
     CHECK(result.outcome.complete);
     CHECK(result.outcome.rank + result.outcome.dead == m.x.cols());
-    CHECK(result.loss <= test::allowed::short_sum * units);
+    CHECK(result.loss <= allowed::short_sum * units);
     CHECK(result.residual <= 2e4 * roundoff_of<TestType>);
   }
 }
@@ -205,5 +203,5 @@ TEST_CASE("the bits do not depend on the number of threads", "[short]") {
     CHECK(test::orthonormalise<double>(ctx, x.view(), r.view(), 4).complete);
     return x;
   };
-  CHECK(test::max_difference(bits(1), bits(3)) == 0);
+  CHECK(max_difference(bits(1), bits(3)) == 0);
 }

@@ -58,9 +58,4 @@ CsrMatrix<T> with_hub(index_t n, index_t hub) {
   });
 }
 
-template <class T>
-bool same_rows(const Matrix<T>& whole, index_t first, const Matrix<T>& part) {
-  return std::equal(part.data(), part.data() + part.rows() * part.cols(), whole.data() + first * whole.cols());
-}
-
 }  // namespace ts::test

@@ -8,9 +8,7 @@
 #include "tallskinny/solvers/setup/reorder.hpp"
 #include "tallskinny/tests/support/ranks.hpp"
 
-using namespace ts;
 using namespace ts::solvers;
-using namespace ts::test;
 
 namespace {
 

@@ -6,9 +6,7 @@
 #include "tallskinny/solvers/ranks/steps_ahead.hpp"
 #include "tallskinny/tests/solvers/ranks/by_rows.hpp"
 
-using namespace ts;
 using namespace ts::solvers;
-using namespace ts::test;
 
 namespace {
 

@@ -3,7 +3,6 @@
 #include "tallskinny/app/generators/matrices.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using solvers::AnyMatrix;
 using solvers::assemble;
 using solvers::Factorise;
@@ -17,12 +16,12 @@ constexpr index_t n = 40;
 
 /// tridiagonal (-1, 2, -1), as a sparse and as a dense matrix.
 AnyMatrix<double> line() { return generators::laplacian({n}); }
-AnyMatrix<double> dense_line() { return test::dense_of(generators::laplacian({n})); }
+AnyMatrix<double> dense_line() { return dense_of(generators::laplacian({n})); }
 
 /// One column with numbers of both signs.
 template <class T>
 Matrix<T> column() {
-  return test::matrix_of<T>(n, 1, [](auto i, auto) { return T(std::sin(1.0 + static_cast<double>(i))); });
+  return matrix_of<T>(n, 1, [](auto i, auto) { return T(std::sin(1.0 + static_cast<double>(i))); });
 }
 
 template <class T>
@@ -41,18 +40,18 @@ const double bound = test::product_bound<T>(n, 4 * n);
 TEST_CASE("sparse and dense matrices are the same operator, in float32, too") {
   const auto x = column<double>();
   const AnyMatrix<double> sparse = line(), dense = dense_line();
-  CHECK(test::max_difference(applied(solvers::operator_of<double>(sparse), x),
-                             applied(solvers::operator_of<double>(dense), x)) <= bound<double>);
+  CHECK(max_difference(applied(solvers::operator_of<double>(sparse), x),
+                       applied(solvers::operator_of<double>(dense), x)) <= bound<double>);
   const solvers::DeviceCopy<double> nowhere;
   for (const auto* a : {&sparse, &dense}) {
     const auto numbers = solvers::rounded<double>(Context{}, *a, nowhere);
     const auto y = applied(solvers::operator_of<double>(*a, nowhere, numbers), column<float>());
-    CHECK(test::max_difference(y, applied(solvers::operator_of<double>(*a), x)) <= bound<float>);
+    CHECK(max_difference(y, applied(solvers::operator_of<double>(*a), x)) <= bound<float>);
   }
 }
 
 TEST_CASE("the adjoint of a matrix, sparse and dense") {
-  const auto a = test::matrix_of<Complex>(2, 3, [](index_t i, index_t j) { return Complex(double(i), double(j + 1)); });
+  const auto a = matrix_of<Complex>(2, 3, [](index_t i, index_t j) { return Complex(double(i), double(j + 1)); });
   const auto adjoint = std::get<Matrix<Complex>>(solvers::adjoint_of<Complex>(Matrix<Complex>::copy_of(a.cview())));
   CHECK(adjoint.rows() == 3);
   CHECK(adjoint(2, 1) == std::conj(a(1, 2)));
@@ -81,7 +80,7 @@ TEST_CASE("what is factorised: nothing, what is cheap, or what a target needs") 
     auto back = applied(solvers::operator_of<double>(a), applied(*near.problem.inverse, x));
     const auto shifted = applied(*near.problem.inverse, x);
     for (index_t i = 0; i < n; ++i) back(i, 0) -= near.problem.shift * shifted(i, 0);
-    CHECK(test::max_difference(back, x) <= n * bound<double>);
+    CHECK(max_difference(back, x) <= n * bound<double>);
   }
 }
 
@@ -104,21 +103,20 @@ TEST_CASE("preconditioners are made for sparse and for dense matrices") {
     const auto assembled = assemble<double>(Context(), a, std::nullopt, std::nullopt, {Factorise::cheap});
     auto y = applied(solvers::preconditioner_of<double>(ctx, a, assembled, Preconditioner::jacobi, Which::SA), x);
     for (index_t i = 0; i < n; ++i) y(i, 0) *= 2;  // the diagonal
-    CHECK(test::max_difference(y, x) <= bound<double>);
+    CHECK(max_difference(y, x) <= bound<double>);
     const auto polynomial =
         applied(solvers::preconditioner_of<double>(ctx, a, assembled, Preconditioner::chebyshev, Which::LA), x);
-    CHECK(test::max_difference(polynomial, x) > 0);
+    CHECK(max_difference(polynomial, x) > 0);
   }
   // A tridiagonal matrix has no entries that an incomplete factorisation would leave out.
   const auto sparse = line(), dense = dense_line();
   const auto assembled = assemble<double>(Context(), sparse, std::nullopt, std::nullopt, {Factorise::cheap});
   const auto inverse =
       solvers::preconditioner_of<double>(ctx, sparse, assembled, Preconditioner::incomplete_cholesky, Which::SA);
-  CHECK(test::max_difference(applied(solvers::operator_of<double>(sparse), applied(inverse, x)), x) <=
-        n * bound<double>);
-  CHECK(test::mentions(test::message_of([&] {
-                         (void)solvers::preconditioner_of<double>(ctx, dense, assembled,
-                                                                  Preconditioner::incomplete_cholesky, Which::SA);
-                       }),
-                       "needs a sparse matrix"));
+  CHECK(max_difference(applied(solvers::operator_of<double>(sparse), applied(inverse, x)), x) <= n * bound<double>);
+  CHECK(mentions(message_of([&] {
+                   (void)solvers::preconditioner_of<double>(ctx, dense, assembled, Preconditioner::incomplete_cholesky,
+                                                            Which::SA);
+                 }),
+                 "needs a sparse matrix"));
 }

@@ -2,7 +2,6 @@
 
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using solvers::BlockSteps;
 using solvers::pass_over_blocks;
 

@@ -5,7 +5,6 @@
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using solvers::AnyMatrix, solvers::AnyView, solvers::HermitianRules, solvers::SkewPart;
 using Complex = std::complex<double>;
 
@@ -25,7 +24,7 @@ SkewPart part_of(const AnyView<double>& a, DType type = DType::float64, Hermitia
 }
 
 std::string refused(const AnyView<double>& a, DType type = DType::float64) {
-  return test::message_of([&] { (void)part_of(a, type); });
+  return message_of([&] { (void)part_of(a, type); });
 }
 
 }  // namespace
@@ -36,7 +35,7 @@ TEST_CASE("rounding explains half of the digits of a type, by the rows of an ent
   a(3, 7) += 1e-9;
   const SkewPart found = part_of(a);
   CHECK(std::abs(found.largest - 1e-9) < 1e-10);
-  CHECK(std::abs(found.norm - 1e-9 / std::sqrt(2)) < test::allowed::short_sum);
+  CHECK(std::abs(found.norm - 1e-9 / std::sqrt(2)) < allowed::short_sum);
   a(3, 7) += 1e-6;
   CHECK(refused(a).find("a.npy is not symmetric: entry (3, 7) is") == 0);
   CHECK(part_of(a, DType::float32).largest > 1e-6);
@@ -76,7 +75,7 @@ TEST_CASE("NaN and infinity are named before symmetry is looked at") {
   a(1, 2) = a(2, 1) = std::nan("");
   CHECK(refused(a) == "a.npy has NaN at row 1, column 2 (counted from 0)");
   a(1, 2) = std::numeric_limits<double>::infinity();
-  CHECK(test::mentions(refused(sparse_of<double>(a.cview())), "has Inf at row 1, column 2"));
+  CHECK(mentions(refused(sparse_of<double>(a.cview())), "has Inf at row 1, column 2"));
 }
 
 TEST_CASE("the Hermitian part of dense and of sparse matrices, with one pattern and with two") {
@@ -91,7 +90,7 @@ TEST_CASE("the Hermitian part of dense and of sparse matrices, with one pattern 
       return solvers::skew_part<Complex>(Context{}, "a", DType::complex128, m, {true});
     };
     CHECK(part(sparse).one_sided == one_sided);
-    CHECK(std::abs(part(sparse).norm - part(dense).norm) < test::allowed::long_sum);
+    CHECK(std::abs(part(sparse).norm - part(dense).norm) < allowed::long_sum);
     solvers::take_hermitian_part<Complex>(dense);
     solvers::take_hermitian_part<Complex>(sparse);
     CHECK(part(dense).is_zero());
@@ -100,7 +99,7 @@ TEST_CASE("the Hermitian part of dense and of sparse matrices, with one pattern 
     CHECK(taken.nonzeros() == 900);
     for (index_t i = 0; i < 900; ++i) {
       const Complex here = a(i / 30, i % 30), image = std::conj(a(i % 30, i / 30));
-      CHECK(std::abs(std::get<1>(dense).data()[i] - (here + image) / 2.0) < test::allowed::short_sum);
+      CHECK(std::abs(std::get<1>(dense).data()[i] - (here + image) / 2.0) < allowed::short_sum);
       CHECK(std::get<1>(dense).data()[i] == taken.values[static_cast<std::size_t>(i)]);
     }
   }

@@ -4,7 +4,6 @@
 #include "tallskinny/solvers/ortho/by_parts.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using solvers::Home;
 using solvers::MemoryPlan;
 

@@ -6,7 +6,6 @@
 #include "tallskinny/solvers/setup/where.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
 using solvers::AnyMatrix;
 using solvers::extreme_exponent;
 using namespace ts::solvers;
@@ -18,7 +17,7 @@ namespace {
 template <class T>
 std::vector<AnyMatrix<T>> both(CsrMatrix<T> sparse) {
   std::vector<AnyMatrix<T>> all;
-  all.emplace_back(test::dense_of(sparse));
+  all.emplace_back(dense_of(sparse));
   all.emplace_back(std::move(sparse));
   return all;
 }
@@ -30,7 +29,7 @@ CsrMatrix<double> shuffled_grid(index_t side, index_t alone) {
   std::iota(number.begin(), number.end(), index_t{0});
   for (index_t i = n - 1; i > 0; --i) std::swap(number[at(i)], number[at((i * 7919 + 13) % (i + 1))]);
   const auto points = solvers::inverse_of(number);
-  return test::csr_by_rows<double>(n, n, [&](index_t row, auto add) {
+  return csr_by_rows<double>(n, n, [&](index_t row, auto add) {
     const index_t i = points[at(row)];
     const auto beside = [&](index_t j, double value) { add(number[at(j)], value); };
     beside(i, 4 + static_cast<double>(i));
@@ -100,14 +99,14 @@ TEST_CASE("all that a result tells is scaled, or refused where it is too large")
   CHECK(r.next_value == 40);
   CHECK(r.gap == 16);
   CHECK(*r.shift == -32);
-  CHECK(test::message_of([&] { solvers::scale_result(r, 1020, "a.h5"); }).starts_with("a.h5 has eigenvalues"));
+  CHECK(message_of([&] { solvers::scale_result(r, 1020, "a.h5"); }).starts_with("a.h5 has eigenvalues"));
 
   solvers::GeneralResult g{.values = {{1, -2}}, .residual_norms = {0.5}, .norm = 4};
   solvers::scale_result(g, -2, "a.h5");
   CHECK(g.values[0] == std::complex<double>(0.25, -0.5));
   CHECK(g.residual_norms[0] == 0.125);
   CHECK(g.norm == 1);
-  CHECK_FALSE(test::message_of([&] { solvers::scale_result(g, 1030, "a.h5"); }).empty());
+  CHECK_FALSE(message_of([&] { solvers::scale_result(g, 1030, "a.h5"); }).empty());
 }
 
 TEST_CASE("large searches are expected to be faster on a GPU, small ones are not", "[short]") {
@@ -193,5 +192,5 @@ TEST_CASE("a reordered matrix has the entries of the old one, and rows come back
 }
 
 TEST_CASE("METIS refuses a matrix that it does not order, by name") {
-  CHECK(test::mentions(test::message_of([] { (void)order_of(Reordering::metis, shuffled_grid(3, 0)); }), "METIS"));
+  CHECK(mentions(message_of([] { (void)order_of(Reordering::metis, shuffled_grid(3, 0)); }), "METIS"));
 }

@@ -4,7 +4,6 @@
 #include "tallskinny/solvers/svd/svd.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
-using namespace ts;
 using solvers::StreamedMatrix;
 using solvers::StreamedRows;
 
@@ -17,7 +16,7 @@ template <class T>
 Matrix<T> table() {
   Matrix<double> random(tall, narrow);
   solvers::fill_random<double>(Context{}, 3, 0, random.view());
-  return test::matrix_of<T>(tall, narrow, [&](index_t i, index_t j) {
+  return matrix_of<T>(tall, narrow, [&](index_t i, index_t j) {
     return static_cast<T>(random(i, j) * std::pow(0.7, static_cast<double>(j)) + 0.25 * static_cast<double>(j));
   });
 }
@@ -25,7 +24,7 @@ Matrix<T> table() {
 /// The same in float64, less its means where these are given.
 template <class T>
 Matrix<double> widened(const Matrix<T>& a, const std::vector<double>& means) {
-  return test::matrix_of<double>(tall, narrow, [&](index_t i, index_t j) {
+  return matrix_of<double>(tall, narrow, [&](index_t i, index_t j) {
     return static_cast<double>(a(i, j)) - (means.empty() ? 0 : means[static_cast<std::size_t>(j)]);
   });
 }
@@ -40,7 +39,7 @@ void check(const Context& ctx, bool centres) {
   if (centres) {
     double sum = 0;
     for (index_t i = 0; i < tall; ++i) sum += whole(i, 3);
-    CHECK(std::abs(sum) < tall * test::allowed::long_sum);
+    CHECK(std::abs(sum) < tall * allowed::long_sum);
   }
   solvers::EigenOptions o{.nev = 4};
   const auto r = solvers::solve_svd<double>(ctx, {streamed.products()}, o);
@@ -52,13 +51,13 @@ void check(const Context& ctx, bool centres) {
   double squares = 0;
   for (index_t i = 0; i < tall; ++i)
     for (index_t j = 0; j < narrow; ++j) squares += whole(i, j) * whole(i, j);
-  CHECK(std::abs(streamed.squares() - squares) < test::allowed::default_run * squares);
+  CHECK(std::abs(streamed.squares() - squares) < allowed::default_run * squares);
   for (std::size_t k = 0; k < 4; ++k) {
-    CHECK(std::abs(r.triplets.values[k] - expected.triplets.values[k]) < test::allowed::default_run * r.triplets.norm);
+    CHECK(std::abs(r.triplets.values[k] - expected.triplets.values[k]) < allowed::default_run * r.triplets.norm);
     double inner = 0;  // left vectors, but for signs
     for (index_t i = 0; i < tall; ++i)
       inner += r.left(i, static_cast<index_t>(k)) * expected.left(i, static_cast<index_t>(k));
-    CHECK(std::abs(std::abs(inner) - 1) < test::allowed::default_run);
+    CHECK(std::abs(std::abs(inner) - 1) < allowed::default_run);
   }
 }
 
@@ -84,8 +83,8 @@ TEST_CASE("the triangular factor of blocks tells what the squares of a matrix do
   CHECK(r.stage == solvers::SvdStage::triangular);
   REQUIRE(r.triplets.values.size() == narrow);
   for (std::size_t k = 0; k < narrow; ++k) {
-    CHECK(std::abs(r.triplets.values[k] - expected.triplets.values[k]) < test::allowed::default_run * r.triplets.norm);
-    CHECK(r.triplets.residual_norms[k] < test::allowed::default_run * r.triplets.norm);
+    CHECK(std::abs(r.triplets.values[k] - expected.triplets.values[k]) < allowed::default_run * r.triplets.norm);
+    CHECK(r.triplets.residual_norms[k] < allowed::default_run * r.triplets.norm);
   }
 }
 

@@ -3,7 +3,6 @@
 #include "tallskinny/tests/solvers/setup/streamed_points.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
-using namespace ts;
 using namespace ts::test::streamed;
 using solvers::RowOrigin;
 using solvers::StreamedRows;
@@ -38,5 +37,5 @@ TEST_CASE("the first pass looks for numbers that are not finite") {
   Matrix<float> x = points();
   x(9000, 3) = std::nanf("");
   const StreamedRows rows(read_from(x), block_bytes);
-  CHECK(test::mentions(test::message_of([&] { rows.for_each_block([](index_t, const Rows&) {}); }), "row 9000"));
+  CHECK(mentions(message_of([&] { rows.for_each_block([](index_t, const Rows&) {}); }), "row 9000"));
 }

@@ -8,6 +8,16 @@
 
 namespace ts::test {
 
+/// diag(s^i) times the unit upper triangle with -c above its diagonal, for s = sin 1.2 and c = cos 1.2: nearly
+/// singular, though no diagonal entry, pivot or column says so. Source: W. Kahan, Numerical linear algebra, Canadian
+/// Math. Bulletin 9 (1966).
+template <class T>
+Matrix<T> kahan(index_t n) {
+  return matrix_of<T>(n, n, [](index_t i, index_t j) {
+    return j < i ? T{} : T(std::pow(std::sin(1.2), static_cast<double>(i)) * (i == j ? 1 : -std::cos(1.2)));
+  });
+}
+
 /// m x n with the given singular values and random orthonormal vectors.
 template <class T>
 Matrix<T> with_singular_values(index_t m, index_t n, const std::vector<double>& sigma) {

@@ -4,10 +4,7 @@
 #include "tallskinny/solvers/random.hpp"
 #include "tallskinny/solvers/types.hpp"
 #include "tallskinny/tests/solvers/svd/known.hpp"
-#include "tallskinny/tests/support/kahan.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using solvers::SvdStage;
 using solvers::Which;
 

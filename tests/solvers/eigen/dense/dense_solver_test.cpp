@@ -8,8 +8,6 @@
 #include "tallskinny/tests/solvers/svd/known.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using solvers::DenseSolver, solvers::DenseTask;
 using Complex = std::complex<double>;
 

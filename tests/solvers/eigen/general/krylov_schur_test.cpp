@@ -1,8 +1,5 @@
 #include "tallskinny/tests/solvers/eigen/general/runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("Schur forms are sorted without separating pairs", "[short]") {
   const auto f = generators::frank(9);
   Matrix<double> h(8, 8);

@@ -1,8 +1,5 @@
 #include "tallskinny/tests/solvers/eigen/general/runs.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// kron(S, I_c) + kron(I_m, C), S skew with random elements, C the cyclic shift of c: normal, with the

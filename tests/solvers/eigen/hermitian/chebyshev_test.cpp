@@ -2,9 +2,6 @@
 
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// The operator without what it knows of itself.

@@ -1,8 +1,5 @@
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// kron(I_copies, S), S symmetric m x m with random elements.

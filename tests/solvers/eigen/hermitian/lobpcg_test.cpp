@@ -4,9 +4,6 @@
 #include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 EigenOptions norm_options(index_t nev, Which which, double tol, Method method = Method::lobpcg) {

@@ -2,8 +2,6 @@
 
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using solvers::Precision;
 
 namespace {

@@ -1,8 +1,5 @@
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 TEST_CASE("tiny matrices, one to more eigenvalues than there are, every end, both methods") {
   for (index_t n = 0; n <= 10; ++n) {
     const auto a = generators::laplacian({n});

@@ -3,9 +3,7 @@
 #include "tallskinny/solvers/eigen/hermitian/wanted.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
 using namespace ts::solvers;
-using namespace ts::test;
 
 namespace {
 

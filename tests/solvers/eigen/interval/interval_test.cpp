@@ -3,8 +3,6 @@
 #include "tallskinny/solvers/eigen/interval/brackets.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using solvers::CountBelow;
 using solvers::Interval;
 using solvers::Verification;

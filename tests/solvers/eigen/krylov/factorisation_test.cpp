@@ -7,8 +7,6 @@
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using namespace ts;
-
 namespace {
 
 template <class T>
@@ -75,7 +73,7 @@ void follow(const CsrMatrix<T>& a, Reach reach) {
   const auto active = combine<T>(basis, identity<T>(6).cview()).to_host(ctx);
   Matrix<T> inner(4, 6);
   tsmttsm(ctx, Op::adjoint, T{1}, kept.cview(), active.cview(), T{0}, inner.view());
-  for (index_t i = 0; i < 24; ++i) CHECK(std::abs(inner.data()[i]) < test::allowed::short_sum);
+  for (index_t i = 0; i < 24; ++i) CHECK(std::abs(inner.data()[i]) < allowed::short_sum);
   basis.unlock(saved);
   CHECK(basis.size() == 4);
   CHECK(basis.locked() == 0);

@@ -3,9 +3,6 @@
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// All eigenpairs of I_copies (x) laplacian({n}), from the closed form, vectors as columns.

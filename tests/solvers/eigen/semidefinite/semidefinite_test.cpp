@@ -3,8 +3,6 @@
 #include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
-using namespace ts::test;
 using solvers::Interval;
 
 namespace {

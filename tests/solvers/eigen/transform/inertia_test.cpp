@@ -7,9 +7,6 @@
 #include "tallskinny/solvers/eigen/values/selection.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
-using namespace ts;
-using namespace ts::test;
-
 namespace {
 
 /// The standard form of a sparse pencil, with everything that a selection may ask for.
@@ -63,11 +60,8 @@ double sine_in_mass(const Matrix<double>& x, index_t j, index_t k, const CsrMatr
 TEST_CASE("counts below shifts") {
   const auto a = generators::hypercube(6);  // 0, 2 (6 times), 4 (15), 6 (20), ...
   const solvers::InertiaCounter<double> count(a.view(), 0);
-  CHECK(count(-1, 0.5) == 0);
-  CHECK(count(1, 0.5) == 1);
-  CHECK(count(3, 0.5) == 7);
-  CHECK(count(5, 0.5) == 22);
-  CHECK(count(13, 0.5) == 64);
+  for (const auto& [at, below] : {std::pair<double, index_t>{-1, 0}, {1, 1}, {3, 7}, {5, 22}, {13, 64}})
+    CHECK(count(at, 0.5) == below);
   CHECK(count(3, 0) == 7);  // no eigenvalue is so near that the error of the factors matters
   CHECK_FALSE(count(2 + 1e-15, 1e-18));
   CHECK_FALSE(solvers::InertiaCounter<double>(a.view(), 10)(3, 0.5));
