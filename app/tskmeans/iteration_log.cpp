@@ -83,8 +83,7 @@ void IterationLog::add(const solvers::KMeansProgress& p) {
   line.add("moved", p.changed).add("squared_shift", p.squared_shift).add("relocated", p.relocated);
   line.add("rescored", p.rescored)
       .add("skipped", p.skipped)
-      .add("headed", p.headed)
-      .add("shortened", p.shortened)
+      .add("coarse", p.coarse)
       .add("met", p.met)
       .add("seconds", p.seconds);
   line.add("gb_per_second", p.seconds > 0 ? limit_.bytes / p.seconds / 1e9 : 0);

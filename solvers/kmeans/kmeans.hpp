@@ -49,9 +49,9 @@ struct ShortStarts {
 /// KMeansOptions::n_init = 0: on small data the best of them is within 1 % of that of ten whole ones.
 [[nodiscard]] ShortStarts short_starts(index_t rows, index_t cols, index_t clusters) noexcept;
 
-/// Bytes that passes over dense rows in host memory may keep of heads and bounds (Pruning); 0 where these are not
-/// tried.
-[[nodiscard]] std::uint64_t pruning_bytes(index_t rows, index_t cols, index_t clusters) noexcept;
+/// Bytes that passes over dense rows in host memory may keep of rows in 8 bits and bounds (GroupBounds); 0 where these
+/// are not tried.
+[[nodiscard]] std::uint64_t group_bounds_bytes(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// When an iteration that still changes labels counts as converged.
 enum class KMeansTolerance {
@@ -111,9 +111,8 @@ struct KMeansProgress {
   index_t relocated = 0;     ///< empty clusters that were moved so far
   index_t rescored = 0;      ///< rows decided in higher precision in this iteration
   index_t skipped = 0;       ///< rows whose label bounds proved in this iteration
-  index_t headed = 0;        ///< pairs of a row and a centre met in a few leading columns (Pruning); 0: none was
-  index_t shortened = 0;     ///< of these, in all columns in 8 bits
-  index_t met = 0;           ///< and of these, in all columns in float32
+  index_t coarse = 0;        ///< pairs of a row and a centre met in 8 bits by a pass with GroupBounds; 0: none was
+  index_t met = 0;           ///< of these, in float32
   double seconds = 0;        ///< that this iteration took
 };
 

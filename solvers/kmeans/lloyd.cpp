@@ -21,11 +21,22 @@ bool bounds_serve(const KMeansProblem& p, const LloydControl& control) {
 PassStrategy::Shape shape_of(const KMeansProblem& p, const LloydControl& control) {
   return {.rows = p.rows(),
           .all_rows = p.all_rows(),
-          .costs = {p.cols(), p.k, Pruning::costs(p.ctx)},
+          .costs = {p.cols(), p.k, GroupBounds::costs(p.ctx)},
           .bounds = bounds_serve(p, control),
           .host = p.source.space() == Space::host,
           .in_memory = p.source.in_memory(),
-          .bytes = Pruning::possible(p.ctx)};
+          .bytes = GroupBounds::possible(p.ctx, p.cols())};
+}
+
+/// Ready for passes over dense rows in host memory; none where rows are sparse.
+std::unique_ptr<GroupBounds> group_bounds_for(const KMeansProblem& p) {
+  bool sparse = false;
+  p.for_each_block_here([&](index_t, const Rows& block) { sparse = sparse || block.sparse(); });
+  if (sparse) return nullptr;
+  const index_t group = GroupBounds::group_for(p.cols(), p.k);
+  auto bounds = std::make_unique<GroupBounds>(p.ctx, p.rows(), p.k, group, p.moments);
+  p.for_each_block_here([&](index_t first, const Rows& block) { bounds->put(p.ctx, first, block); });
+  return bounds;
 }
 
 }  // namespace
@@ -57,42 +68,27 @@ void Lloyd::begin_pass() {
   const index_t changed = stats_.changed;
   stats_ = {};
   if (run_.n_iter >= heads_from && !asked_for_heads_) use_heads();
-  if (strategy_.choose(run_.n_iter, control_.max_iter - run_.n_iter, changed) != PassFilter::none && !make_filter())
-    strategy_.refuse(changed);
-  drop_filters();
-  if (pruning_) clusters_.begin_pass(*pruning_);
-  if (pairs_) clusters_.begin_pass(*pairs_);
+  const PassFilter filter = strategy_.choose(run_.n_iter, control_.max_iter - run_.n_iter, changed);
+  if (filter == PassFilter::groups && !group_bounds_) group_bounds_ = group_bounds_for(p_);
+  if (filter == PassFilter::groups && !group_bounds_) strategy_.refuse();
+  // Those that passes no longer move along.
+  if (strategy_.filter() != PassFilter::groups) group_bounds_.reset();
+  if (strategy_.filter() != PassFilter::rows) bounds_.forget();
+  if (group_bounds_) clusters_.begin_pass(*group_bounds_);
   if (strategy_.filter() == PassFilter::rows) clusters_.begin_pass(bounds_);
 }
 
-bool Lloyd::make_filter() {
-  const int left = control_.max_iter - run_.n_iter;
-  if (strategy_.filter() == PassFilter::pairs && !pairs_) return (pairs_ = pairs_for(p_)) != nullptr;
-  if (strategy_.filter() == PassFilter::heads && !pruning_)
-    pruning_ =
-        pruning_for(p_, clusters_.centroids().cview(), labels_.view().span(), std::min(most_passes_of_heads, left));
-  return strategy_.filter() != PassFilter::heads || pruning_;
-}
-
-/// Those that passes no longer move along.
-void Lloyd::drop_filters() {
-  if (strategy_.filter() != PassFilter::heads) pruning_.reset();
-  if (strategy_.filter() != PassFilter::pairs) pairs_.reset();
-  if (strategy_.filter() != PassFilter::rows) bounds_.forget();
-}
-
 void Lloyd::take(index_t first, const Rows& block) {
-  stats_ += clusters_.assign(block, strategy_.scores(), labels_.view().part(first, block.rows()),
-                             p_.weights_of(first, block.rows()),
-                             phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
-                             {strategy_.filter() == PassFilter::rows ? &bounds_ : nullptr, first}, settled_,
-                             {pruning_.get(), first, pairs_.get()});
+  stats_ += clusters_.assign(
+      block, strategy_.scores(), labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
+      phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
+      {strategy_.filter() == PassFilter::rows ? &bounds_ : nullptr, first}, settled_, {group_bounds_.get(), first});
 }
 
 void Lloyd::end_pass() {
   const AssignStats here = stats_;
   stats_ = sum_of_ranks(p_.ctx, stats_);
-  strategy_.passed(here, stats_, bounds_.hold(), pruning_ ? pruning_->columns() : 0);
+  strategy_.passed(here, stats_, bounds_.hold());
   const index_t changed = changed_labels();
   if (phase_ == Phase::label) {
     phase_ = Phase::done;
@@ -155,7 +151,7 @@ KMeansProgress Lloyd::progress(index_t changed) {
   now.changed = changed, now.squared_shift = squared_shift_;
   now.inertia = std::isnan(inertia) ? inf : std::max(0.0, inertia);
   now.relocated = run_.relocated, now.rescored = stats_.rescored, now.skipped = stats_.skipped;
-  now.headed = stats_.headed, now.shortened = stats_.shortened, now.met = stats_.met;
+  now.coarse = stats_.coarse, now.met = stats_.met;
   now.seconds = std::chrono::duration<double>(Clock::now() - pass_began_).count();
   return now;
 }

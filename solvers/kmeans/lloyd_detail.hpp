@@ -8,7 +8,6 @@
 
 #include "tallskinny/gemm/assign/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
-#include "tallskinny/solvers/kmeans/pruning_detail.hpp"
 #include "tallskinny/solvers/kmeans/strategy_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
@@ -84,9 +83,6 @@ class Lloyd {
   [[nodiscard]] KMeansProgress progress(index_t changed);
   [[nodiscard]] KMeansState state() const;
   index_t changed_labels();
-  /// Makes the filter that the strategy chose, if it is not there; false where it cannot be made or would not pay.
-  bool make_filter();
-  void drop_filters();
   /// True if sums in fixed point serve all clusters as they are.
   [[nodiscard]] bool fixed_point_serves() const;
   bool update_centers();
@@ -103,8 +99,7 @@ class Lloyd {
   PerRowArray<index_t> directionless_;
   RowBounds bounds_;
   PassStrategy strategy_;
-  std::unique_ptr<Pruning> pruning_;
-  std::unique_ptr<PairBounds> pairs_;
+  std::unique_ptr<GroupBounds> group_bounds_;
   Phase phase_ = Phase::iterate;
   AssignStats stats_;  ///< of the last pass
   bool asked_for_heads_ = false;

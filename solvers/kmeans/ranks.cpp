@@ -47,12 +47,12 @@ index_t sum_of_ranks(const Context& ctx, index_t here) {
 }
 
 AssignStats sum_of_ranks(const Context& ctx, const AssignStats& here) {
-  std::array<std::uint64_t, 6> sums{};
-  const std::array<index_t, 6> counts{here.changed, here.rescored, here.skipped, here.headed, here.shortened, here.met};
+  std::array<std::uint64_t, 5> sums{};
+  const std::array<index_t, 5> counts{here.changed, here.rescored, here.skipped, here.coarse, here.met};
   std::copy(counts.begin(), counts.end(), sums.begin());
   ctx.communicator->add(sums);
   const auto sum = [&](std::size_t q) { return static_cast<index_t>(sums[q]); };
-  return {sum(0), sum(1), sum(2), sum(3), sum(4), sum(5)};
+  return {sum(0), sum(1), sum(2), sum(3), sum(4)};
 }
 
 void check_ranks(const Context& ctx, const RowSource& source) {

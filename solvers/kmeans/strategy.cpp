@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
+
 namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
-constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  ///< below, heads and pairs are not tried
+constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  ///< of bounds of groups
 constexpr index_t most_columns = 1 << 16;                                      ///< of sums of products in 32 bits
-constexpr index_t least_columns_of_pairs = 384;
-constexpr int least_passes_of_pairs = 4;  ///< the first of them skips nothing
+constexpr int least_passes = 4;                                                ///< the first with bounds skips nothing
 constexpr double cost_of_row_bounds = 512;
 /// Of a column of a row that is read, rounded, and met by the centroid of its label.
 constexpr double reading_cost = 100;
@@ -22,44 +23,24 @@ double PassCosts::without() const noexcept {
   return static_cast<double>(clusters) * of_pair + reading_cost * d;
 }
 
-double PassCosts::with_pairs(double headed, double met) const noexcept {
-  // What bounds of a pair cost is some 8 columns.
-  const auto d = static_cast<double>(cols);
-  return static_cast<double>(clusters) * (headed * of.column * d + met * (d + 500) + 8);
+double PassCosts::with_groups(index_t group, double coarse, double met) const noexcept {
+  // Measured: what bounds of a pair cost is some 8 columns; with groups a centroid met alone in float32 costs as much as
+  // 2500 more products than it has, as its row comes from memory.
+  const auto d = static_cast<double>(cols), k = static_cast<double>(clusters);
+  if (group == 1) return k * (coarse * of.column * d + met * (d + 500) + 8);
+  return k * (coarse * (of.column * d + of.rest_of_heads) + met * (d + 2500)) + reading_cost * d;
 }
 
-double PassCosts::with_heads(index_t columns, double headed, double met) const noexcept {
-  // Measured on a processor with AVX-512 VNNI: a centroid met alone, in 8 bits and sometimes in float32, costs as much
-  // as 2500 more products than it has.
-  const auto d = static_cast<double>(cols);
-  const double of_head = of.column * static_cast<double>(columns) + of.rest_of_heads;
-  return static_cast<double>(clusters) * (headed * of_head + met * (d + 2500)) + reading_cost * d;
-}
-
-double PassCosts::of_heads(index_t columns, int passes) const noexcept {
-  constexpr double of_making = 6;  // products in float32
-  return of_making * static_cast<double>(cols * columns) / std::max(1, passes);
-}
-
-double PassCosts::most_with_heads() const noexcept {
-  constexpr double share = 0.75;
-  return share * without();
-}
-
-bool heads_serve(index_t rows, index_t cols, index_t clusters) noexcept {
+bool groups_serve(index_t rows, index_t cols, index_t clusters) noexcept {
   return cols >= least_columns && cols <= most_columns && clusters >= least_clusters && rows >= least_rows;
-}
-
-bool pairs_serve(index_t rows, index_t cols, index_t clusters) noexcept {
-  // Bounds and bytes take as much as rows in float32 at most.
-  return heads_serve(rows, cols, clusters) && cols >= least_columns_of_pairs && 2 * clusters <= 3 * cols;
 }
 
 PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept
     : shape_(shape),
       scores_(scores),
       rows_rest_(wide()),
-      prunes_(shape.bounds && shape.host && shape.in_memory && shape.bytes) {
+      groups_serve_(shape.bounds && shape.host && shape.in_memory && shape.bytes &&
+                    groups_serve(shape.rows, shape.costs.cols, shape.costs.clusters)) {
   const double products = static_cast<double>(shape.costs.clusters) * static_cast<double>(shape.costs.cols);
   least_skipped_ = cost_of_row_bounds / (cost_of_row_bounds + products);
   if (!wide()) return;
@@ -76,48 +57,42 @@ PassFilter PassStrategy::plain() const noexcept {
   return shape_.bounds && !rows_rest_ ? PassFilter::rows : PassFilter::none;
 }
 
+/// A tenth of a run, of 20 passes at least.
+double PassStrategy::budget() const noexcept {
+  constexpr double share = 0.1;
+  constexpr int passes = 20;
+  return share * shape_.costs.without() * std::max(done_, std::min(done_ + left_, passes));
+}
+
 PassFilter PassStrategy::choose(int done, int left, index_t changed) noexcept {
-  if (filter_ == PassFilter::pairs || filter_ == PassFilter::heads) return filter_;
+  done_ = done, left_ = left;
+  if (filter_ == PassFilter::groups) return filter_;
   filter_ = plain();
-  if (done == 0 || !prunes_) return filter_;
-  const PassCosts& costs = shape_.costs;
-  if (pairs_serve(shape_.rows, costs.cols, costs.clusters)) {
-    if (left >= least_passes_of_pairs) filter_ = PassFilter::pairs;
-    prunes_ = filter_ == PassFilter::pairs;
-    return filter_;
-  }
-  if (!heads_serve(shape_.rows, costs.cols, costs.clusters) || !of_heads_.due(changed)) return filter_;
-  // Whether heads pay if they leave nothing, which fewer columns than these never did.
-  const index_t columns = std::min(costs.cols, index_t{64});
-  const double least =
-      costs.with_heads(columns, headed_share, 0) + costs.of_heads(columns, std::min(most_passes_of_heads, left));
-  if (least <= costs.most_with_heads())
-    filter_ = PassFilter::heads;
-  else
-    prunes_ = false;
+  const bool long_enough = left >= least_passes && spent_ < budget();
+  if (groups_serve_ && done > 0 && long_enough && of_groups_.due(changed)) filter_ = PassFilter::groups;
   return filter_;
 }
 
-void PassStrategy::refuse(index_t changed) noexcept {
-  if (filter_ == PassFilter::pairs) prunes_ = false;
-  if (filter_ == PassFilter::heads) of_heads_.failed(changed);
-  filter_ = plain();
+void PassStrategy::refuse() noexcept { groups_serve_ = false, filter_ = plain(); }
+
+void PassStrategy::passed(const AssignStats& here, const AssignStats& all, bool held) noexcept {
+  if (filter_ == PassFilter::groups)
+    judge_groups(here);
+  else if (shape_.host)
+    judge_rows(all, held);
+  raise_scores(all);
 }
 
-void PassStrategy::passed(const AssignStats& here, const AssignStats& all, bool held, index_t columns) noexcept {
+void PassStrategy::judge_groups(const AssignStats& here) noexcept {
   const PassCosts& costs = shape_.costs;
   const double pairs = static_cast<double>(shape_.rows) * static_cast<double>(costs.clusters);
-  const double headed = static_cast<double>(here.headed) / pairs,
-               met = static_cast<double>(here.shortened + here.met) / pairs;
-  constexpr double enough = 1.1;  // bounds of pairs get better from pass to pass
-  const bool pays = filter_ == PassFilter::pairs ? costs.with_pairs(headed, met) < enough * costs.without()
-                                                 : costs.with_heads(columns, headed, met) < costs.without();
-  if (filter_ == PassFilter::pairs || filter_ == PassFilter::heads) {
-    if (!pays) prunes_ = false, filter_ = plain();
-  } else if (shape_.host) {
-    judge_rows(all, held);
-  }
-  raise_scores(all);
+  const double cost =
+      costs.with_groups(GroupBounds::group_for(costs.cols, costs.clusters), static_cast<double>(here.coarse) / pairs,
+                        static_cast<double>(here.met) / pairs);
+  spent_ = std::max(0.0, spent_ + cost - costs.without());
+  if (spent_ < budget()) return;
+  of_groups_.failed(here.changed);
+  filter_ = plain();
 }
 
 void PassStrategy::judge_rows(const AssignStats& all, bool held) noexcept {
@@ -136,7 +111,12 @@ void PassStrategy::raise_scores(const AssignStats& all) noexcept {
   if ((scores_ == Scores::int8 || scores_ == Scores::int16) && all.rescored > looked_at / 8)
     scores_ = Scores::float32;
   else if (scores_ == Scores::float32 && all.rescored > looked_at / 4)
-    scores_ = Scores::float64, prunes_ = false, filter_ = plain();
+    scores_ = Scores::float64, groups_serve_ = false, filter_ = plain();
 }
 
 }  // namespace ts::inline v0::solvers::kmeans_detail
+
+std::uint64_t ts::solvers::group_bounds_bytes(index_t rows, index_t cols, index_t clusters) noexcept {
+  if (!kmeans_detail::groups_serve(rows, cols, clusters)) return 0;
+  return GroupBounds::bytes(rows, cols, clusters, GroupBounds::group_for(cols, clusters));
+}

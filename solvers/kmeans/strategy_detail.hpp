@@ -8,9 +8,9 @@
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
-/// Labels are the same with each. `rows`: bounds of each row (RowBounds). `pairs`: bounds of each pair of a row and a
-/// centroid (PairBounds). `heads`: bounds of groups of centroids, and few columns of both (Pruning).
-enum class PassFilter { none, rows, pairs, heads };
+/// Labels are the same with each. `rows`: bounds of each row (RowBounds). `groups`: bounds of groups of centroids
+/// (GroupBounds).
+enum class PassFilter { none, rows, groups };
 
 /// What passes over a row cost, in products of two 16-bit integers.
 struct PassCosts {
@@ -19,24 +19,13 @@ struct PassCosts {
 
   /// With all centroids: wide rows are scored in 8 bits.
   [[nodiscard]] double without() const noexcept;
-  /// For this share of the pairs of rows and centroids that is met in 8 bits, and in float32.
-  [[nodiscard]] double with_pairs(double headed, double met) const noexcept;
-  /// For this share that is met in so many columns, and in all.
-  [[nodiscard]] double with_heads(index_t columns, double headed, double met) const noexcept;
-  /// Making the heads of a row, in each of so many passes.
-  [[nodiscard]] double of_heads(index_t columns, int passes) const noexcept;
-  /// A width of heads is taken only where passes cost less than this.
-  [[nodiscard]] double most_with_heads() const noexcept;
+  /// With bounds of groups of so many centroids, for this share of the pairs of rows and centroids that is met in 8
+  /// bits, and in float32.
+  [[nodiscard]] double with_groups(index_t group, double coarse, double met) const noexcept;
 };
 
-/// Bounds of groups leave about this share of the pairs.
-inline constexpr double headed_share = 0.7;
-/// Heads are made for so many passes at most: later ones may not come.
-inline constexpr int most_passes_of_heads = 20;
-
-/// Whether bounds of pairs serve such rows in memory, or else heads.
-[[nodiscard]] bool pairs_serve(index_t rows, index_t cols, index_t clusters) noexcept;
-[[nodiscard]] bool heads_serve(index_t rows, index_t cols, index_t clusters) noexcept;
+/// Whether bounds of groups may serve such rows in memory.
+[[nodiscard]] bool groups_serve(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// When something is tried that pays once few labels change: first where at most so many do, then where half as many
 /// change as when it did not pay, then an eighth, and so on.
@@ -53,7 +42,8 @@ class Attempts {
 };
 
 /// Chooses the filter and the scores of each pass from the shape of the rows, costs, and what earlier passes counted;
-/// never by the clock, so that runs repeat. A filter that is tried and costs as much as a pass without ends.
+/// never by the clock, so that runs repeat. A filter that is tried has a budget: it ends once it has cost a tenth of a
+/// run without it, and is tried again when fewer labels change.
 class PassStrategy {
  public:
   struct Shape {
@@ -71,24 +61,27 @@ class PassStrategy {
 
   /// Before a pass, of which `done` were made and at most `left` follow with it. @param changed labels in the last one
   PassFilter choose(int done, int left, index_t changed) noexcept;
-  /// The filter chosen cannot be made, or its plan says that it does not pay: passes go on without.
-  void refuse(index_t changed) noexcept;
+  /// The filter chosen cannot be made: passes go on without.
+  void refuse() noexcept;
   /// What the pass counted here, and on all ranks. @param held RowBounds of the pass before held
-  /// @param columns of heads
-  void passed(const AssignStats& here, const AssignStats& all, bool held, index_t columns) noexcept;
+  void passed(const AssignStats& here, const AssignStats& all, bool held) noexcept;
 
  private:
   [[nodiscard]] bool wide() const noexcept;
   [[nodiscard]] PassFilter plain() const noexcept;
   void judge_rows(const AssignStats& all, bool held) noexcept;
+  void judge_groups(const AssignStats& here) noexcept;
+  [[nodiscard]] double budget() const noexcept;
   void raise_scores(const AssignStats& all) noexcept;
 
   Shape shape_;
   Scores scores_;
   PassFilter filter_ = PassFilter::none;
   double least_skipped_;  ///< share of rows that bounds must leave alone
-  bool rows_rest_, prunes_;
-  Attempts of_rows_, of_heads_;
+  bool rows_rest_, groups_serve_;
+  Attempts of_rows_, of_groups_;
+  double spent_ = 0;  ///< what bounds of groups have cost beyond passes without
+  int done_ = 0, left_ = 0;
 };
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

@@ -77,8 +77,8 @@ Uses host_memory(const Needs& s, bool device) {
   // Centres in float64, their copies for scoring, and two 64-bit limbs of every sum for every thread.
   add_if(true, "centres and sums", 40 * s.kd + 16 * s.kd * threads);
   add_if(s.iterates && s.o.bounds && !device, "bounds", 8 * s.iterated);
-  add_if(s.iterates && s.o.bounds && !device && !s.points.sparse, "heads",
-         pruning_bytes(static_cast<index_t>(s.iterated), s.points.cols, s.o.clusters));
+  add_if(s.iterates && s.o.bounds && !device && !s.points.sparse, "rows in 8 bits and bounds",
+         group_bounds_bytes(static_cast<index_t>(s.iterated), s.points.cols, s.o.clusters));
   add_if(s.clustering && s.o.algorithm == KMeansAlgorithm::balanced, "costs and bids", 8 * s.n * s.clusters + 24 * s.n);
   add_if(s.clustering && s.o.algorithm == KMeansAlgorithm::bisecting, "points of a cluster",
          8 * static_cast<std::uint64_t>(s.points.nonzeros) + 16 * s.n);

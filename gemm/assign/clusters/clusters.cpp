@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "tallskinny/gemm/assign/clusters/launch.hpp"
-#include "tallskinny/gemm/assign/scores/pairs.hpp"
 #include "tallskinny/gemm/assign/sums/add_rows.hpp"
 
 namespace ts::inline v0 {
@@ -41,11 +40,11 @@ void Clusters::collect() {
 }
 
 AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                             Sums sums, BoundsOfRows bounds, bool settled, PruningOfRows pruning) {
+                             Sums sums, BoundsOfRows bounds, bool settled, GroupBoundsOfRows group_bounds) {
   const bool move = sums == Sums::move;
   if (!there_)
     return ts::assign(ctx_, {x, moments_, centroids_.cview(), scores, labels, weights, move ? &unit_ : nullptr,
-                             move ? &sums_ : nullptr, bounds, settled, pruning});
+                             move ? &sums_ : nullptr, bounds, settled, group_bounds});
   assign_detail::expect_per_row(x, labels, "labels");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
   expects(x.on_device() && x.cols() == std::ssize(moments_.shift), "clusters: clusters on a device serve rows there");
@@ -87,14 +86,9 @@ void Clusters::begin_pass(RowBounds& bounds) const {
   if (!there_) bounds.begin_pass(ctx_, centroids_.cview(), moments_);
 }
 
-void Clusters::begin_pass(Pruning& pruning) const {
-  expects(!there_, "clusters: pruning serves clusters in host memory");
-  pruning.begin_pass(ctx_, centroids_.cview());
-}
-
-void Clusters::begin_pass(PairBounds& pairs) const {
-  expects(!there_, "clusters: bounds of pairs serve clusters in host memory");
-  pairs.begin_pass(ctx_, centroids_.cview());
+void Clusters::begin_pass(GroupBounds& bounds) const {
+  expects(!there_, "clusters: bounds of groups serve clusters in host memory");
+  bounds.begin_pass(ctx_, centroids_.cview());
 }
 
 Clusters::Moved Clusters::move_to_means(const AdjustMean& adjust) {

@@ -44,7 +44,7 @@ class Clusters {
   /// assign() with these centroids; the sums, which must belong to the labels given, move with the labels or
   /// stay.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
-                     BoundsOfRows bounds = {}, bool settled = false, PruningOfRows pruning = {});
+                     BoundsOfRows bounds = {}, bool settled = false, GroupBoundsOfRows group_bounds = {});
   /// What use_heads() should be given for so many passes over these rows on a device; no columns: heads do not pay
   /// there, or do not fit.
   [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes) const;
@@ -65,9 +65,8 @@ class Clusters {
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
   /// bounds.begin_pass() for these centroids; on a device nothing, since the bounds are here (ActiveSet).
   void begin_pass(RowBounds& bounds) const;
-  /// pruning.begin_pass() for these centroids, in host memory.
-  void begin_pass(Pruning& pruning) const;
-  void begin_pass(PairBounds& pairs) const;
+  /// The same in host memory.
+  void begin_pass(GroupBounds& bounds) const;
 
   struct Moved {
     double squared_shift = 0;         ///< sum_m ||new c_m - c_m||^2

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "tallskinny/gemm/assign/scores/pruning.hpp"
+#include "tallskinny/gemm/assign/scores/group_bounds.hpp"
 #include "tallskinny/gemm/assign/scores/row_bounds.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
@@ -21,17 +21,16 @@ enum class Scores { int8, int16, float32, float64, fast };
 inline constexpr index_t least_columns_of_int8 = 192;
 
 struct AssignStats {
-  index_t changed = 0;    ///< rows whose label is not what it was
-  index_t rescored = 0;   ///< rows whose best candidates were closer than the rounding bound of their scores,
-                          ///< or, `settled` on a device, whose labels were not confirmed
-  index_t skipped = 0;    ///< rows left alone because bounds prove their label
-  index_t headed = 0;     ///< pairs of a row and a centroid that a pass with Pruning met in heads
-  index_t shortened = 0;  ///< of these, in all columns in 8 bits
-  index_t met = 0;        ///< and of these, in all columns in float32; on a device, in all columns
+  index_t changed = 0;   ///< rows whose label is not what it was
+  index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores,
+                         ///< or, `settled` on a device, whose labels were not confirmed
+  index_t skipped = 0;   ///< rows left alone because bounds prove their label
+  index_t coarse = 0;    ///< pairs of a row and a centroid that a pass with GroupBounds met in 8 bits
+  index_t met = 0;       ///< of these, in float32; on a device, those in lists
 
   AssignStats& operator+=(const AssignStats& other) noexcept {
     changed += other.changed, rescored += other.rescored, skipped += other.skipped;
-    headed += other.headed, shortened += other.shortened, met += other.met;
+    coarse += other.coarse, met += other.met;
     return *this;
   }
 };
@@ -42,13 +41,13 @@ struct AssignArguments {
   const ColumnMoments& moments;      ///< of these rows, or of all rows of which these are some
   HostView<const double> centroids;  ///< k x d, row-major or column-major, finite; k >= 1
   Scores scores = Scores::float32;
-  PerRow<std::int32_t> labels = {};   ///< n entries, in and out
-  PerRow<const double> weights = {};  ///< n entries or none
-  const FixedPoint* unit = nullptr;   ///< of the sums
-  ClusterSums* sums = nullptr;        ///< k x d, or none
-  BoundsOfRows bounds = {};           ///< of rows in host memory, or none
-  bool settled = false;               ///< most labels are expected to stay
-  PruningOfRows pruning = {};         ///< of dense rows in host memory, or none; then without bounds
+  PerRow<std::int32_t> labels = {};     ///< n entries, in and out
+  PerRow<const double> weights = {};    ///< n entries or none
+  const FixedPoint* unit = nullptr;     ///< of the sums
+  ClusterSums* sums = nullptr;          ///< k x d, or none
+  BoundsOfRows bounds = {};             ///< of rows in host memory, or none
+  bool settled = false;                 ///< most labels are expected to stay
+  GroupBoundsOfRows group_bounds = {};  ///< of dense rows in host memory, or none; then without bounds
 };
 
 /// labels[i] = argmin_j ||x_i - c_j||, the lowest j among equals, decided as follows: scores

@@ -9,7 +9,6 @@
 #include "tallskinny/gemm/assign/scores/heads_policy.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/runtime/launch.hpp"
-#include "tallskinny/gemm/tsmm/tsmm.hpp"
 
 namespace ts::inline v0::assign_detail {
 
@@ -25,14 +24,6 @@ Matrix<double> mix_of_axes(index_t m) {
     for (index_t a = 0; a < m; ++a) mix(j, a) = sign * wave[static_cast<std::size_t>(j * a % m)];
   }
   return mix;
-}
-
-Matrix<double> mixed_axes(const Context& ctx, HostView<const double> axes) {
-  Context here = alone(ctx);
-  here.stream = {};
-  Matrix<double> found(axes.rows(), axes.cols());
-  tsmm(here, Op::none, 1.0, axes, mix_of_axes(axes.cols()).cview(), 0.0, found.view());
-  return found;
 }
 
 }  // namespace ts::inline v0::assign_detail

@@ -7,10 +7,8 @@
 
 namespace ts::inline v0::assign_detail {
 
-/// Axes of the space of `axes` along which all coordinates vary about alike, so that one scale serves a whole row:
-/// the discrete Hartley transform of axes with random signs, each taken times cos + sin of 2 pi j a / m.
-[[nodiscard]] Matrix<double> mixed_axes(const Context& ctx, HostView<const double> axes);
-/// The m x m matrix by which mixed_axes() multiplies m axes.
+/// The m x m matrix that turns m axes into others of the same space along which all coordinates vary about alike, so that
+/// one scale serves a whole row: the discrete Hartley transform (cos + sin of 2 pi j a / m) of axes with random signs.
 [[nodiscard]] Matrix<double> mix_of_axes(index_t m);
 
 }  // namespace ts::inline v0::assign_detail

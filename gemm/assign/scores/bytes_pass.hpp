@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 
 #include "tallskinny/gemm/assign/scores/bytes.hpp"
-#include "tallskinny/gemm/assign/scores/listed_pass.hpp"
+#include "tallskinny/gemm/assign/scores/dense_pass.hpp"
+#include "tallskinny/gemm/assign/sums/team.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
 
 namespace ts::inline v0::assign_detail {
@@ -12,14 +14,22 @@ namespace ts::inline v0::assign_detail {
 using assign_cpu::BatchOfHeads, assign_cpu::head_group, assign_cpu::head_piece;
 using assign_cpu::most_head_rows;
 
+/// use(r) for the bits that are set.
+template <class Use>
+void for_each_bit(std::uint64_t bits, const Use& use) {
+  for (; bits != 0; bits &= bits - 1) use(std::countr_zero(bits));
+}
+
 /// Every row meets every centroid in all columns in 8 bits,
 ///   | x c - h_x h_c |  <=  |h_x| |e_c| + |e_x| |c|  <=  r_x r_c   with x = h_x + e_x,
-/// as in Pruning without tails. The least of all greatest scores so far is the limit that a centroid's least score must
-/// not exceed; what is listed so is met in float32.
-class BytesPass : public ListedPass {
+/// the last step by Cauchy and Schwarz. The least of all greatest scores so far is the limit that a centroid's least
+/// score must not exceed; what is listed so is met in float32.
+class BytesPass : public DensePass<float> {
  public:
-  BytesPass(const Context& ctx, const AssignArguments& of, Copies copies = Copies::never_win)
-      : ListedPass(ctx, of.x, of.moments, of.centroids, Scores::float32, copies),
+  /// @param place of each centroid in groups; none: in their order
+  BytesPass(const Context& ctx, const AssignArguments& of, Copies copies = Copies::never_win,
+            std::span<const std::int32_t> place = {})
+      : DensePass<float>(ctx, of.x, of.moments, of.centroids, Scores::float32, copies),
         columns_((centroids_.d + 63) / 64 * 64),
         groups_(kernels_.pruning, centroids_.k, columns_) {
     // Limits that do not fall leave lists long.
@@ -40,9 +50,10 @@ class BytesPass : public ListedPass {
         }
         norm[at] = std::sqrt(square) * (1 + 0x1p-20);
         const Bytes all = round_to_bytes(kernels_.pruning, x.data(), columns_, norm[at], bytes.data());
-        groups_.put(kernels_.pruning, m, bytes.data(), all.unit);
+        const index_t to = place.empty() ? m : place[at];
+        groups_.put(kernels_.pruning, to, bytes.data(), all.unit);
         error[at] = all.error + 0x1p-23 * norm[at];
-        groups_.half_norms[at] = centroids_.half_norms[at];
+        groups_.half_norms[static_cast<std::size_t>(to)] = centroids_.half_norms[at];
       }
     });
     double typical_norm = 0, typical_error = 0;
@@ -50,18 +61,30 @@ class BytesPass : public ListedPass {
     // Rows are about as long, and rounded as much.
     weight_ = weight_for(typical_norm, typical_error, typical_error, typical_norm);
     for (std::size_t m = 0; m < norm.size(); ++m) {
-      groups_.radius[m] = float_above(std::sqrt(error[m] * error[m] / weight_ + norm[m] * norm[m]) * (1 + 0x1p-20));
-      largest_radius_ = std::max(largest_radius_, static_cast<double>(groups_.radius[m]));
+      float& radius = groups_.radius[place.empty() ? m : static_cast<std::size_t>(place[m])];
+      radius = float_above(std::sqrt(error[m] * error[m] / weight_ + norm[m] * norm[m]) * (1 + 0x1p-20));
+      largest_radius_ = std::max(largest_radius_, static_cast<double>(radius));
     }
   }
 
-  struct Scratch : ListedPass::Scratch {
+  struct Scratch : DensePass<float>::Scratch {
+    Matrix<float> x;                       ///< rows of a piece, shifted and scaled
+    InLines<std::int8_t> bytes;            ///< of these rows
+    std::vector<std::int32_t> lists, ids;  ///< step_ of each row; of one row
+    std::vector<float> lowers;             ///< beside lists: least scores
+    std::array<float, head_piece> scale, radius, limit, floor;
+    std::array<std::int32_t*, head_piece> end;  ///< of lists
     std::array<double, head_piece> norm;
     std::array<std::int32_t, head_piece> start;
   };
   [[nodiscard]] Scratch scratch() const {
+    const auto step = static_cast<std::size_t>(step_);
     Scratch s;
-    static_cast<ListedPass::Scratch&>(s) = ListedPass::scratch(columns_);
+    static_cast<DensePass<float>::Scratch&>(s) = DensePass<float>::scratch();
+    s.x = Matrix<float>::zeros(head_piece, columns_);
+    s.bytes.resize(static_cast<std::size_t>(head_piece * columns_));
+    s.lists.resize((head_piece + 1) * step), s.lowers.resize(s.lists.size());
+    s.ids.resize(step), s.scores.resize(std::max(s.scores.size(), step));
     return s;
   }
 
@@ -90,6 +113,38 @@ class BytesPass : public ListedPass {
   }
 
  protected:
+  [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
+  /// Takes from a list what was listed before limits were lowered.
+  void filter(int r, Scratch& s) const {
+    const auto at = static_cast<std::size_t>(r);
+    std::int32_t *const begin = list(r, s), *kept = begin;
+    float* const lowers = s.lowers.data() + r * step_;
+    for (std::int32_t* place = begin; place != s.end[at]; ++place)
+      if (lowers[place - begin] <= s.limit[at]) lowers[kept - begin] = lowers[place - begin], *kept++ = *place;
+    s.end[at] = kept;
+  }
+
+  /// The nearest centroid of row i, which is one of the `count` numbers of a list with scores in s.scores.
+  /// @param margin twice the error of a score, at most
+  std::int32_t decide_listed(index_t i, const std::int32_t* list, index_t count, float margin, const Pass& to,
+                             Scratch& s) const {
+    const float* const scores = s.scores.data();
+    const index_t best = std::min_element(scores, scores + count) - scores;
+    s.candidates.clear();
+    for (index_t q = 0; q < count; ++q)
+      if (scores[q] - scores[best] <= margin) s.candidates.push_back(list[q]);
+    if (s.candidates.size() <= 1 || !to.proven) return list[best];
+    ++s.stats.rescored;
+    std::sort(s.candidates.begin(), s.candidates.end());
+    return nearest_candidate(i, s);
+  }
+
+  /// Twice the error of the score of a row of this norm, at most.
+  [[nodiscard]] float margin_of(double norm) const {
+    const double margin = static_cast<double>(margin_.constant) + static_cast<double>(margin_.by_norm) * norm;
+    return static_cast<float>(margin * (1 + 0x1p-18));
+  }
+
   /// Row i, shifted and scaled, and its bytes.
   RowInBytes round_row(index_t i, float* x, std::int8_t* bytes, Scratch& s) const {
     kernels_.pruning.scaled_row(x_, i, i, shift_.packing, s.row.data(), x);
@@ -164,7 +219,19 @@ class BytesPass : public ListedPass {
 
   index_t columns_;
   GroupsOfBytes groups_;
+  index_t longest_ = 0, step_ = 0;  ///< of a list; from the list of one row to that of the next
   double weight_ = 1, largest_radius_ = 0;
 };
+
+/// P, a pass that leaves out most products, over all pieces of head_piece rows.
+template <class P>
+AssignStats run_pieces(const Context& ctx, const AssignArguments& of) {
+  const P pass(ctx, of);
+  const Pass to(of);
+  const index_t pieces = (of.x.rows() + assign_cpu::head_piece - 1) / assign_cpu::head_piece;
+  const double products = static_cast<double>(assign_cpu::head_piece * of.x.cols() * of.centroids.rows()) / 8;
+  return stats_of(for_each_piece(team_size(ctx, pieces, products), pass, pieces, of.sums,
+                                 [&](index_t p, ClusterSums* own, auto& scratch) { pass.piece(p, to, own, scratch); }));
+}
 
 }  // namespace ts::inline v0::assign_detail

@@ -1,18 +1,15 @@
-#include "tallskinny/gemm/assign/scores/pairs.hpp"
-#include "tallskinny/gemm/assign/scores/pruned_pass.hpp"
+#include "tallskinny/gemm/assign/scores/bounds_pass.hpp"
 
 namespace ts::inline v0::assign_detail {
 
 template <class S>
 AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
   if constexpr (std::is_same_v<S, float>)
-    if (of.pruning.all != nullptr && of.pruning.all->serves()) {
-      expects(of.pruning.all->rows() >= of.pruning.first + of.x.rows() && of.pruning.first % head_piece == 0,
-              "assign: pruning belongs to other rows");
-      return run_pieces<PrunedPass>(ctx, of);
+    if (const GroupBounds* const bounds = of.group_bounds.all; bounds != nullptr && bounds->serves()) {
+      expects(bounds->rows() >= of.group_bounds.first + of.x.rows() && of.group_bounds.first % head_piece == 0,
+              "assign: bounds of groups belong to other rows");
+      return bounds->group() == 1 ? assign_by_pairs(ctx, of) : assign_by_groups(ctx, of);
     }
-  if constexpr (std::is_same_v<S, float>)
-    if (of.pruning.pairs != nullptr && of.pruning.pairs->serves()) return assign_pairs(ctx, of);
   if constexpr (std::is_same_v<S, float>)
     if (const auto stats = assign_bytes(ctx, of)) return *stats;
   const DensePass<S> pass(ctx, of.x, of.moments, of.centroids, of.scores);

@@ -11,7 +11,7 @@ namespace ts::inline v0::assign_detail {
 
 namespace {
 
-constexpr index_t least_for_integers = 8;  // columns and centroids
+constexpr index_t least_columns_of_int16 = 16, least_centroids_of_int16 = 8;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ GroupedScores<S>::GroupedScores(const Context& ctx, HostView<const double> of, c
             static_cast<S>(bound(1) - bound(0))};
   if constexpr (std::is_same_v<S, float>)
     if ((scores == Scores::int16 || scores == Scores::int8) && kernels.int16.best_two != nullptr &&
-        std::min(d, k) >= least_for_integers)
+        d >= least_columns_of_int16 && k >= least_centroids_of_int16)
       integers.emplace(centroids, moments, score.group);
 }
 

@@ -44,8 +44,6 @@ template <class S>
 AssignStats assign_dense(const Context& ctx, const AssignArguments& of);
 /// For Scores::int8, every row against every centroid in 8 bits first; nothing where that would not pay.
 std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArguments& of);
-/// Labels rows by the pairs that PairBounds leaves; it must know all of these rows.
-AssignStats assign_pairs(const Context& ctx, const AssignArguments& of);
 /// Dense rows of one column, without bounds.
 AssignStats assign_line(const Context& ctx, const AssignArguments& of);
 template <class S>

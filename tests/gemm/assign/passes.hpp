@@ -1,8 +1,7 @@
 // Passes that leave out products, beside passes that do not.
 #pragma once
 
-#include "tallskinny/gemm/assign/scores/pairs.hpp"
-#include "tallskinny/gemm/assign/scores/pruning.hpp"
+#include "tallskinny/gemm/assign/scores/group_bounds.hpp"
 #include "tallskinny/tests/gemm/assign/host_rows.hpp"
 
 namespace ts::test {
@@ -23,14 +22,11 @@ struct Moves {
   bool with_copies = false, without_labels = false, far_out = false;
 };
 
-inline PruningOfRows first_of(Pruning& pruning, index_t first) { return {&pruning, first}; }
-inline PruningOfRows first_of(PairBounds& pairs, index_t first) { return {nullptr, first, &pairs}; }
-
-/// Several passes with centroids that move, with bounds (Pruning or PairBounds) and without: the same labels, counts
-/// and sums. Returns what the last pass counted. @param moved(step, m, j) by what share a coordinate of a centroid is
-/// moved
-template <class Bounds, class Moved>
-AssignStats compare_passes(const Context& ctx, Bounds& bounds, const Rows& rows, const Moves& of, const Moved& moved) {
+/// Several passes with centroids that move, with bounds of groups and without: the same labels, counts and sums. Returns
+/// what the last pass counted. @param moved(step, m, j) by what share a coordinate of a centroid is moved
+template <class Moved>
+AssignStats compare_passes(const Context& ctx, GroupBounds& bounds, const Rows& rows, const Moves& of,
+                           const Moved& moved) {
   const auto moments = column_moments({}, rows);
   const auto n = static_cast<std::size_t>(rows.rows());
   const index_t d = rows.cols(), half = rows.rows() / 2 / 64 * 64;
@@ -52,8 +48,7 @@ AssignStats compare_passes(const Context& ctx, Bounds& bounds, const Rows& rows,
       if (of.far_out && step == 3 && m == 0) c(m, 0) += 1e3 * moments.reach[0];
     }
     bounds.begin_pass(ctx, c.cview());
-    const bool outside = of.far_out && step == 3;
-    if (outside || std::is_same_v<Bounds, Pruning>) CHECK(bounds.serves() == !outside);
+    if (of.far_out && step == 3) CHECK_FALSE(bounds.serves());
     if (of.without_labels && step % 2 == 1)
       for (std::size_t i = 0; i < n; i += 7) labels[i] = expected[i] = -1;
     stats = {};
@@ -62,7 +57,7 @@ AssignStats compare_passes(const Context& ctx, Bounds& bounds, const Rows& rows,
       AssignArguments arguments{rows.block(first, count), moments, c.cview()};
       arguments.labels = std::span(labels).subspan(from, many);
       arguments.weights = std::span<const double>(weights).subspan(from, many);
-      arguments.pruning = first_of(bounds, first);
+      arguments.group_bounds = {&bounds, first};
       if (!of.without_labels) arguments.unit = &unit, arguments.sums = &sums;
       stats += assign(ctx, arguments);
     }

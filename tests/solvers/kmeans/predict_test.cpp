@@ -8,7 +8,6 @@
 using namespace ts;
 using namespace ts::solvers;
 using solvers::kmeans_detail::KMeansProblem;
-using solvers::kmeans_detail::leading_axes;
 using solvers::kmeans_detail::leading_space;
 
 namespace {
@@ -134,33 +133,7 @@ TEST_CASE("rows that pass by once are refused as rows in memory are", "[kmeans][
   CHECK(test::mentions(refused(good, light), "too small"));
 }
 
-// The axes along which rows differ most, on the host and on a GPU.
-
-TEST_CASE("leading axes are orthonormal and leave little, by falling variance", "[kmeans]") {
-  const auto [decay, most] = GENERATE(table<double, index_t>({{0.5, 30}, {1, 30}, {4, 8}}));
-  const Matrix<float> x = falling(3000, 100, decay, 5);
-  const OfRows of(Context{}, Rows(x.cview()));
-  const Matrix<double> q = leading_axes(of.problem, most);
-  REQUIRE(q.cols() == most);
-  CHECK(largest_error_of_orthonormality(q) < test::allowed::short_sum);
-  CHECK(left_beside_best(q, decay) < 1.15);
-  // The first axis is the widest column.
-  CHECK(std::abs(q(0, 0)) > 0.8);
-}
-
-TEST_CASE("rows of few dimensions have as many axes, equal rows none", "[kmeans]") {
-  Matrix<float> x = falling(500, 60, 0.5, 0);
-  for (index_t i = 0; i < 500; ++i)
-    for (index_t j = 0; j < 60; ++j)
-      if (j % 12 != 0) x(i, j) = x(i, j / 12 * 12);
-  const OfRows of(Context{}, Rows(x.cview()));
-  const Matrix<double> q = leading_axes(of.problem, 20);
-  CHECK(q.cols() == 5);
-  CHECK(largest_error_of_orthonormality(q) < test::allowed::short_sum);
-  Matrix<float> same(500, 60);
-  std::fill_n(same.data(), 500 * 60, 3.25F);
-  CHECK(leading_axes(OfRows(Context{}, Rows(same.cview())).problem, 20).cols() == 0);
-}
+// The axes along which rows differ most, on a GPU.
 
 TEST_CASE("on a device, leading axes are orthonormal and leave little", "[gpu][kmeans]") {
   const double decay = GENERATE(0.5, 1.0);

@@ -17,9 +17,7 @@ AssignStats counts(index_t changed, index_t skipped = 0) {
   return stats;
 }
 
-void pass(PassStrategy& strategy, const AssignStats& stats, bool held = false) {
-  strategy.passed(stats, stats, held, 64);
-}
+void pass(PassStrategy& strategy, const AssignStats& stats, bool held = false) { strategy.passed(stats, stats, held); }
 
 }  // namespace
 
@@ -30,13 +28,13 @@ TEST_CASE("the shape of the rows chooses the filter of the second pass", "[kmean
   } const table[] = {
       {100000, 8, 100, PassFilter::rows, PassFilter::rows},
       {100000, 64, 16, PassFilter::rows, PassFilter::rows},
-      {100000, 128, 1000, PassFilter::rows, PassFilter::heads},
-      {100000, 256, 4000, PassFilter::none, PassFilter::heads},
+      {100000, 128, 1000, PassFilter::rows, PassFilter::groups},
+      {100000, 256, 4000, PassFilter::none, PassFilter::groups},
       {100000, 512, 16, PassFilter::none, PassFilter::none},
-      {100000, 512, 100, PassFilter::none, PassFilter::pairs},
-      {80000, 512, 700, PassFilter::none, PassFilter::pairs},
-      {100000, 768, 1000, PassFilter::none, PassFilter::pairs},
-      {100000, 768, 4000, PassFilter::none, PassFilter::heads},
+      {100000, 512, 100, PassFilter::none, PassFilter::groups},
+      {80000, 512, 700, PassFilter::none, PassFilter::groups},
+      {100000, 768, 1000, PassFilter::none, PassFilter::groups},
+      {100000, 768, 4000, PassFilter::none, PassFilter::groups},
       {1000, 512, 100, PassFilter::none, PassFilter::none},
   };
   for (const auto& [rows, cols, clusters, first, second] : table) {
@@ -45,7 +43,7 @@ TEST_CASE("the shape of the rows chooses the filter of the second pass", "[kmean
     CHECK(strategy.choose(0, 300, 0) == first);
     pass(strategy, counts(rows));
     CHECK(strategy.choose(1, 299, rows) == second);
-    if (second == PassFilter::pairs || second == PassFilter::heads) CHECK(strategy.choose(2, 298, rows) == second);
+    if (second == PassFilter::groups) CHECK(strategy.choose(2, 298, rows) == second);
   }
 }
 
@@ -60,38 +58,34 @@ TEST_CASE("no filter without bounds, for rows that pass by, or for few passes", 
   CHECK(strategy_for(100000, 512, 100).choose(1, 3, 100000) == PassFilter::none);
 }
 
-TEST_CASE("a filter that costs as much as a pass without ends", "[kmeans]") {
+TEST_CASE("a filter ends once it has cost a tenth of a run, and is tried again for fewer changes", "[kmeans]") {
   constexpr index_t n = 10000, k = 1000;
   for (const index_t cols : {128, 768}) {
     PassStrategy strategy = strategy_for(n, cols, k);
-    const PassFilter filter = strategy.choose(1, 50, n);
+    REQUIRE(strategy.choose(1, 50, n) == PassFilter::groups);
     AssignStats few = counts(n / 2), all = few;
-    few.headed = n * k / 5;
-    all.headed = n * k, all.met = n * k / 3;
-    pass(strategy, few);
-    CHECK(strategy.choose(2, 49, n / 2) == filter);
+    few.coarse = n * k / 5;
+    all.coarse = n * k, all.met = n * k;
+    for (int pass_number = 2; pass_number < 10; ++pass_number) {
+      pass(strategy, few);
+      CHECK(strategy.choose(pass_number, 50, n / 2) == PassFilter::groups);
+    }
     pass(strategy, all);
-    CHECK(strategy.choose(3, 48, n / 2) != filter);
-    CHECK(strategy.choose(4, 47, 1) != filter);
+    if (strategy.choose(10, 50, n / 2) == PassFilter::groups) pass(strategy, all);
+    CHECK(strategy.choose(11, 50, n / 2) != PassFilter::groups);
+    CHECK(strategy.choose(12, 50, n / 4) != PassFilter::groups);
+    // The budget grows with the passes that were made.
+    CHECK(strategy.choose(300, 50, n / 4 + 1) != PassFilter::groups);
+    CHECK(strategy.choose(300, 50, n / 4) == PassFilter::groups);
   }
 }
 
-TEST_CASE("what could not be made: pairs never again, heads when half, an eighth, a 32nd as many labels change") {
-  constexpr index_t n = 100000;
-  PassStrategy pairs = strategy_for(n, 512, 100), heads = strategy_for(n, 128, 1000);
-  REQUIRE(pairs.choose(1, 50, n) == PassFilter::pairs);
-  pairs.refuse(n);
-  CHECK(pairs.filter() == PassFilter::none);
-  CHECK(pairs.choose(2, 49, 1) == PassFilter::none);
-  index_t changed = 6400;
-  for (const index_t factor : {2, 8, 32}) {
-    REQUIRE(heads.choose(1, 50, changed) == PassFilter::heads);
-    heads.refuse(6400);
-    CHECK(heads.filter() == PassFilter::rows);
-    CHECK(heads.choose(2, 49, 6400 / factor + 1) == PassFilter::rows);
-    changed = 6400 / factor;
-  }
-  CHECK(heads.choose(3, 48, changed) == PassFilter::heads);
+TEST_CASE("what could not be made is not tried again", "[kmeans]") {
+  PassStrategy strategy = strategy_for(100000, 512, 100);
+  REQUIRE(strategy.choose(1, 50, 100000) == PassFilter::groups);
+  strategy.refuse();
+  CHECK(strategy.filter() == PassFilter::none);
+  CHECK(strategy.choose(2, 49, 1) == PassFilter::none);
 }
 
 TEST_CASE("bounds of wide rows wait for few changes, and rest where they leave less than 0.4 of the rows alone") {
@@ -108,14 +102,14 @@ TEST_CASE("bounds of wide rows wait for few changes, and rest where they leave l
   CHECK(next(counts(20)) == PassFilter::rows);
 }
 
-TEST_CASE("scores rise where too many rows are decided again, and float64 has no heads", "[kmeans]") {
+TEST_CASE("scores rise where too many rows are decided again, and float64 has no bounds of groups", "[kmeans]") {
   PassStrategy strategy = strategy_for(8000, 128, 1000);
-  REQUIRE(strategy.choose(1, 50, 8000) == PassFilter::heads);
+  REQUIRE(strategy.choose(1, 50, 8000) == PassFilter::groups);
   AssignStats stats = counts(8000);
   stats.rescored = 1001;
   pass(strategy, stats);
   CHECK(strategy.scores() == Scores::float32);
-  CHECK(strategy.filter() == PassFilter::heads);
+  CHECK(strategy.filter() == PassFilter::groups);
   stats.rescored = 2001;
   pass(strategy, stats);
   CHECK(strategy.scores() == Scores::float64);

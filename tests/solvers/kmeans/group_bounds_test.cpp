@@ -1,4 +1,4 @@
-#include "tallskinny/gemm/assign/scores/pairs.hpp"
+#include "tallskinny/gemm/assign/scores/group_bounds.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
 
@@ -8,7 +8,7 @@ using namespace ts::test;
 
 namespace {
 
-/// Rows of groups whose columns fall, turned by nothing: heads along the first axes hold most of them.
+/// Rows of groups whose columns fall.
 template <class T>
 Matrix<T> embeddings(index_t n, index_t d, index_t groups, double noise) {
   const Philox numbers{3, 1};
@@ -22,21 +22,20 @@ Matrix<T> embeddings(index_t n, index_t d, index_t groups, double noise) {
   return x;
 }
 
-/// The same bits with and without, and how many pairs were met in heads.
-index_t check(const Rows& rows, KMeansOptions o, Simd simd = Simd::best) {
-  index_t headed = 0;
+/// The same bits with and without, and how many pairs were met in 8 bits.
+index_t check(const Rows& rows, KMeansOptions o) {
+  index_t coarse = 0;
   o.init = KMeansInit::random, o.tolerance = KMeansTolerance::labels, o.max_iter = 30;
   o.on_progress = [&](const KMeansProgress& now) {
-    headed += now.headed;
-    CHECK((now.headed == 0 || now.met <= now.headed));  // all rows may meet in 8 bits
+    coarse += now.coarse;
     return true;
   };
-  Context ctx{.simd = simd};
+  const Context ctx;
   const KMeansResult with = solvers::kmeans(ctx, rows, o);
-  const index_t found = headed;
+  const index_t found = coarse;
   o.bounds = false;
   const KMeansResult without = solvers::kmeans(ctx, rows, o);
-  CHECK(headed == found);
+  CHECK(coarse == found);
   expect_same(with, without);
   CHECK(solvers::verify(ctx, rows, with.centers.cview(), with.labels, o.metric) == 0);
   return found;
@@ -44,14 +43,11 @@ index_t check(const Rows& rows, KMeansOptions o, Simd simd = Simd::best) {
 
 }  // namespace
 
-TEST_CASE("runs that prune have the bits of runs that do not", "[kmeans]") {
+TEST_CASE("runs with bounds of groups have the bits of runs without", "[kmeans]") {
   KMeansOptions o{.clusters = 150};
   const auto x = embeddings<float>(6000, 96, 120, 0.4);
-  const index_t headed = check(Rows(x.cview()), o);
-  // With tiles, heads of so few columns do not pay: their kernels are those of AVX-512 then.
-  const bool tiles = assign_instructions({}) == "amx";
-  if (Pruning::possible({}) && !tiles) CHECK(headed > 0);
-  if (tiles) CHECK(check(Rows(x.cview()), o, Simd::avx512) > 0);
+  const index_t coarse = check(Rows(x.cview()), o);
+  if (GroupBounds::possible({}, 96)) CHECK(coarse > 0);
   o.metric = KMeansMetric::cosine;
   check(Rows(x.cview()), o);
   o.n_init = 2, o.metric = KMeansMetric::euclidean, o.clusters = 90;
@@ -65,8 +61,8 @@ TEST_CASE("runs that prune have the bits of runs that do not", "[kmeans]") {
 TEST_CASE("runs with bounds of pairs have the bits of runs without", "[kmeans]") {
   KMeansOptions o{.clusters = 100};
   const auto x = embeddings<float>(6000, 400, 250, 1.0);
-  const index_t headed = check(Rows(x.cview()), o);
-  if (PairBounds::possible({}, 400)) CHECK(headed > 0);
+  const index_t coarse = check(Rows(x.cview()), o);
+  if (GroupBounds::possible({}, 400)) CHECK(coarse > 0);
   o.metric = KMeansMetric::cosine, o.n_init = 2;
   check(Rows(x.cview()), o);
   // Every row as far from all centres: bounds leave nothing, and end.
@@ -75,7 +71,7 @@ TEST_CASE("runs with bounds of pairs have the bits of runs without", "[kmeans]")
   check(Rows(noise.cview()), o);
 }
 
-TEST_CASE("pruning of rows that have few dimensions, none, or huge coordinates", "[kmeans]") {
+TEST_CASE("bounds of groups for rows that have few dimensions, none, or huge coordinates", "[kmeans]") {
   KMeansOptions o{.clusters = 70};
   Matrix<double> flat(4500, 64);
   for (index_t i = 0; i < 4500; ++i)
