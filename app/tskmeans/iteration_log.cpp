@@ -85,6 +85,8 @@ void IterationLog::add(const solvers::KMeansProgress& p) {
       .add("skipped", p.skipped)
       .add("coarse", p.coarse)
       .add("met", p.met)
+      .add("filter", name_of(p.filter))
+      .add("scorer", p.scorer)
       .add("seconds", p.seconds);
   line.add("gb_per_second", p.seconds > 0 ? limit_.bytes / p.seconds / 1e9 : 0);
   const double least = least_seconds(p);

@@ -37,6 +37,10 @@ const Words<KMeansTolerance> tolerances = {{"relative", KMeansTolerance::relativ
                                            {"labels", KMeansTolerance::labels},
                                            {"changed", KMeansTolerance::changed}};
 const Words<KMeansMetric> metrics = {{"euclidean", KMeansMetric::euclidean}, {"cosine", KMeansMetric::cosine}};
+const Words<solvers::KMeansFilter> filters = {{"auto", solvers::KMeansFilter::automatic},
+                                              {"none", solvers::KMeansFilter::none},
+                                              {"bounds", solvers::KMeansFilter::bounds},
+                                              {"projection", solvers::KMeansFilter::projection}};
 const Words<KMeansPrecision> precisions = {{"exact", KMeansPrecision::exact}, {"fast", KMeansPrecision::fast}};
 const Words<KMeansInit> inits = {
     {"k-means++", KMeansInit::plus_plus}, {"k-means||", KMeansInit::parallel}, {"random", KMeansInit::random}};
@@ -109,14 +113,14 @@ void check(const ProgramOptions& o, const app::Options& options) {
   };
   if (!o.predict.empty())
     refuse_given({"n-clusters", "init", "n-init", "max-iter", "tol", "tol-mode", "seed", "algorithm", "batch-size",
-                  "bounds", "choose", "checkpoint", "resume", "restart", "log", "sample", "refine"},
+                  "filter", "choose", "checkpoint", "resume", "restart", "log", "sample", "refine"},
                  " has no meaning with --predict, which only assigns points to the centres of a file");
   if (o.clusters.size() < 2)
     refuse_given({"choose"}, " needs several numbers of clusters to choose from: -k 8:64:8");
   else
     refuse_given({"checkpoint", "resume"}, " works with one number of clusters, not a range");
   if (o.kmeans.algorithm != KMeansAlgorithm::lloyd)
-    refuse_given({"checkpoint", "resume", "bounds"}, " works with --algorithm lloyd only");
+    refuse_given({"checkpoint", "resume", "filter"}, " works with --algorithm lloyd only");
   if (o.kmeans.algorithm != KMeansAlgorithm::lloyd && o.kmeans.algorithm != KMeansAlgorithm::two_level)
     refuse_given({"sample"}, " works with --algorithm lloyd and two-level only");
   if (o.kmeans.algorithm != KMeansAlgorithm::two_level)
@@ -195,10 +199,10 @@ void add_labels(app::Options& options, ProgramOptions& o) {
               "exact: every label is proved to be the nearest centre's; fast: labels by products in low "
               "precision, without proof",
               precisions)
-      .choice("bounds", o.kmeans.bounds,
-              "skip points whose label is proved by bounds on distances, wherever that pays, or never; the "
-              "labels are the same",
-              {{"auto", true}, {"off", false}})
+      .choice("filter", o.kmeans.filter,
+              "what leaves products out of iterations: what pays (auto), nothing, bounds on distances, or, on a GPU, "
+              "projections along a few axes; the labels are the same",
+              filters)
       .file("weights", "FILE[:/OBJECT]", o.weights, "one weight for each point")
       .file("predict", "FILE[:/OBJECT]", o.predict, "do not cluster: label points by the centres in FILE")
       .flag("measures", o.measures,

@@ -44,6 +44,20 @@ void add_measures(app::JsonObject& json, const solvers::KMeansMeasures& m) {
   json.add("davies_bouldin", m.davies_bouldin).add("calinski_harabasz", m.calinski_harabasz);
 }
 
+/// Iterations one after the other with the same filter and scorer.
+std::vector<app::JsonObject> passes_of(const std::vector<solvers::KMeansProgress>& iterations) {
+  std::vector<app::JsonObject> passes;
+  for (std::size_t begin = 0, end = 0; begin < iterations.size(); begin = end) {
+    const solvers::KMeansProgress& first = iterations[begin];
+    while (end < iterations.size() && iterations[end].filter == first.filter && iterations[end].scorer == first.scorer)
+      ++end;
+    passes.emplace_back();
+    passes.back().add("iterations", static_cast<std::int64_t>(end - begin));
+    passes.back().add("filter", name_of(first.filter)).add("scorer", first.scorer);
+  }
+  return passes;
+}
+
 }  // namespace
 
 void print_json(const ProgramOptions& o, const Outcome& out) {
@@ -54,7 +68,7 @@ void print_json(const ProgramOptions& o, const Outcome& out) {
     json.add_null("n_iter").add_null("converged");  // there is no iteration
   } else {
     json.add("n_iter", r.n_iter).add("converged", r.converged()).add("stop", name_of(r.stop));
-    json.add("relocated", r.relocated);
+    json.add("relocated", r.relocated).add("passes", passes_of(out.iterations));
   }
   json.add("cluster_sizes", r.sizes);
   json.add("elapsed_seconds", out.elapsed_seconds).add("read_seconds", out.read_seconds);

@@ -57,7 +57,7 @@ void check_sizes(const Context& ctx, const RowSource& rows, const KMeansOptions&
 LloydControl control_of(const KMeansProblem& p, const KMeansOptions& o) {
   LloydControl control{.max_iter = o.algorithm == KMeansAlgorithm::two_level ? o.refine : o.max_iter,
                        .spherical = o.metric == KMeansMetric::cosine,
-                       .bounds = o.bounds,
+                       .filter = o.filter,
                        .scores = scores_of(o.precision)};
   const std::vector<double>& variance = p.moments.variance;
   switch (o.tolerance) {

@@ -5,9 +5,11 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tallskinny/gemm/assign/rows/rows.hpp"
+#include "tallskinny/gemm/assign/scores/filter.hpp"
 #include "tallskinny/gemm/assign/sums/moments.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -90,6 +92,14 @@ enum class KMeansPrecision {
   fast    ///< Scores::fast: a label may be a centre's that is farther by what rounding of scores explains
 };
 
+/// What may leave products out of passes. Labels are the same with each.
+enum class KMeansFilter {
+  automatic,  ///< what pays, by counts of the passes before
+  none,
+  bounds,     ///< bounds on distances, of rows, groups of centroids or tiles of rows, whether that pays or not
+  projection  ///< products along a few axes, for dense rows on a GPU, where its kernels can; none elsewhere
+};
+
 /// Why a run ended.
 enum class KMeansStop {
   labels_unchanged,
@@ -113,6 +123,8 @@ struct KMeansProgress {
   index_t skipped = 0;       ///< rows whose label bounds proved in this iteration
   index_t coarse = 0;        ///< pairs of a row and a centre met in 8 bits by a pass with GroupBounds; 0: none was
   index_t met = 0;           ///< of these, in float32
+  PassFilter filter = PassFilter::none;  ///< that this iteration used
+  std::string_view scorer = {};          ///< what scored: numbers on a processor, a kernel on a GPU
   double seconds = 0;        ///< that this iteration took
 };
 
@@ -155,7 +167,7 @@ struct KMeansOptions {
   KMeansPrecision precision = KMeansPrecision::exact;
   std::span<const double> weights = {};  ///< one for each row, finite and not negative; none: all 1
   std::uint64_t seed = 0;
-  bool bounds = true;  ///< leave rows alone whose label bounds prove (RowBounds); the labels are the same
+  KMeansFilter filter = KMeansFilter::automatic;
   /// Called after every iteration and chosen centre; false asks to stop. While iterating, the result so far
   /// is returned; while the first centres are chosen there is none, and Error(interrupted) is thrown.
   std::function<bool(const KMeansProgress&)> on_progress = {};

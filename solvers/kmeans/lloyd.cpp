@@ -13,17 +13,14 @@ namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
-/// Rows of one column in host memory are labelled in the time that reading their bounds takes.
-bool bounds_serve(const KMeansProblem& p, const LloydControl& control) {
-  return control.bounds && (p.cols() > 1 || p.source.space() == Space::device);
-}
-
 PassStrategy::Shape shape_of(const KMeansProblem& p, const LloydControl& control) {
+  const bool host = p.source.space() == Space::host;
+  // Rows of one column in host memory are labelled in the time that reading their bounds takes.
   return {.rows = p.rows(),
           .all_rows = p.all_rows(),
           .costs = {p.cols(), p.k, GroupBounds::costs(p.ctx)},
-          .bounds = bounds_serve(p, control),
-          .host = p.source.space() == Space::host,
+          .filter = host && p.cols() == 1 ? KMeansFilter::none : control.filter,
+          .host = host,
           .in_memory = p.source.in_memory(),
           .bytes = GroupBounds::possible(p.ctx, p.cols())};
 }
@@ -48,7 +45,7 @@ Lloyd::Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydCo
       labels_(problem.filled<std::int32_t>(no_label)),
       directionless_(
           problem.beside_rows(std::vector<index_t>(problem.directionless.begin(), problem.directionless.end()))),
-      bounds_(bounds_serve(problem, control) ? problem.rows() : 0, problem.source.space()),
+      bounds_(problem.source.space() == Space::host && control.filter != KMeansFilter::none ? problem.rows() : 0),
       strategy_(shape_of(problem, control), control.scores) {
   if (control.max_iter == 0) phase_ = Phase::label;
 }
@@ -82,7 +79,7 @@ void Lloyd::take(index_t first, const Rows& block) {
   stats_ += clusters_.assign(
       block, strategy_.scores(), labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
       phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
-      {strategy_.filter() == PassFilter::rows ? &bounds_ : nullptr, first}, settled_, {group_bounds_.get(), first});
+      {strategy_.filter() == PassFilter::rows ? &bounds_ : nullptr, first}, strategy_.settled(), {group_bounds_.get(), first}, strategy_.filter());
 }
 
 void Lloyd::end_pass() {
@@ -104,16 +101,20 @@ void Lloyd::end_pass() {
 /// Each rank decides for its own rows.
 void Lloyd::use_heads() {
   asked_for_heads_ = true;  // unless they are to begin later
-  const index_t passes = passes_with_heads(control_.max_iter - run_.n_iter);
+  const KMeansFilter filter = control_.filter;
+  const bool projects = filter == KMeansFilter::projection, bounds = filter == KMeansFilter::bounds;
+  const int left = control_.max_iter - run_.n_iter;
+  const index_t passes = projects || bounds ? left : passes_with_heads(left);
   if (p_.source.space() != Space::device || !p_.source.in_memory() || control_.spherical || passes == 0) return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
     if (block.rows() != p_.rows()) return;
-    const HeadsForm form = clusters_.heads_form(block, passes);
-    asked_for_heads_ = form.columns == 0 || form.from <= run_.n_iter;
+    const HeadsForm form = bounds || filter == KMeansFilter::none ? HeadsForm{} : clusters_.heads_form(block, passes, projects);
+    asked_for_heads_ = form.columns == 0 || projects || form.from <= run_.n_iter;
     if (!asked_for_heads_) return;
     if (form.columns > 0) make_heads(block, form);
-    if (control_.bounds && !p_.distributed() && clusters_.tile_bounds_may_pay(block))
-      clusters_.use_tile_bounds(block, passes);
+    const bool by_tiles = bounds || filter == KMeansFilter::automatic;
+    if (by_tiles && !p_.distributed() && clusters_.tile_bounds_may_pay(block, bounds)) clusters_.use_tile_bounds(block);
+    strategy_.offer(clusters_.choosing_costs(block));
   });
 }
 
@@ -152,6 +153,7 @@ KMeansProgress Lloyd::progress(index_t changed) {
   now.inertia = std::isnan(inertia) ? inf : std::max(0.0, inertia);
   now.relocated = run_.relocated, now.rescored = stats_.rescored, now.skipped = stats_.skipped;
   now.coarse = stats_.coarse, now.met = stats_.met;
+  now.filter = stats_.filter, now.scorer = stats_.scorer;
   now.seconds = std::chrono::duration<double>(Clock::now() - pass_began_).count();
   return now;
 }
@@ -179,7 +181,6 @@ KMeansState Lloyd::state() const {
 }
 
 index_t Lloyd::changed_labels() {
-  settled_ = stats_.changed <= p_.all_rows() / 16;  // what confirming saves is spent when more rows move
   run_.rescored += stats_.rescored;
   run_.skipped += stats_.skipped;
   // Their labels were 0 before, or -1 in the first iteration, which never ends the run.

@@ -23,7 +23,7 @@ struct LloydControl {
   double squared_shift = -1;  ///< converged at or below; negative: only by labels
   index_t changed = 0;        ///< labels that may change in an iteration that has converged
   bool spherical = false;
-  bool bounds = true;
+  KMeansFilter filter = KMeansFilter::automatic;
   Scores scores = Scores::int8;  ///< to begin with
   int run = 0, runs = 1;
   const std::function<bool(const KMeansProgress&)>* on_progress = nullptr;
@@ -76,7 +76,7 @@ class Lloyd {
     std::vector<std::int32_t> from, to;
   };
 
-  /// Lets later passes on a device choose centroids by heads, and by bounds of tiles, where that pays.
+  /// Makes what later passes on a device may choose centroids by: heads, and bounds of tiles.
   void use_heads();
   void make_heads(const Rows& x, const HeadsForm& form);
   [[nodiscard]] bool stop_after(index_t changed);
@@ -103,7 +103,6 @@ class Lloyd {
   Phase phase_ = Phase::iterate;
   AssignStats stats_;  ///< of the last pass
   bool asked_for_heads_ = false;
-  bool settled_ = false;  ///< few labels changed in the last pass
   Clock::time_point pass_began_;
   double squared_shift_ = 0, second_moment_ = -1;
   LloydRun run_;

@@ -52,7 +52,7 @@ AssignStats sum_of_ranks(const Context& ctx, const AssignStats& here) {
   std::copy(counts.begin(), counts.end(), sums.begin());
   ctx.communicator->add(sums);
   const auto sum = [&](std::size_t q) { return static_cast<index_t>(sums[q]); };
-  return {sum(0), sum(1), sum(2), sum(3), sum(4)};
+  return {sum(0), sum(1), sum(2), sum(3), sum(4), here.filter, here.scorer};
 }
 
 void check_ranks(const Context& ctx, const RowSource& source) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
-
 namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
@@ -39,7 +37,7 @@ PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept
     : shape_(shape),
       scores_(scores),
       rows_rest_(wide()),
-      groups_serve_(shape.bounds && shape.host && shape.in_memory && shape.bytes &&
+      groups_serve_(shape.host && shape.in_memory && shape.bytes &&
                     groups_serve(shape.rows, shape.costs.cols, shape.costs.clusters)) {
   const double products = static_cast<double>(shape.costs.clusters) * static_cast<double>(shape.costs.cols);
   least_skipped_ = cost_of_row_bounds / (cost_of_row_bounds + products);
@@ -53,32 +51,61 @@ bool PassStrategy::wide() const noexcept {
   return shape_.host && scores_ == Scores::int8 && shape_.costs.cols >= least_columns_of_int8 && shape_.bytes;
 }
 
-PassFilter PassStrategy::plain() const noexcept {
-  return shape_.bounds && !rows_rest_ ? PassFilter::rows : PassFilter::none;
+void PassStrategy::offer(const ChoosingCosts& costs) noexcept {
+  there_ = costs;
+  // Bounds of tiles leave many pairs while many labels change; with heads less is to be gained.
+  constexpr index_t one_of = 16, one_of_without_heads = 8;
+  if (!wanted()) of_tiles_ = Attempts(shape_.all_rows / (costs.has_heads() ? one_of : one_of_without_heads));
 }
 
 /// A tenth of a run, of 20 passes at least.
-double PassStrategy::budget() const noexcept {
+double PassStrategy::budget(double without) const noexcept {
   constexpr double share = 0.1;
   constexpr int passes = 20;
-  return share * shape_.costs.without() * std::max(done_, std::min(done_ + left_, passes));
+  return share * without * std::max(done_, std::min(done_ + left_, passes));
+}
+
+bool PassStrategy::spend(double cost, double without) noexcept {
+  spent_ = std::max(0.0, spent_ + cost - without);
+  return !wanted() && spent_ >= budget(without);
 }
 
 PassFilter PassStrategy::choose(int done, int left, index_t changed) noexcept {
   done_ = done, left_ = left;
-  if (filter_ == PassFilter::groups) return filter_;
-  filter_ = plain();
-  const bool long_enough = left >= least_passes && spent_ < budget();
-  if (groups_serve_ && done > 0 && long_enough && of_groups_.due(changed)) filter_ = PassFilter::groups;
-  return filter_;
+  if (shape_.filter == KMeansFilter::none) return filter_ = PassFilter::none;
+  return filter_ = shape_.host ? choose_here(left, changed) : choose_there(left, changed);
 }
 
-void PassStrategy::refuse() noexcept { groups_serve_ = false, filter_ = plain(); }
+PassFilter PassStrategy::choose_here(int left, index_t changed) const noexcept {
+  const PassFilter rows = rows_rest_ && !wanted() ? PassFilter::none : PassFilter::rows;
+  if (shape_.filter == KMeansFilter::projection) return PassFilter::none;
+  if (!groups_serve_ || done_ == 0) return rows;
+  const bool goes_on = filter_ == PassFilter::groups;
+  const bool tries = left >= least_passes && spent_ < budget(shape_.costs.without()) && of_groups_.due(changed);
+  return goes_on || tries || wanted() ? PassFilter::groups : rows;
+}
+
+PassFilter PassStrategy::choose_there(int left, index_t changed) const noexcept {
+  constexpr int least_left = 6;
+  const bool affordable = spent_ + there_.making_bounds(share_of_heads_) < budget(there_.all) + there_.all;
+  if (tiles_known_ || (there_.has_bounds() && of_tiles_.due(changed) && (wanted() || (left >= least_left && affordable))))
+    return PassFilter::tiles;
+  return there_.has_heads() && of_projection_.due(changed) ? PassFilter::projection : PassFilter::none;
+}
+
+void PassStrategy::refuse() noexcept {
+  groups_serve_ = false;
+  filter_ = choose_here(left_, std::numeric_limits<index_t>::max());
+}
 
 void PassStrategy::passed(const AssignStats& here, const AssignStats& all, bool held) noexcept {
-  if (filter_ == PassFilter::groups)
+  constexpr index_t few = 16;
+  settled_ = all.changed <= shape_.all_rows / few;
+  if (!shape_.host)
+    judge_there(here);
+  else if (filter_ == PassFilter::groups)
     judge_groups(here);
-  else if (shape_.host)
+  else
     judge_rows(all, held);
   raise_scores(all);
 }
@@ -86,13 +113,27 @@ void PassStrategy::passed(const AssignStats& here, const AssignStats& all, bool 
 void PassStrategy::judge_groups(const AssignStats& here) noexcept {
   const PassCosts& costs = shape_.costs;
   const double pairs = static_cast<double>(shape_.rows) * static_cast<double>(costs.clusters);
-  const double cost =
-      costs.with_groups(GroupBounds::group_for(costs.cols, costs.clusters), static_cast<double>(here.coarse) / pairs,
-                        static_cast<double>(here.met) / pairs);
-  spent_ = std::max(0.0, spent_ + cost - costs.without());
-  if (spent_ < budget()) return;
+  const double cost = costs.with_groups(GroupBounds::group_for(costs.cols, costs.clusters),
+                                        static_cast<double>(here.coarse) / pairs, static_cast<double>(here.met) / pairs);
+  if (!spend(cost, costs.without())) return;
   of_groups_.failed(here.changed);
-  filter_ = plain();
+  filter_ = PassFilter::none;
+}
+
+void PassStrategy::judge_there(const AssignStats& here) noexcept {
+  const double pairs = static_cast<double>(shape_.rows) * static_cast<double>(shape_.costs.clusters);
+  const double share = std::min(1.0, static_cast<double>(here.met) / pairs);
+  const double usual = there_.has_heads() ? std::min(there_.all, there_.with_heads(share_of_heads_)) : there_.all;
+  if (here.filter == PassFilter::projection) {
+    share_of_heads_ = share;
+    if (spend(there_.with_heads(share), there_.all)) of_projection_.failed(here.changed);
+  }
+  const bool made = here.filter == PassFilter::tiles && !tiles_known_;
+  tiles_known_ = here.filter == PassFilter::tiles;
+  if (!tiles_known_) return;
+  if (!spend(made ? there_.making_bounds(share_of_heads_) : there_.with_bounds(share), usual)) return;
+  tiles_known_ = false;
+  of_tiles_.failed(here.changed);
 }
 
 void PassStrategy::judge_rows(const AssignStats& all, bool held) noexcept {
@@ -111,7 +152,7 @@ void PassStrategy::raise_scores(const AssignStats& all) noexcept {
   if ((scores_ == Scores::int8 || scores_ == Scores::int16) && all.rescored > looked_at / 8)
     scores_ = Scores::float32;
   else if (scores_ == Scores::float32 && all.rescored > looked_at / 4)
-    scores_ = Scores::float64, groups_serve_ = false, filter_ = plain();
+    scores_ = Scores::float64, groups_serve_ = false, filter_ = PassFilter::none;
 }
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

@@ -1,18 +1,15 @@
-// What leaves work out of the next pass over rows in host memory. Internal to the room.
+// What leaves work out of the next pass of k-means, and how it scores. Internal to the room.
 #pragma once
 
 #include <algorithm>
 #include <limits>
 
 #include "tallskinny/gemm/assign/scores/assign.hpp"
+#include "tallskinny/solvers/kmeans/kmeans.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
-/// Labels are the same with each. `rows`: bounds of each row (RowBounds). `groups`: bounds of groups of centroids
-/// (GroupBounds).
-enum class PassFilter { none, rows, groups };
-
-/// What passes over a row cost, in products of two 16-bit integers.
+/// What passes over a row in host memory cost, in products of two 16-bit integers.
 struct PassCosts {
   index_t cols, clusters;
   assign_cpu::ProductCosts of;  ///< of the processor
@@ -34,7 +31,7 @@ class Attempts {
   explicit Attempts(index_t most = std::numeric_limits<index_t>::max()) : most_(most) {}
   [[nodiscard]] bool due(index_t changed) const noexcept { return changed <= most_; }
   void failed(index_t changed) noexcept {
-    most_ = changed / factor_, factor_ = std::min(4 * factor_, index_t{1} << 40);
+    most_ = std::min(most_, changed / factor_), factor_ = std::min(4 * factor_, index_t{1} << 40);
   }
 
  private:
@@ -49,8 +46,8 @@ class PassStrategy {
   struct Shape {
     index_t rows, all_rows;  ///< here, and of all ranks
     PassCosts costs;
-    bool bounds = true;     ///< filters are allowed
-    bool host = true;       ///< rows lie in host memory; else those who score them decide about bounds of rows
+    KMeansFilter filter = KMeansFilter::automatic;
+    bool host = true;       ///< rows lie in host memory
     bool in_memory = true;  ///< and are there for all passes
     bool bytes = true;      ///< the processor has products of bytes
   };
@@ -58,7 +55,11 @@ class PassStrategy {
 
   [[nodiscard]] PassFilter filter() const noexcept { return filter_; }
   [[nodiscard]] Scores scores() const noexcept { return scores_; }
+  /// Few labels changed in the last pass: what confirming them saves is spent when more rows move.
+  [[nodiscard]] bool settled() const noexcept { return settled_; }
 
+  /// Filters that passes on a device may use from now on, by what they cost.
+  void offer(const ChoosingCosts& costs) noexcept;
   /// Before a pass, of which `done` were made and at most `left` follow with it. @param changed labels in the last one
   PassFilter choose(int done, int left, index_t changed) noexcept;
   /// The filter chosen cannot be made: passes go on without.
@@ -68,19 +69,28 @@ class PassStrategy {
 
  private:
   [[nodiscard]] bool wide() const noexcept;
-  [[nodiscard]] PassFilter plain() const noexcept;
+  [[nodiscard]] bool wanted() const noexcept { return shape_.filter != KMeansFilter::automatic; }
+  [[nodiscard]] double budget(double without) const noexcept;
+  /// Adds what a pass cost beyond one without; returns whether the budget is spent.
+  bool spend(double cost, double without) noexcept;
+  [[nodiscard]] PassFilter choose_here(int left, index_t changed) const noexcept;
+  [[nodiscard]] PassFilter choose_there(int left, index_t changed) const noexcept;
   void judge_rows(const AssignStats& all, bool held) noexcept;
   void judge_groups(const AssignStats& here) noexcept;
-  [[nodiscard]] double budget() const noexcept;
+  void judge_there(const AssignStats& here) noexcept;
   void raise_scores(const AssignStats& all) noexcept;
 
   Shape shape_;
   Scores scores_;
   PassFilter filter_ = PassFilter::none;
+  bool settled_ = false;
   double least_skipped_;  ///< share of rows that bounds must leave alone
   bool rows_rest_, groups_serve_;
-  Attempts of_rows_, of_groups_;
-  double spent_ = 0;  ///< what bounds of groups have cost beyond passes without
+  Attempts of_rows_, of_groups_, of_projection_, of_tiles_;
+  ChoosingCosts there_ = {};
+  double share_of_heads_ = 1;  ///< of pairs that heads left in their last pass
+  bool tiles_known_ = false;   ///< bounds of tiles are those of the pass before
+  double spent_ = 0;           ///< what filters have cost beyond passes without
   int done_ = 0, left_ = 0;
 };
 

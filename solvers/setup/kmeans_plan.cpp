@@ -68,6 +68,10 @@ Uses copies(const Needs& s) {
   return uses;
 }
 
+bool uses_bounds(const KMeansOptions& o) {
+  return o.filter == KMeansFilter::automatic || o.filter == KMeansFilter::bounds;
+}
+
 Uses host_memory(const Needs& s, bool device) {
   const auto threads = device ? 1 : static_cast<std::uint64_t>(s.uses.threads);
   Uses uses = {{"points", s.points.bytes}, {"labels", 4 * s.n}};
@@ -76,8 +80,8 @@ Uses host_memory(const Needs& s, bool device) {
   };
   // Centres in float64, their copies for scoring, and two 64-bit limbs of every sum for every thread.
   add_if(true, "centres and sums", 40 * s.kd + 16 * s.kd * threads);
-  add_if(s.iterates && s.o.bounds && !device, "bounds", 8 * s.iterated);
-  add_if(s.iterates && s.o.bounds && !device && !s.points.sparse, "rows in 8 bits and bounds",
+  add_if(s.iterates && uses_bounds(s.o) && !device, "bounds", 8 * s.iterated);
+  add_if(s.iterates && uses_bounds(s.o) && !device && !s.points.sparse, "rows in 8 bits and bounds",
          group_bounds_bytes(static_cast<index_t>(s.iterated), s.points.cols, s.o.clusters));
   add_if(s.clustering && s.o.algorithm == KMeansAlgorithm::balanced, "costs and bids", 8 * s.n * s.clusters + 24 * s.n);
   add_if(s.clustering && s.o.algorithm == KMeansAlgorithm::bisecting, "points of a cluster",
@@ -107,8 +111,6 @@ Uses device_memory(const Needs& s, bool in_blocks) {
   uses.push_back({"centres and sums", 48 * s.kd + 8 * std::min(s.n, distances_at_once)});
   if (in_blocks) return uses;
   uses.push_back({"lists", listed_bytes * std::min(s.n, static_cast<std::uint64_t>(most_listed_rows))});
-  // A list of a quarter of the points, and centres as they were when it was made.
-  if (s.iterates && s.o.bounds) uses.push_back({"bounds", 2 * s.n + 8 * s.kd});
   if (s.unit_bytes > 0) uses.push_back({"points of unit length", s.unit_bytes * s.n});
   return uses;
 }

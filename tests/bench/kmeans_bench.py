@@ -57,7 +57,7 @@ def peers(o):
             with Folder(dir=o.folder) as folder:
                 folder.write(x=x, c=c)
                 for _ in range(o.repeat):
-                    found, _ = from_centres(o, folder, "--bounds", o.bounds)
+                    found, _ = from_centres(o, folder, "--filter", o.filter)
                     ours.append((found["seconds"], found["inertia"]))
                     model = KMeans(k, init=c, n_init=1, max_iter=o.iterations, tol=0, algorithm="lloyd")
                     theirs.append(timed(lambda: model.fit(x)))
@@ -89,7 +89,7 @@ def embeddings(o):
             for _ in range(o.repeat):
                 pruned.append(from_centres(o, folder, name="pruned")[0]["seconds"])
                 theirs += [superkmeans()] if installed("superkmeans") else []
-                plain.append(from_centres(o, folder, "--bounds", "off", name="plain")[0]["seconds"])
+                plain.append(from_centres(o, folder, "--filter", "none", name="plain")[0]["seconds"])
             if not same(folder, "pruned", "plain"):
                 sys.exit("labels or centres with pruning differ from those without")
             centres, labels = folder.read("pruned-centres"), folder.read("pruned-labels")
@@ -136,7 +136,7 @@ def seeding(o):
             def run(init, starts):
                 log = f"{folder.name}/log"
                 found = tskmeans(o, folder.path("x"), "-k", k, "--init", init, "--n-init", starts, "--max-iter", steps,
-                                 "--tol", 0, "--device", o.device, "--bounds", "off", "--log", log)
+                                 "--tol", 0, "--device", o.device, "--filter", "none", "--log", log)
                 with open(log, encoding="utf-8") as lines:
                     return found, [line["seconds"] for line in map(json.loads, lines) if line["run"] == 0]
 
@@ -151,7 +151,7 @@ def seeding(o):
 
 
 def bounds(o):
-    """on a GPU with --bounds off and auto, which must agree: all iterations, those from the 11th on, rows left alone"""
+    """on a GPU with --filter none and auto, which must agree: all iterations, those from the 11th on, rows left alone"""
     table = Table("points:20", "type:<8", "kind:<7", "iter.:5", "off s:8.4f", "auto s:8.4f", "ratio:6.2f", "late:6.2f",
                   "alone %:7.1f", "same:4")
     for n, d, k in shapes_of(o.shapes):
@@ -161,10 +161,10 @@ def bounds(o):
                 with Folder(dir=o.folder) as folder:
                     folder.write(x=x, c=some_rows(x, k))
                     logs = {}
-                    for way in ("auto", "off", "auto"):  # the first compiles kernels
-                        logs[way] = from_centres(o, folder, "--device", o.device, "--bounds", way, name=way)[1]
-                    equal = same(folder, "off", "auto") and len(logs["off"]) == len(logs["auto"])
-                off, auto = ([step["seconds"] for step in logs[way]] for way in ("off", "auto"))
+                    for way in ("auto", "none", "auto"):  # the first compiles kernels
+                        logs[way] = from_centres(o, folder, "--device", o.device, "--filter", way, name=way)[1]
+                    equal = same(folder, "none", "auto") and len(logs["none"]) == len(logs["auto"])
+                off, auto = ([step["seconds"] for step in logs[way]] for way in ("none", "auto"))
                 alone = sum(step["skipped"] for step in logs["auto"]) / (n * len(auto))
                 table.row(f"{n},{d},{k}", dtype, kind, len(auto), sum(off), sum(auto), sum(off) / sum(auto),
                           sum(off[10:]) / sum(auto[10:]) if len(auto) > 10 else NAN, 100 * alone,
@@ -260,8 +260,8 @@ def floor(o):
 def flash(o):
     """on a GPU beside flash-kmeans, milliseconds of all iterations and of the median one: of flash-kmeans between two
     CUDA events, of tskmeans what its --log says; kernels are compiled in a run before. Normal points and blobs are
-    clustered with --bounds off, embeddings as tskmeans plans it: the median is that of iterations after the third, and
-    labels and centres must be those with --bounds off. Products: 2 n k d at the fastest rate of a float16 product of
+    clustered with --filter none, embeddings as tskmeans plans it: the median is that of iterations after the third, and
+    labels and centres must be those with --filter none. Products: 2 n k d at the fastest rate of a float16 product of
     8192 x 8192 matrices. Inertias are those of the centres both end with. Needs torch, triton and flash-kmeans"""
     import torch
     from flash_kmeans.kmeans_triton_impl import _euclid_iter
@@ -294,9 +294,9 @@ def flash(o):
             theirs, their_centres = theirs_of(there, torch.tensor(c, device="cuda"))
             with Folder(dir=o.folder) as folder:
                 folder.write(x=x, c=c)
-                ways = [("auto" if planned else "off", "ours"), ("off", "plain")]
+                ways = [("auto" if planned else "none", "ours"), ("none", "plain")]
                 for way, name in (*ways, ways[0]):  # the first compiles kernels
-                    steps = from_centres(o, folder, "--device", "cuda", "--bounds", way, name=name)[1]
+                    steps = from_centres(o, folder, "--device", "cuda", "--filter", way, name=name)[1]
                 if not same(folder, "ours", "plain"):
                     sys.exit("labels or centres differ between runs with and without bounds")
                 centres, labels = folder.read("ours-centres"), folder.read("ours-labels")
@@ -313,14 +313,14 @@ def main():
     count, shapes = {"type": int}, "points x features x clusters, comma-separated: %(default)s"
     options = {
         "shapes": {"help": shapes}, "iterations": count, "repeat": {**count, "help": "runs of each: %(default)s"},
-        "bounds": {"choices": ("auto", "off")}, "real": {"action": "append", "help": "FILE.npy:CLUSTERS"},
+        "filter": {"choices": ("auto", "none")}, "real": {"action": "append", "help": "FILE.npy:CLUSTERS"},
         "sample": {**count, "help": "labels that are checked: %(default)s"}, "device": {"choices": ("cuda", "cpu")},
         "inits": {}, "kind": {"choices": ("blobs", "embeddings")}, "types": {},
         "kinds": {"help": "normal, blobs, embeddings, comma-separated"}, "rows": count, "cols": count,
         "dtype": {"choices": ("float32", "float16")}, "clusters": {**count, "nargs": "+"}, "before": {},
         "memory": {}, "disk": {"action": "store_true"}, "check": count}
     commands = {
-        peers: {"shapes": SHAPES["peers"], "iterations": 25, "repeat": 3, "bounds": "auto"},
+        peers: {"shapes": SHAPES["peers"], "iterations": 25, "repeat": 3, "filter": "auto"},
         embeddings: {"shapes": SHAPES["embeddings"], "iterations": 10, "repeat": 2, "real": [], "sample": 20000},
         quick: {"shapes": SHAPES["quick"], "real": []},
         seeding: {"shapes": "", "device": "cuda", "inits": "k-means++,k-means||,random", "kind": None},

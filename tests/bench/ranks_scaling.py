@@ -80,7 +80,7 @@ def kmeans(runs):
                 one, kept = None, {}
                 for how, ranks, rows in runs.sizes(n):
                     command = [runs.tool("tskmeans"), f"{points}:/features", "--rows", f"0:{rows}", "-k", k, "--init",
-                               "random", "--tol", 0, "--max-iter", passes, "--bounds", bounds]
+                               "random", "--tol", 0, "--max-iter", passes, "--filter", bounds]
                     log = runs.folder / "passes.jsonl"
                     result, _ = runs.json_of(ranks, command + ["--log", log, "--trust-input"])
                     seconds = statistics.median([json.loads(line)["seconds"] for line in log.read_text().splitlines()])
@@ -207,7 +207,7 @@ def large(runs):
     print(f"k-means of {n} x {d} float16 ({n * d * 2e-9:.3g} GB), k = {k}, on {ranks} ranks")
     make_points(points, n, d, k)
     command = [runs.tool("tskmeans"), f"{points}:/features", "-k", k, "--init", "random", "--max-iter", 25,
-               "--bounds", "off"]
+               "--filter", "none"]
     model = runs.predicted(scaling.kmeans, ranks, n, d, k, 2)
     result, whole = runs.json_of(ranks, command + ["--trust-input", "--log", log, "-o", found])
     seconds = statistics.median([json.loads(line)["seconds"] for line in log.read_text().splitlines()])
@@ -242,7 +242,7 @@ def main():
     parser.add_argument("--results", help="large: for labels, 16 GB; where --folder is unless given")
     parser.add_argument("--scale", type=float, default=1, help="of the number of rows")
     parser.add_argument("--repeat", type=int, default=2)
-    parser.add_argument("--bounds", nargs="+", default=["off"], help="kmeans: auto, off or both; the model has none")
+    parser.add_argument("--bounds", nargs="+", default=["none"], help="kmeans: auto, none or both; the model has none")
     parser.add_argument("--rows", type=float, default=4e9, help="large: points")
     parser.add_argument("--side", type=int, default=384, help="grid: points each way")
     o = parser.parse_args()

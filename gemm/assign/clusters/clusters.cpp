@@ -40,7 +40,8 @@ void Clusters::collect() {
 }
 
 AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                             Sums sums, BoundsOfRows bounds, bool settled, GroupBoundsOfRows group_bounds) {
+                             Sums sums, BoundsOfRows bounds, bool settled, GroupBoundsOfRows group_bounds,
+                             PassFilter filter) {
   const bool move = sums == Sums::move;
   if (!there_)
     return ts::assign(ctx_, {x, moments_, centroids_.cview(), scores, labels, weights, move ? &unit_ : nullptr,
@@ -48,12 +49,11 @@ AssignStats Clusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> 
   assign_detail::expect_per_row(x, labels, "labels");
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
   expects(x.on_device() && x.cols() == std::ssize(moments_.shift), "clusters: clusters on a device serve rows there");
-  const bool bounded = bounds.all != nullptr && bounds.all->rows() == x.rows();
-  return there_->assign(x, scores, labels, weights, move, settled, bounded);
+  return there_->assign(x, scores, labels, weights, move, settled, filter);
 }
 
-HeadsForm Clusters::heads_form(const Rows& x, index_t passes) const {
-  return there_ ? there_->heads_form(x, passes) : HeadsForm{};
+HeadsForm Clusters::heads_form(const Rows& x, index_t passes, bool wanted) const {
+  return there_ ? there_->heads_form(x, passes, wanted) : HeadsForm{};
 }
 
 void Clusters::use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers) {
@@ -62,11 +62,17 @@ void Clusters::use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbe
   there_->use_heads(x, axes, numbers);
 }
 
-bool Clusters::tile_bounds_may_pay(const Rows& x) const { return there_ && there_->tile_bounds_may_pay(x); }
+bool Clusters::tile_bounds_may_pay(const Rows& x, bool wanted) const {
+  return there_ && there_->tile_bounds_may_pay(x, wanted);
+}
 
-void Clusters::use_tile_bounds(const Rows& x, index_t passes, bool always) {
+void Clusters::use_tile_bounds(const Rows& x) {
   expects(there_ != nullptr, "clusters: bounds of tiles serve rows on a device");
-  there_->use_tile_bounds(x, passes, always);
+  there_->use_tile_bounds(x);
+}
+
+ChoosingCosts Clusters::choosing_costs(const Rows& x) const {
+  return there_ ? there_->choosing_costs(x) : ChoosingCosts{};
 }
 
 void Clusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
@@ -83,7 +89,8 @@ void Clusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow
 }
 
 void Clusters::begin_pass(RowBounds& bounds) const {
-  if (!there_) bounds.begin_pass(ctx_, centroids_.cview(), moments_);
+  expects(!there_, "clusters: bounds of rows serve clusters in host memory");
+  bounds.begin_pass(ctx_, centroids_.cview(), moments_);
 }
 
 void Clusters::begin_pass(GroupBounds& bounds) const {

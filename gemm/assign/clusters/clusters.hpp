@@ -42,30 +42,31 @@ class Clusters {
 
   enum class Sums { stay, move };
   /// assign() with these centroids; the sums, which must belong to the labels given, move with the labels or
-  /// stay.
+  /// stay. @param filter on a device, projection or tiles, if they are in use
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
-                     BoundsOfRows bounds = {}, bool settled = false, GroupBoundsOfRows group_bounds = {});
-  /// What use_heads() should be given for so many passes over these rows on a device; no columns: heads do not pay
-  /// there, or do not fit.
-  [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes) const;
+                     BoundsOfRows bounds = {}, bool settled = false, GroupBoundsOfRows group_bounds = {},
+                     PassFilter filter = PassFilter::none);
+  /// What use_heads() should be given for so many passes over these rows on a device; no columns: heads do not fit, or,
+  /// unless they are `wanted`, do not pay there.
+  [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes, bool wanted = false) const;
   /// Passes over these rows, all of which have labels, may find by their heads along `axes` which centroids may be
   /// nearest (scores/heads.hpp); the results are the same. @param axes d x heads_form().columns,
   /// orthonormal. @param numbers of heads along so many axes: heads_form() tells those that should pay.
   void use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers = HeadNumbers::float16);
-  /// Whether use_tile_bounds() may pay for these rows on a device, and has the memory.
-  [[nodiscard]] bool tile_bounds_may_pay(const Rows& x) const;
-  /// The same as use_heads(), after it, by bounds of tiles of rows (scores/tile_bounds.hpp): where they take less time
-  /// in so many passes that are to come, at most, or always.
-  void use_tile_bounds(const Rows& x, index_t passes, bool always = false);
+  /// Whether use_tile_bounds() has the memory for these rows on a device, and, unless it is `wanted`, may pay.
+  [[nodiscard]] bool tile_bounds_may_pay(const Rows& x, bool wanted = false) const;
+  /// The same as use_heads(), after it, by bounds of tiles of rows (scores/tile_bounds.hpp).
+  void use_tile_bounds(const Rows& x);
+  /// What passes over these rows cost with what is in use.
+  [[nodiscard]] ChoosingCosts choosing_costs(const Rows& x) const;
   /// What passes over these rows may start on a device, for a Context that rehearses. Also those that
   /// choose centroids by heads, where there will be so many of them and that pays.
   void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
                 index_t passes_with_heads);
   /// add_rows() to these sums.
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights);
-  /// bounds.begin_pass() for these centroids; on a device nothing, since the bounds are here (ActiveSet).
+  /// bounds.begin_pass() for these centroids, in host memory.
   void begin_pass(RowBounds& bounds) const;
-  /// The same in host memory.
   void begin_pass(GroupBounds& bounds) const;
 
   struct Moved {

@@ -1,7 +1,6 @@
 #include "tallskinny/gemm/assign/clusters/launch.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -63,70 +62,39 @@ PlacedCentroids DeviceClusters::placed(bool with_sums) const noexcept {
 }
 
 AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels,
-                                   PerRow<const double> weights, bool move_sums, bool settled, bool bounded) {
-  using Pass = ActiveSet::Pass;
+                                   PerRow<const double> weights, bool move_sums, bool settled, PassFilter filter) {
   stale_ = stale_ || move_sums;
-  if (bounded && !active_) active_.emplace(ActiveSet::cost_of(d_, size_of(x.type())));
-  Probe probe;
-  Chooser* const chooses = scores != Scores::fast ? chooser(x, probe) : nullptr;
-  const double cost = chooses == nullptr ? 1 : chooses->bounded() ? TileBounds::cost : Heads::cost;
-  const Pass pass =
-      bounded && scores != Scores::fast ? active_->next(settled, last_, drift_, spread_.scale, cost) : Pass::every_row;
-  if (pass == Pass::with_margin) {
-    if (before_.rows() == 0) before_ = DeviceMatrix<double>(ctx_.stream, k_, d_);
-    cuda::copy_bytes(ctx_.stream, before_.data(), current(), static_cast<std::size_t>(k_ * d_) * sizeof(double));
-    drift_ = 0;
-  }
   const PlacedCentroids centroids = placed(move_sums);
-  if (pass != Pass::every_row) probe = {};
-  Chooser* const by = pass == Pass::every_row ? chooses : nullptr;
-  const auto began = std::chrono::steady_clock::now();
-  const AssignStats stats = pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass,
-                                             active_ ? &*active_ : nullptr, by, nullptr, probe});
-  if (pass == Pass::every_row)
-    judge(by, probe, stats.met, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-  else if (tile_bounds_)
-    tile_bounds_->forget();
-  if (bounded) active_->passed(pass, x.rows(), stats.changed, last_);
-  changed_ = stats.changed;
+  Chooser* const by = scores == Scores::fast ? nullptr : chooser(x, filter);
+  const AssignStats stats =
+      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, by, nullptr});
+  if (tile_bounds_ && stats.filter == PassFilter::tiles) tile_bounds_->passed(stats.met);
+  if (tile_bounds_ && stats.filter != PassFilter::tiles) tile_bounds_->forget();
   return stats;
 }
 
-Chooser* DeviceClusters::chooser(const Rows& x, Probe& probe) {
-  using Turn = BoundsTrials::Turn;
+Chooser* DeviceClusters::chooser(const Rows& x, PassFilter filter) {
   constexpr double margin = 3;  // in mean moves of centroids
-  const Turn turn = tile_bounds_ ? tile_bounds_->next(x, spread_.scale, changed_) : Turn::without;
-  if (turn == Turn::use) return &*tile_bounds_;
-  if (turn == Turn::make) {
-    const bool by_heads = heads_ && heads_->fit(x, spread_.scale);
-    tile_bounds_->begin_by(by_heads ? &*heads_ : nullptr, margin * mean_step_ * spread_.scale);
+  const bool by_heads = heads_ && heads_->fit(x, spread_.scale);
+  if (filter == PassFilter::tiles && tile_bounds_ && tile_bounds_->fit(x, spread_.scale)) {
+    if (!tile_bounds_->known())
+      tile_bounds_->begin_by(by_heads ? &*heads_ : nullptr, margin * mean_step_ * spread_.scale);
     return &*tile_bounds_;
   }
-  if (turn == Turn::probe && mean_step_ > 0) probe = {&*tile_bounds_, other()};
-  return heads_ && heads_->serve(x, spread_.scale) ? &*heads_ : nullptr;
-}
-
-void DeviceClusters::judge(const Chooser* chooser, const Probe& probe, index_t kept, double seconds) {
-  if (chooser != nullptr && chooser->bounded()) return tile_bounds_->passed(kept);
-  if (tile_bounds_) tile_bounds_->passed_without(kept);
-  if (probe.bounds != nullptr) tile_bounds_->probed(ctx_);
-  if (chooser == nullptr)
-    seconds_without_heads_ = std::min(seconds_without_heads_, seconds);
-  else
-    heads_->passed(kept, seconds, seconds_without_heads_);
+  return filter == PassFilter::projection && by_heads ? &*heads_ : nullptr;
 }
 
 cuda::AssignProblem DeviceClusters::problem_of(const Rows& x) const {
   return {.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)};
 }
 
-bool DeviceClusters::tile_bounds_may_pay(const Rows& x) const {
-  return cuda::tile_bounds_may_pay(problem_of(x), ctx_.stream.device()) &&
+bool DeviceClusters::tile_bounds_may_pay(const Rows& x, bool wanted) const {
+  return cuda::tile_bounds_may_pay(problem_of(x), ctx_.stream.device(), wanted) &&
          2 * TileBounds::bytes(x.rows(), d_, k_) <= cuda::free_memory(ctx_.stream);
 }
 
-HeadsForm DeviceClusters::heads_form(const Rows& x, index_t passes) const {
-  const HeadsForm form = cuda::heads_form(problem_of(x), passes, ctx_.stream.device());
+HeadsForm DeviceClusters::heads_form(const Rows& x, index_t passes, bool wanted) const {
+  const HeadsForm form = cuda::heads_form(problem_of(x), passes, ctx_.stream.device(), wanted);
   const bool fits = 2 * Heads::bytes(x.rows(), d_, form, k_) <= cuda::free_memory(ctx_.stream);
   return fits ? form : HeadsForm{};
 }
@@ -135,32 +103,28 @@ void DeviceClusters::use_heads(const Rows& x, DeviceView<const double> axes, Hea
   heads_.emplace(ctx_, x, moments_, Heads::Along{axes, numbers}, k_, spread_.scale);
 }
 
-void DeviceClusters::use_tile_bounds(const Rows& x, index_t passes, bool always) {
-  const ChoosingCosts costs = cuda::choosing_costs(problem_of(x), heads_ ? heads_->form() : HeadsForm{});
-  tile_bounds_.emplace(x, k_, always ? BoundsTrials::always() : BoundsTrials(costs, passes));
+void DeviceClusters::use_tile_bounds(const Rows& x) { tile_bounds_.emplace(x, k_); }
+
+ChoosingCosts DeviceClusters::choosing_costs(const Rows& x) const {
+  return cuda::choosing_costs(problem_of(x), heads_ ? heads_->form() : HeadsForm{}, tile_bounds_.has_value());
 }
 
 void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
                               index_t passes_with_heads) {
-  using Pass = ActiveSet::Pass;
-  ActiveSet active;
   const PlacedCentroids centroids = placed(true);
-  for (const Pass pass : {Pass::every_row, Pass::with_margin, Pass::active_rows})
-    for (const bool settled : {false, true}) {
-      if (pass == Pass::active_rows && scores == Scores::fast) continue;
-      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, pass, &active});
-    }
+  for (const bool settled : {false, true})
+    pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled});
   const bool chooses = passes_with_heads > 0 && scores != Scores::fast;
   const auto choose_by = [&](Chooser& by) {
-    pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, Pass::every_row, &active, &by});
+    pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, &by});
   };
-  const HeadsForm form = chooses ? heads_form(x, passes_with_heads) : HeadsForm{};
+  const HeadsForm form = chooses ? heads_form(x, passes_with_heads, false) : HeadsForm{};
   if (form.columns > 0) {
     use_heads(x, DeviceMatrix<double>(ctx_.stream, d_, form.columns).cview(), form.numbers);
     choose_by(*heads_);
   }
-  if (chooses && tile_bounds_may_pay(x)) {
-    TileBounds bounds(x, k_, BoundsTrials::always());
+  if (chooses && tile_bounds_may_pay(x, false)) {
+    TileBounds bounds(x, k_);
     choose_by(bounds);
   }
   heads_.reset();
@@ -178,8 +142,8 @@ void DeviceClusters::run(Step step, double scale) {
       upper, upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(), unit_.inverse};
   cuda::launch_with<cuda::MeansPolicy>(
       ctx_, cuda::assign_means_plan(step == Step::move, k_),
-      {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(), before_.data(),
-       step == Step::move ? other() : current(), reinterpret_cast<ClusterNews*>(told_.data())});
+      {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(), step == Step::move ? other() : current(),
+       reinterpret_cast<ClusterNews*>(told_.data())});
   const std::size_t bytes = news_.size() * sizeof(ClusterNews);
   cuda::Staging& staging = ctx_.stream.staging();
   staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
@@ -197,17 +161,6 @@ void DeviceClusters::take_spread() {
   spread_ = {inverse_power_of_two(reach), 0};
   if (spread_.scale != scale_of_rows_) run(Step::measure, spread_.scale);
   for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
-  drift_ = steps(&ClusterNews::squared_drift).most;
-}
-
-Steps DeviceClusters::steps(double ClusterNews::*squared) const {
-  double first = 0, second = 0, sum = 0;
-  for (const ClusterNews& news : news_) {
-    const double next = std::sqrt(news.*squared);
-    second = std::max(second, std::min(first, next)), first = std::max(first, next), sum += next;
-  }
-  // Of a step in any direction, one of d columns and of two centroids is towards the bisector.
-  return {first + second, sum / static_cast<double>(k_) * std::sqrt(std::min(1.0, 2 / static_cast<double>(d_)))};
 }
 
 double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
@@ -222,12 +175,10 @@ double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
     stale_ = true;  // news_ is of centroids that are not taken
     return 0;
   }
-  last_ = steps(&ClusterNews::squared_step);
   mean_step_ = 0;
   for (const ClusterNews& news : news_) mean_step_ += std::sqrt(news.squared_step) / static_cast<double>(k_);
   turn_ = 1 - turn_;
   take_spread();
-  last_.most *= spread_.scale, last_.typical *= spread_.scale;
   return squared_shift;
 }
 
@@ -269,7 +220,7 @@ void DeviceClusters::place(HostView<const double> centroids) {
   Upload upload(ctx_, k_ * d_);
   upload.add(centroids);
   upload.send(current());
-  last_ = {}, mean_step_ = 0;
+  mean_step_ = 0;
   run(Step::measure, scale_of_rows_);
   take_spread();
 }

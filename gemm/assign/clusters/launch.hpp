@@ -25,15 +25,15 @@ class DeviceClusters {
   [[nodiscard]] Matrix<double> centroids() const;
   [[nodiscard]] ClusterSums sums() const;
   void collect();
-  /// @param bounded the rows are those of every such pass before, with labels as these left them.
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                     bool move_sums, bool settled, bool bounded);
-  [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes) const;
+                     bool move_sums, bool settled, PassFilter filter);
+  [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes, bool wanted) const;
   /// Passes over these rows, all of which get labels by the first of them, may choose centroids by heads.
   void use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers);
-  [[nodiscard]] bool tile_bounds_may_pay(const Rows& x) const;
-  /// They may choose them by bounds of tiles instead, where that takes less time in so many passes, or always.
-  void use_tile_bounds(const Rows& x, index_t passes, bool always);
+  [[nodiscard]] bool tile_bounds_may_pay(const Rows& x, bool wanted) const;
+  /// They may choose them by bounds of tiles.
+  void use_tile_bounds(const Rows& x);
+  [[nodiscard]] ChoosingCosts choosing_costs(const Rows& x) const;
   /// One pass of every kind, for a Context that rehearses.
   void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
                 index_t passes_with_heads);
@@ -60,13 +60,9 @@ class DeviceClusters {
   /// What passes need to know of current centroids, from news_.
   void take_spread();
   /// What chooses centroids in a pass over these rows, or nothing.
-  [[nodiscard]] Chooser* chooser(const Rows& x, Probe& probe);
+  [[nodiscard]] Chooser* chooser(const Rows& x, PassFilter filter);
   [[nodiscard]] cuda::AssignProblem problem_of(const Rows& x) const;
-  /// After a pass over every row.
-  void judge(const Chooser* chooser, const Probe& probe, index_t kept, double seconds);
   [[nodiscard]] PlacedCentroids placed(bool with_sums) const noexcept;
-  /// Of all centroids, from the squares of theirs.
-  [[nodiscard]] Steps steps(double ClusterNews::*squared) const;
 
   const Context& ctx_;
   const ColumnMoments& moments_;
@@ -84,13 +80,7 @@ class DeviceClusters {
   Spread spread_;
   std::optional<Heads> heads_;
   std::optional<TileBounds> tile_bounds_;
-  index_t changed_ = std::numeric_limits<index_t>::max();                   ///< labels, by the last pass
-  double seconds_without_heads_ = std::numeric_limits<double>::infinity();  ///< of a pass over all rows and centroids
-  std::optional<ActiveSet> active_;
-  DeviceMatrix<double> before_;  ///< k x d: where centroids were in the last pass with a margin
-  double mean_step_ = 0;         ///< of its centroids
-  Steps last_;                   ///< of the last move
-  double drift_ = 0;             ///< from before_: two centroids together, at most
+  double mean_step_ = 0;  ///< of centroids in the last move
 };
 
 }  // namespace ts::inline v0::assign_device

@@ -30,7 +30,6 @@ struct ChosenArgument {
   const float* upper = nullptr;
   float* nearest = nullptr;
   float origin = 0;
-  bool probes = false;         ///< scores leave bounds, and no labels
   const int* turns = nullptr;  ///< tiles in the order in which blocks take them; null: as they are
   int each = 128;              ///< of a chunk
 };

@@ -11,14 +11,6 @@ struct Largest {
   float norm, low, rest;
 };
 
-/// A pass with a margin keeps labels only of rows that are nearer to their centroid than to any other one by more
-/// than `distance`; others stay undecided.
-struct Margin {
-  float distance = 0;
-  float offset = 0;  ///< of the origin from the shift: what norms of rows that are not shifted may lack
-  float unit = 0;    ///< of scores
-};
-
 /// Where a kernel with scores leaves pairs of rows that it does not decide.
 struct PairsArgument {
   Pair* of_row = nullptr;
@@ -50,7 +42,6 @@ struct ScoresArguments {
   int* labels;
   unsigned* undecided;
   PairsArgument pairs;
-  Margin margin;
   SumsArgument sums;
   PassCounts* counts;
   ChosenArgument chosen;

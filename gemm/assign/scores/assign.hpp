@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "tallskinny/gemm/assign/scores/filter.hpp"
 #include "tallskinny/gemm/assign/scores/group_bounds.hpp"
 #include "tallskinny/gemm/assign/scores/row_bounds.hpp"
 #include "tallskinny/gemm/assign/sums/cluster_sums.hpp"
@@ -28,9 +29,13 @@ struct AssignStats {
   index_t coarse = 0;    ///< pairs of a row and a centroid that a pass with GroupBounds met in 8 bits
   index_t met = 0;       ///< of these, in float32; on a device, those in lists
 
+  PassFilter filter = PassFilter::none;  ///< that was used
+  std::string_view scorer = {};          ///< what scored most rows: numbers on a processor, a kernel on a device
+
   AssignStats& operator+=(const AssignStats& other) noexcept {
     changed += other.changed, rescored += other.rescored, skipped += other.skipped;
     coarse += other.coarse, met += other.met;
+    filter = other.filter, scorer = other.scorer;
     return *this;
   }
 };

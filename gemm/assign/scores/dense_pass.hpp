@@ -75,6 +75,10 @@ class DensePass {
     if (unit != nullptr) move_rows(team, kernels_, x_, shift_.wide.data(), *unit, lists, sums);
   }
 
+  /// The numbers of most scores.
+  [[nodiscard]] std::string_view scorer() const noexcept {
+    return integers_ ? "int16" : std::is_same_v<S, float> ? "float32" : "float64";
+  }
   /// Rows of one unit of work: whole tiles, and enough of them to fill tiles with the rows that bounds leave.
   [[nodiscard]] index_t piece_rows() const noexcept { return piece_tiles_ * score_.rows; }
 

@@ -103,28 +103,6 @@ std::uint64_t Heads::bytes(index_t n, index_t d, const HeadsForm& form, index_t 
   return static_cast<std::uint64_t>(n * (of_rows + of_pairs) + k * of_centroids);
 }
 
-bool Heads::serve(const Rows& x, double scale) noexcept {
-  if (!fit(x, scale)) return false;
-  if (rest_ == 0) return true;
-  --rest_;
-  return false;
-}
-
-void Heads::passed(index_t kept, double seconds, double seconds_without) noexcept {
-  constexpr double most_kept = 0.5, most_at_first = 0.75;  // first centroids have just become means
-  constexpr int longest_rest = 64;
-  const bool first = !loaded_;
-  loaded_ = true;
-  const double pairs = static_cast<double>(n_) * static_cast<double>(padded_);
-  const bool many = static_cast<double>(kept) > (first ? most_at_first : most_kept) * pairs;
-  if (!many && (first || seconds <= seconds_without)) {
-    pause_ = 1;
-    return;
-  }
-  rest_ = pause_;
-  pause_ = std::min(2 * pause_, longest_rest);
-}
-
 void Heads::turn(const Context& ctx, const double* centroids) {
   tsmm(ctx, Op::none, 1.0, DeviceView<const double>::unchecked(centroids, k_, d_, d_), axes_.cview(), 0.0,
        turned_.view());

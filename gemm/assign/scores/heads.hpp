@@ -22,11 +22,9 @@ class Heads : public Chooser {
   };
   /// @param scale of scores, in all passes. x, of k clusters, stays where it is. @throws Error(out_of_memory).
   Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Along& along, index_t k, double scale);
-  static constexpr double cost = 0.4;  ///< of a pass, about, in those of passes over all centroids
   [[nodiscard]] static std::uint64_t bytes(index_t n, index_t d, const HeadsForm& form, index_t k) noexcept;
 
-  /// Whether a pass over these rows, all of which have labels, should choose centroids.
-  [[nodiscard]] bool serve(const Rows& x, double scale) noexcept;
+  /// Whether a pass over these rows, all of which have labels, may choose centroids by it.
   [[nodiscard]] bool fit(const Rows& x, double scale) const noexcept {
     return x.values() == x_.values() && x.rows() == n_ && scale == scale_;
   }
@@ -40,10 +38,6 @@ class Heads : public Chooser {
   [[nodiscard]] const HeadsForm& form() const noexcept { return form_; }
   /// Of rows, in the last pass.
   [[nodiscard]] const std::uint32_t* order() const noexcept { return as<std::uint32_t>(order_); }
-  /// After a pass that kept so many pairs of a row and a centroid, and took so long, where one over all centroids took
-  /// `seconds_without`: where that was many, or long, the next 1, 2, 4 ... passes do without. The time of the first
-  /// pass, which loads kernels, does not count.
-  void passed(index_t kept, double seconds, double seconds_without) noexcept;
 
  private:
   Rows x_;
@@ -56,8 +50,6 @@ class Heads : public Chooser {
   cuda::Memory places_, order_, list_, limits_, signs_, numbers_, counts_;
   cuda::Memory by_rows_, origins_, chunks_;  ///< of centroids
   index_t tile_ = 0;                         ///< rows of one
-  bool loaded_ = false;
-  int rest_ = 0, pause_ = 1;  ///< passes to come without, and how many the next time
 };
 
 }  // namespace ts::inline v0::assign_device

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "tallskinny/gemm/assign/rows/plan.hpp"
@@ -59,25 +60,25 @@ struct HeadsCost {
 };
 
 /// Whether the kernels of heads, or bounds, can take rows, and there are products enough to leave out.
-bool may_choose(const AssignProblem& p, const DeviceInfo& device) {
+bool may_choose(const AssignProblem& p, const DeviceInfo& device, bool wanted) {
   // Products of a pass below which choosing is not worth its kernels.
   constexpr double least_products = 0x1p38;
   constexpr index_t least_columns = 96, most_rows = index_t{1} << 27;
   const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d);
   const bool halves = p.rows.type == DType::float16 || p.rows.type == DType::float32;
   return device.features().warpgroups && p.rows.plain && halves && !p.wide && !p.fast && p.rows.d >= least_columns &&
-         p.rows.n <= most_rows && products >= least_products;
+         p.rows.n <= most_rows && (wanted || products >= least_products);
 }
 
 }  // namespace
 
-HeadsForm heads_form(const AssignProblem& p, index_t passes, const DeviceInfo& device) {
+HeadsForm heads_form(const AssignProblem& p, index_t passes, const DeviceInfo& device, bool wanted) {
   constexpr index_t least_of_row = index_t{1} << 20;
-  if (!may_choose(p, device) || p.k * p.rows.d < least_of_row) return {};
+  if (!may_choose(p, device, wanted) || (!wanted && p.k * p.rows.d < least_of_row)) return {};
   if (!assign_chosen_plan(p, assign_plans(p, device), device)) return {};
   const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k * p.rows.d);
   HeadsForm best;
-  double least = without * products;
+  double least = wanted ? std::numeric_limits<double>::infinity() : without * products;
   for (HeadsForm form : {HeadsForm{48}, {112}, {160, HeadNumbers::int8}, {224, HeadNumbers::int8}}) {
     const HeadsCost cost(p, form);
     if (3 * form.columns > 2 * p.rows.d || cost.mean(passes) >= least) continue;
@@ -157,22 +158,23 @@ KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device) {
   return plan;
 }
 
-bool tile_bounds_may_pay(const AssignProblem& p, const DeviceInfo& device) {
+bool tile_bounds_may_pay(const AssignProblem& p, const DeviceInfo& device, bool wanted) {
   constexpr index_t least_centroids = 512;  // four chunks
-  if (!may_choose(p, device) || p.k < least_centroids) return false;
+  if (!may_choose(p, device, wanted) || (!wanted && p.k < least_centroids)) return false;
   // Longer lists than those of heads would take long where open rows are not scored again, but decided among theirs.
   const AssignPlans plans = assign_plans(p, device);
-  return plans.again && assign_chosen_plan(p, plans, device, true);
+  return (wanted || plans.again) && assign_chosen_plan(p, plans, device, true);
 }
 
-assign_device::ChoosingCosts choosing_costs(const AssignProblem& p, const HeadsForm& heads) {
+ChoosingCosts choosing_costs(const AssignProblem& p, const HeadsForm& heads, bool bounds) {
   constexpr double per_gap = 0.35e-9;            // of each pair that is scored, for bounds
   constexpr double bound_bytes = 3 * 4.0 / 128;  // of each pair: a bound is read and written, and a number
   constexpr double bandwidth = 2e9;              // bytes in a millisecond
   const auto pairs = static_cast<double>(p.rows.n) * static_cast<double>(p.k), d = static_cast<double>(p.rows.d);
   const double rows = static_cast<double>(p.rows.n) * d * static_cast<double>(size_of(p.rows.type)) / bandwidth;
-  assign_device::ChoosingCosts costs{.all = without * pairs * d};
-  costs.bounds = rows + pairs * bound_bytes / bandwidth, costs.by_bounds = pairs * (2 * d * per_product + per_gap);
+  ChoosingCosts costs{.all = without * pairs * d};
+  if (bounds)
+    costs.bounds = rows + pairs * bound_bytes / bandwidth, costs.by_bounds = pairs * (2 * d * per_product + per_gap);
   if (heads.columns == 0) return costs;
   const HeadsCost by_heads(p, heads);
   costs.heads = rows + by_heads.pass(0), costs.by_heads = pairs * 2 * d * per_product;

@@ -3,15 +3,16 @@
 
 #include <optional>
 
-#include "tallskinny/gemm/assign/scores/bounds_trials.hpp"
+#include "tallskinny/gemm/assign/scores/filter.hpp"
 #include "tallskinny/gemm/assign/scores/heads_arguments.hpp"
 #include "tallskinny/gemm/assign/scores/plan.hpp"
 
 namespace ts::inline v0::cuda {
 
-/// What heads should be like for k centroids of d columns and so many passes, at most; none where heads do not pay, or
-/// no kernel can take them.
-[[nodiscard]] HeadsForm heads_form(const AssignProblem& problem, index_t passes, const DeviceInfo& device);
+/// What heads should be like for k centroids of d columns and so many passes, at most; none where no kernel can take
+/// them, or, unless they are `wanted`, where they do not pay.
+[[nodiscard]] HeadsForm heads_form(const AssignProblem& problem, index_t passes, const DeviceInfo& device,
+                                   bool wanted = false);
 /// What scores the centroids that are left; none where no kernel can. `plans` are those of a pass over all.
 /// @param bounded scores leave bounds for the next pass.
 [[nodiscard]] std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& problem, const AssignPlans& plans,
@@ -30,10 +31,10 @@ namespace ts::inline v0::cuda {
 [[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, const HeadsForm& heads, bool each_row,
                                           const DeviceInfo& device);
 [[nodiscard]] KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device);
-/// Whether bounds of tiles of rows may pay (tile_bounds.hpp).
-[[nodiscard]] bool tile_bounds_may_pay(const AssignProblem& problem, const DeviceInfo& device);
-/// Where heads are like this, or there are none (no columns).
-[[nodiscard]] assign_device::ChoosingCosts choosing_costs(const AssignProblem& problem, const HeadsForm& heads);
+/// Whether kernels can take bounds of tiles of rows (tile_bounds.hpp), and, unless they are `wanted`, these may pay.
+[[nodiscard]] bool tile_bounds_may_pay(const AssignProblem& problem, const DeviceInfo& device, bool wanted = false);
+/// Where heads are like this, or there are none (no columns); with or without bounds of tiles.
+[[nodiscard]] ChoosingCosts choosing_costs(const AssignProblem& problem, const HeadsForm& heads, bool bounds);
 [[nodiscard]] KernelPlan bounds_moves_plan(index_t k);
 [[nodiscard]] KernelPlan bounds_uppers_plan(DType type, index_t rows, const DeviceInfo& device);
 [[nodiscard]] KernelPlan bounds_turns_plan();

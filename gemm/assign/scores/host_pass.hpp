@@ -29,13 +29,20 @@ struct Pass {
         bounds(of.bounds),
         steps(steps_of(of.bounds)),
         proven(of.scores != Scores::fast) {}
+
+  /// What leaves rows alone.
+  [[nodiscard]] PassFilter filter() const noexcept {
+    return bounds.all != nullptr && bounds.all->hold() ? PassFilter::rows : PassFilter::none;
+  }
 };
 
-/// What all threads counted.
+/// What all threads counted, by such a filter and scorer.
 template <class Scratch>
-AssignStats stats_of(const std::vector<Scratch>& scratch) {
+AssignStats stats_of(const std::vector<Scratch>& scratch, std::string_view scorer = {},
+                     PassFilter filter = PassFilter::none) {
   AssignStats stats;
   for (const Scratch& s : scratch) stats += s.stats;
+  stats.filter = filter, stats.scorer = scorer;
   return stats;
 }
 

@@ -57,9 +57,8 @@ AssignStats assign_rows(const Context& ctx, const AssignArguments& of) {
     placed.sums.to_units = upload.next();
     if (of.sums != nullptr) upload.add(of.unit->to_units);
     upload.send();
-    all += pass_over(
-        ctx, {of.x.block(i, rows), of.moments, placed, of.scores, of.labels.part(i, rows), of.weights.part(i, rows),
-              of.unit, of.settled, ActiveSet::Pass::every_row, nullptr, nullptr, of.sums});
+    all += pass_over(ctx, {of.x.block(i, rows), of.moments, placed, of.scores, of.labels.part(i, rows),
+                           of.weights.part(i, rows), of.unit, of.settled, nullptr, of.sums});
   }
   return all;
 }

@@ -1,7 +1,6 @@
 // Passes over rows in device memory. The arguments were checked.
 #pragma once
 
-#include "tallskinny/gemm/assign/scores/active_set.hpp"
 #include "tallskinny/gemm/assign/scores/assign.hpp"
 #include "tallskinny/gemm/assign/scores/chooser.hpp"
 #include "tallskinny/gemm/assign/scores/origin.hpp"
@@ -17,13 +16,6 @@ struct PlacedCentroids {
   const double* first_column = nullptr;  ///< of all, side by side
 };
 
-class TileBounds;
-/// Bounds of tiles that a pass over every row should tell about, and centroids of the pass before (k x d).
-struct Probe {
-  TileBounds* bounds = nullptr;
-  const double* previous = nullptr;
-};
-
 /// One pass over rows with centroids that are on the device.
 struct DevicePass {
   const Rows& x;
@@ -34,11 +26,8 @@ struct DevicePass {
   PerRow<const double> weights = {};
   const FixedPoint* unit = nullptr;  ///< of the sums
   bool settled = false;              ///< most rows keep their labels
-  ActiveSet::Pass over = ActiveSet::Pass::every_row;
-  ActiveSet* active = nullptr;  ///< for any other pass than over every row
-  Chooser* chooser = nullptr;   ///< of centroids first, for a pass over every row, all of which have labels
-  ClusterSums* into = nullptr;  ///< sums in host memory to which changes are added; then centroids have none
-  Probe probe = {};
+  Chooser* chooser = nullptr;        ///< of centroids first, all rows of which have labels
+  ClusterSums* into = nullptr;       ///< sums in host memory to which changes are added; then centroids have none
 };
 AssignStats pass_over(const Context& ctx, const DevicePass& pass);
 /// assign() with centroids, and sums, in host memory.

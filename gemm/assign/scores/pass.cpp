@@ -23,11 +23,10 @@ PassCounts fetch(const Context& ctx, const PassCounts* there) {
 /// A pass over at most most_listed_rows rows.
 class RunningPass {
  public:
-  RunningPass(const Context& ctx, const DevicePass& pass, const PassPlan& plan, std::size_t part)
+  RunningPass(const Context& ctx, const DevicePass& pass, const PassPlan& plan)
       : ctx_(ctx),
         pass_(pass),
         plan_(plan),
-        part_(part),
         memory_(ctx.stream, plan, pass.into != nullptr),
         rows_(argument_of(pass.x)) {}
 
@@ -53,21 +52,10 @@ class RunningPass {
     if (p.adds) to_.moves = {m.moves, m.before, &m.counts->moved};
   }
 
-  /// What bounds of tiles would leave in the next pass.
-  void probe() {
-    const auto by = cuda::assign_chosen_plan(plan_.problem, plan_.plans, ctx_.stream.device(), true);
-    if (!by) return;
-    const ChoosingPass choosing = choosing_by(*by);
-    launch_chosen(*by, pass_.probe.bounds->probe(ctx_, choosing));
-    pass_.probe.bounds->look(ctx_, choosing, pass_.probe.previous);
-  }
-
   /// Labels of the rows that scores decide, marks of others.
   void score() {
     if (plan_.line)
       score_line();
-    else if (pass_.over == Over::active_rows)
-      open_ = pass_.active->of_part(part_);
     else if (plan_.chooses)
       score_chosen();
     else if (plan_.plans.scores)
@@ -80,7 +68,7 @@ class RunningPass {
     const cuda::AssignPlans& plans = plan_.plans;
     if (plan_.line) return;
     if (plan_.pairs_first && !plan_.fast) decide(gather(m.pair_marks, &m.counts->of_two), nullptr, true);
-    if (plans.scores && !plan_.fast && pass_.over != Over::active_rows) open_ = gather(m.marks, &m.counts->rescored);
+    if (plans.scores && !plan_.fast) open_ = gather(m.marks, &m.counts->rescored);
     if (plan_.chooses && !plans.again) return decide(open_, nullptr, true);  // from the lists
     if (plans.collect) return collect(), decide(open_, nullptr, true);
     if (plans.again) score_by(*plans.again, open_, m.listed_marks, false);
@@ -95,11 +83,8 @@ class RunningPass {
     stats.changed = static_cast<index_t>(counts.changed);
     stats.rescored = static_cast<index_t>(counts.rescored + counts.of_two);
     stats.met = static_cast<index_t>(counts.kept);
-    if (pass_.over == Over::with_margin) pass_.active->keep(ctx_, plan_.n, m.list, stats.rescored, counts.copies == 0);
-    if (pass_.over == Over::active_rows) {
-      stats.rescored = pass_.active->count_of_part(part_);
-      stats.skipped = plan_.n - stats.rescored;
-    }
+    if (plan_.chooses) stats.filter = pass_.chooser->bounded() ? PassFilter::tiles : PassFilter::projection;
+    stats.scorer = plan_.line ? "line" : plan_.plans.scores ? plan_.plans.scores->kernel.family : "exact";
     if (!plan_.adds || stats.changed == 0) return stats;
     const auto moved = static_cast<index_t>(counts.moved);
     add_moves(ctx_, pass_.x, pass_.labels, *pass_.unit, to_, plan_.k, moved,
@@ -110,12 +95,6 @@ class RunningPass {
 
  private:
   static constexpr std::uint32_t one = 1;  // which compilers of kernels do not know
-
-  [[nodiscard]] cuda::Margin margin() const {
-    if (pass_.over != Over::with_margin) return {};
-    return {pass_.active->margin(), plan_.as_are ? static_cast<float>(plan_.origin.offset * 1.001) : 0,
-            static_cast<float>(plan_.origin.unit)};
-  }
 
   /// Centroids of one column in their order, which the host finds.
   void place_line() {
@@ -184,7 +163,7 @@ class RunningPass {
     a.per_unit = signs ? 1.0F : static_cast<float>(by.unit / p.origin.unit);
     a.reach = static_cast<float>(p.origin.reach * 1.001), a.one = one, a.open = p.origin.open(p.d);
     a.largest = m.largest, a.shift = pass_.centroids.sums.shift, a.scale = p.scale, a.labels = pass_.labels.data;
-    a.undecided = undecided, a.pairs = {m.pairs, m.pair_marks}, a.margin = margin();
+    a.undecided = undecided, a.pairs = {m.pairs, m.pair_marks};
     a.sums = to_, a.counts = m.counts, a.chosen = chosen_;
     return a;
   }
@@ -212,7 +191,6 @@ class RunningPass {
   const Context& ctx_;
   const DevicePass& pass_;
   const PassPlan& plan_;
-  std::size_t part_;
   PassMemory memory_;
   cuda::RowsArgument rows_;
   cuda::SumsArgument to_;
@@ -221,18 +199,11 @@ class RunningPass {
   cuda::Selection open_;                     ///< rows that scores left open; every row if there were none
 };
 
-AssignStats run(const Context& ctx, DevicePass pass, std::size_t part) {
+AssignStats run(const Context& ctx, const DevicePass& pass) {
   const PassPlan plan(ctx, pass);
-  if (pass.over == Over::with_margin && !plan.plans.again) {
-    // Float64 alone is no way to look at an active set.
-    pass.active->keep(ctx, plan.n, nullptr, plan.n, false);
-    pass.over = Over::every_row;
-    return run(ctx, pass, part);
-  }
   if (plan.chooses) pass.chooser->turn(ctx, pass.centroids.rows);
-  RunningPass running(ctx, pass, plan, part);
+  RunningPass running(ctx, pass, plan);
   running.prepare();
-  if (pass.probe.bounds != nullptr) running.probe();
   running.score();
   running.settle();
   return running.sum();
@@ -245,10 +216,8 @@ AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
   for (index_t i = 0; i < pass.x.rows(); i += most_listed_rows) {
     const index_t rows = std::min(most_listed_rows, pass.x.rows() - i);
     const Rows block = pass.x.block(i, rows);
-    all += run(ctx,
-               {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows), pass.weights.part(i, rows),
-                pass.unit, pass.settled, pass.over, pass.active, pass.chooser, pass.into, pass.probe},
-               static_cast<std::size_t>(i / most_listed_rows));
+    all += run(ctx, {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows),
+                     pass.weights.part(i, rows), pass.unit, pass.settled, pass.chooser, pass.into});
   }
   return all;
 }

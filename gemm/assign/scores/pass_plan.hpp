@@ -13,7 +13,6 @@ namespace ts::inline v0::assign_device {
 
 using cuda::PassCounts;
 inline constexpr index_t counters = sizeof(PassCounts) / sizeof(cuda::word64);
-using Over = ActiveSet::Pass;
 
 /// What is decided about a pass before it begins.
 struct PassPlan {
@@ -42,7 +41,7 @@ struct PassPlan {
         line(cuda::takes_line(problem)),
         chooses(pass.chooser != nullptr && choose(ctx, pass.chooser->bounded())),
         as_are(plans.scores && plans.scores->as_are),
-        pairs_first(plans.scores && plans.scores->pairs && pass.over == Over::every_row),
+        pairs_first(plans.scores && plans.scores->pairs),
         pairs_again(plans.again && plans.again->pairs),
         origin(pass.moments, pass.centroids.spread, as_are) {}
 
@@ -59,14 +58,13 @@ struct PassPlan {
   }
   static cuda::AssignProblem problem_of(const DevicePass& pass) {
     const double scale = pass.centroids.spread.scale;
-    const bool fast = pass.scores == Scores::fast, margin = pass.over != Over::every_row;
+    const bool fast = pass.scores == Scores::fast;
     return {.rows = cuda::rows_form(pass.x),
             .k = pass.centroids.sums.clusters,
             .wide = needs_wide(pass.moments, pass.x.type(), scale),
             .as_are = as_they_are(pass.moments, pass.x.type(), scale),
-            .settled = (pass.settled || margin) && !fast && pass.chooser == nullptr && pass.probe.bounds == nullptr,
-            .fast = fast,
-            .margin = margin};
+            .settled = pass.settled && !fast && pass.chooser == nullptr,
+            .fast = fast};
   }
 };
 

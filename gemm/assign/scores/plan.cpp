@@ -13,14 +13,6 @@ namespace ts::inline v0::cuda {
 
 namespace {
 
-/// Whether three products of float16 parts of every row cost less than what a single one leaves to be scored
-/// again.
-bool three_products_pay(const AssignProblem& p, const DeviceInfo& device) {
-  const double products = 3.0 * 2 * 16 * static_cast<double>(column_steps(p.rows.d) * padded_centroids(p.k));
-  const double bytes = static_cast<double>(p.rows.d * size_of(p.rows.type) + 4);
-  return products / (0.6 * device.half_tensor_flops) < 2 * bytes / device.read_bytes_per_second;
-}
-
 /// Which rows a kernel takes.
 enum class Turn { every_row, listed_rows };
 
@@ -35,7 +27,7 @@ KernelPlan plan_with(std::string_view kernel, P policy, const AssignProblem& p, 
       widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
   policy.vector = std::min(piece.count, P::most_vector);
   policy.alignment = std::min(piece.alignment, policy.vector * size);
-  policy.fast = p.fast, policy.margin = p.margin;
+  policy.fast = p.fast;
   P on_chip = policy;
   on_chip.on_chip = true;
   const bool few = p.k * p.rows.d <= device.shared_bytes_per_block;  // so that bytes are an int
@@ -82,7 +74,7 @@ std::optional<ScorePlan> assign_narrow_plan(const AssignProblem& p, const Device
 
 /// assign/scores/kernels/assign_single.cuh, where it can serve: what was fastest on an H100 among such
 /// settings.
-std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirms, const DeviceInfo& device) {
+std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, const DeviceInfo& device) {
   constexpr index_t most_steps = 8, most_tiles = 64, few_tiles = 8, group_registers = 64;
   constexpr index_t most_products_of_lanes = 384;  // of float32, below which assign_narrow is as fast
   const index_t steps = column_steps(p.rows.d), tiles = padded_centroids(p.k) / 8;
@@ -102,25 +94,22 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, bool confirm
   auto policy = policy_for<TensorPolicy>(p);
   policy.as_are = true, policy.steps = as_int(steps), policy.parts = as_int(parts);
   policy.tiles = policy.chunk = as_int(tiles);
-  policy.packed = p.rows.packed, policy.confirms = confirms;
+  policy.packed = p.rows.packed;
   const index_t shared = policy.shared_bytes();
   if (shared + 2048 > device.shared_bytes_per_block) return std::nullopt;
-  const bool streaming = !halves && many && steps <= 2 && !p.margin;  // a margin takes registers, here and below
+  const bool streaming = !halves && many && steps <= 2;
   const index_t rows = streaming || (steps == 1 && tiles <= 4 && parts != 3) ? 4 : 2;
   const index_t raw = 2 * rows * steps * size;  // words of rows under way
-  const bool ahead = !streaming && !p.margin && raw <= (halves ? 64 : 32);
+  const bool ahead = !streaming && raw <= (halves ? 64 : 32);
   index_t group = streaming ? 0 : !halves && steps > 1 ? 4 : 8;
-  while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers / (p.margin ? 2 : 1))) group /= 2;
+  while (group > 0 && (tiles % group != 0 || 4 * rows * group > group_registers)) group /= 2;
   if (group == 1) group = 0;
-  const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > (p.margin ? 48 : 56);
-  // Confirming takes few registers, and waits.
-  const bool light = confirms && halves && steps <= 2 && device.features().bulk_copies;
-  const index_t most_blocks = heavy ? 1 : light ? 3 : 2;
+  const bool heavy = 4 * rows * steps * (parts == 3 ? 2 : 1) + (ahead ? raw : 0) > 56;
+  const index_t most_blocks = heavy ? 1 : 2;
   const index_t blocks = std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
   policy.row_tiles = as_int(rows), policy.group = as_int(group), policy.ahead = ahead;
   policy.blocks = as_int(blocks), policy.warps = blocks == 1 ? 12 : 8;
-  const Turn turn = confirms ? Turn::listed_rows : Turn::every_row;
-  ScorePlan plan{.kernel = plan_with("assign_single", policy, p, turn, device), .as_are = true, .unit = 1};
+  ScorePlan plan{.kernel = plan_with("assign_single", policy, p, Turn::every_row, device), .as_are = true, .unit = 1};
   plan.kernel.budget.shared_bytes = policy.static_bytes();
   return plan;
 }
@@ -169,10 +158,10 @@ index_t steps_of_stage(index_t d) {
 
 /// Steps of a row that each of the warpgroups can have in registers, beside scores, or columns that are
 /// being loaded.
-index_t most_held_steps(const GroupsPolicy& policy, bool margin) {
+index_t most_held_steps(const GroupsPolicy& policy) {
   constexpr int scores = 64;
   const bool few = policy.as_are || policy.chosen || policy.groups > 2;
-  const int others = (margin ? 72 : few ? 56 : 68) + (policy.bounded ? 16 : 0);
+  const int others = (few ? 56 : 68) + (policy.bounded ? 16 : 0);
   const index_t free = registers_left(policy.consumers(), 4, policy.producer_registers()) - scores - others;
   const index_t unit = std::max(policy.stage_steps, 2);
   return free / 4 / unit * unit;
@@ -199,7 +188,7 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
   policy.parts = as_int(parts), policy.chosen = chosen, policy.bounded = meets.bounded;
   policy.collects = meets.to_collect;
   // Float16 numbers are what is multiplied: without a shift nothing of them is lost, and sixteen bytes are eight.
-  const bool as_are = p.as_are && p.rows.type == DType::float16 && parts == 1 && !chosen && !p.margin && !p.wide &&
+  const bool as_are = p.as_are && p.rows.type == DType::float16 && parts == 1 && !chosen && !p.wide &&
                       p.rows.d % 8 == 0 && p.rows.alignment >= 16;
   policy.as_are = as_are;
   const auto bytes_left = [&](index_t held) {
@@ -211,7 +200,7 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
          stage_steps /= 2) {
       policy.stage_steps = as_int(stage_steps), policy.stages = 0;
       const bool holds = parts == 1 && plans.padded > plans.chunk && bytes_left(0) < wanted_ring;
-      const index_t held = holds ? std::min(plans.steps, most_held_steps(policy, p.margin)) : 0;
+      const index_t held = holds ? std::min(plans.steps, most_held_steps(policy)) : 0;
       const index_t left = bytes_left(held);
       if (holds && policy.groups > 1 && left < wanted_ring) continue;
       policy.stages = as_int(std::min<index_t>(policy.most_stages, left / policy.stage_bytes()));
@@ -253,24 +242,19 @@ bool takes_line(const AssignProblem& p) noexcept {
 AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   constexpr index_t most_steps = 8;        // of a row in registers
   constexpr index_t many_products = 4000;  // centroids times steps
-  constexpr index_t few_centroids = 128;   // of whose scores labels are found as fast as confirmed
-  AssignProblem of_listed = p;
-  of_listed.margin = false;
   AssignPlans plans;
   plans.padded = padded_centroids(p.k);
   if (!p.rows.plain || takes_line(p)) return plans;
-  plans.confirms = p.settled && p.k > few_centroids && column_steps(p.rows.d) <= 4;
-  plans.scores = assign_single_plan(p, plans.confirms, device);
+  plans.scores = assign_single_plan(p, device);
   if (!plans.scores) {
-    plans.confirms = false, plans.scores = assign_narrow_plan(p, device);
-    if (plans.scores && p.margin) plans.again = assign_narrow_plan(of_listed, device);
+    plans.scores = assign_narrow_plan(p, device);
     if (plans.scores) return plans;
   }
   plans.steps = column_steps(p.rows.d);
   if (plans.scores) {
     // Three products leave little that three would decide.
-    const bool decides = !plans.confirms && !p.margin && policy_of<TensorPolicy>(plans.scores->kernel).parts == 3;
-    if (!p.fast && !decides) plans.again = assign_tensor_plan(of_listed, Turn::listed_rows, 2, device);
+    const bool decides = policy_of<TensorPolicy>(plans.scores->kernel).parts == 3;
+    if (!p.fast && !decides) plans.again = assign_tensor_plan(p, Turn::listed_rows, 2, device);
     return plans;
   }
   if (device.features().warpgroups && (plans.steps > most_steps || p.k * plans.steps >= many_products)) {
@@ -280,8 +264,8 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     plans.confirms = p.settled && plans.steps <= most_steps;
     plans.scores =
         plans.steps <= most_steps ? assign_producers_plan(p, plans, device) : assign_groups_plan(p, 1, plans, device);
-    if (plans.scores && !p.fast) plans.again = assign_groups_plan(of_listed, 2, plans, device);
-    if (plans.scores && plans.scores->pairs && !plans.again && !p.fast && !p.margin)
+    if (plans.scores && !p.fast) plans.again = assign_groups_plan(p, 2, plans, device);
+    if (plans.scores && plans.scores->pairs && !plans.again && !p.fast)
       plans.collect = assign_groups_plan(p, 1, plans, device, {.to_collect = true});
   }
   if (!plans.scores) {  // by tensor instructions of a warp
@@ -292,18 +276,17 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
       return slabs ? assign_slabs_plan(of, turn, parts, plans.steps, device)
                    : assign_tensor_plan(of, turn, parts, device);
     };
-    const bool three = !slabs && !p.fast && three_products_pay(p, device);
-    plans.scores = plan(p, Turn::every_row, three ? 2 : 1);
-    if (!p.fast && (!three || p.margin)) plans.again = plan(of_listed, Turn::listed_rows, 2);
+    plans.scores = plan(p, Turn::every_row, 1);
+    if (!p.fast) plans.again = plan(p, Turn::listed_rows, 2);
   }
-  for (std::optional<ScorePlan>* const of_listed_rows : {&plans.again, &plans.collect})
-    if (*of_listed_rows) (*of_listed_rows)->kernel.grid = grid_of(INT32_MAX, device.multiprocessors);
+  for (std::optional<ScorePlan>* const p_rows : {&plans.again, &plans.collect})
+    if (*p_rows) (*p_rows)->kernel.grid = grid_of(INT32_MAX, device.multiprocessors);
   return plans;
 }
 
 std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device,
                                             bool bounded) {
-  if (!device.features().warpgroups || plans.chunk != 128 || p.margin || p.fast) return std::nullopt;
+  if (!device.features().warpgroups || plans.chunk != 128 || p.fast) return std::nullopt;
   return assign_groups_plan(p, 1, plans, device, {true, bounded});
 }
 

@@ -26,7 +26,6 @@ struct NarrowPolicy {
   int blocks = 1;        ///< of a multiprocessor
   bool on_chip = false;  ///< sums are kept in shared memory until the block is done
   bool fast = false;     ///< the best score is taken at its word
-  bool margin = false;   ///< labels are kept only with a margin
 
   static constexpr int most_vector = 16;
   [[nodiscard]] constexpr int threads() const { return 32 * warps; }
@@ -38,34 +37,32 @@ struct NarrowPolicy {
   [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
 
   TS_POLICY(NarrowPolicy, ScoresArguments, "assign/scores/policy.hpp", type, d, groups, rows, wide, vector, alignment,
-            warps, blocks, on_chip, fast, margin);
+            warps, blocks, on_chip, fast);
 };
 
 /// Tensor instructions of a warp: scores/kernels/assign_single.cuh for rows as they are, assign_scores.cuh for rows
 /// that are shifted and scaled first.
 struct TensorPolicy {
   DType type = DType::float64;
-  int d = 1;              ///< columns
-  int steps = 1;          ///< of 16 columns
-  int tiles = 1;          ///< of 8 centroids
-  int chunk = 1;          ///< of these that lie together
-  bool resident = true;   ///< all chunks stay in shared memory
-  int row_tiles = 1;      ///< of 16 rows
-  int parts = 1;          ///< of each number; of rows as they are 2: of centroids alone, 3: three products
-  bool paired = false;    ///< where only two centroids are left, they are told
-  bool as_are = false;    ///< rows are neither shifted nor scaled; what follows to `confirms` is theirs
-  int group = 0;          ///< tiles whose scores are compared together; 0: pair by pair
-  bool packed = true;     ///< nothing lies between rows
-  bool ahead = false;     ///< the next rows come into registers meanwhile
-  bool confirms = false;  ///< only whether rows keep their labels is found
-  bool wide = false;      ///< x - shift in float64
-  int vector = 1;         ///< elements of one load
-  int alignment = 8;      ///< of it
-  int warps = 8;          ///< of a block
-  int blocks = 1;         ///< of a multiprocessor
-  bool on_chip = false;   ///< sums are kept in shared memory until the block is done
-  bool fast = false;      ///< the best score is taken at its word
-  bool margin = false;    ///< labels are kept only with a margin
+  int d = 1;             ///< columns
+  int steps = 1;         ///< of 16 columns
+  int tiles = 1;         ///< of 8 centroids
+  int chunk = 1;         ///< of these that lie together
+  bool resident = true;  ///< all chunks stay in shared memory
+  int row_tiles = 1;     ///< of 16 rows
+  int parts = 1;         ///< of each number; of rows as they are 2: of centroids alone, 3: three products
+  bool paired = false;   ///< where only two centroids are left, they are told
+  bool as_are = false;   ///< rows are neither shifted nor scaled; what follows to `ahead` is theirs
+  int group = 0;         ///< tiles whose scores are compared together; 0: pair by pair
+  bool packed = true;    ///< nothing lies between rows
+  bool ahead = false;    ///< the next rows come into registers meanwhile
+  bool wide = false;     ///< x - shift in float64
+  int vector = 1;        ///< elements of one load
+  int alignment = 8;     ///< of it
+  int warps = 8;         ///< of a block
+  int blocks = 1;        ///< of a multiprocessor
+  bool on_chip = false;  ///< sums are kept in shared memory until the block is done
+  bool fast = false;     ///< the best score is taken at its word
 
   static constexpr int most_vector = 4;
   [[nodiscard]] constexpr int threads() const { return 32 * warps; }
@@ -87,8 +84,8 @@ struct TensorPolicy {
   [[nodiscard]] constexpr int static_bytes() const { return as_are ? 16 : 0; }
 
   TS_POLICY(TensorPolicy, ScoresArguments, "assign/scores/policy.hpp", type, d, steps, tiles, chunk, resident,
-            row_tiles, parts, paired, as_are, group, packed, ahead, confirms, wide, vector, alignment, warps, blocks,
-            on_chip, fast, margin);
+            row_tiles, parts, paired, as_are, group, packed, ahead, wide, vector, alignment, warps, blocks, on_chip,
+            fast);
 };
 
 /// Tensor instructions of a warp for rows of any number of columns: scores/kernels/assign_slabs.cuh
@@ -110,7 +107,6 @@ struct SlabsPolicy {
   int blocks = 1;        ///< of a multiprocessor
   bool on_chip = false;  ///< sums are kept in shared memory until the block is done
   bool fast = false;     ///< the best score is taken at its word
-  bool margin = false;   ///< labels are kept only with a margin
 
   static constexpr int most_vector = 4;
   [[nodiscard]] constexpr int threads() const { return 32 * warps; }
@@ -127,7 +123,7 @@ struct SlabsPolicy {
   [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
 
   TS_POLICY(SlabsPolicy, ScoresArguments, "assign/scores/policy.hpp", type, d, steps, slab, tiles, chunk, stages,
-            row_tiles, parts, paired, wide, vector, alignment, warps, blocks, on_chip, fast, margin);
+            row_tiles, parts, paired, wide, vector, alignment, warps, blocks, on_chip, fast);
 };
 
 /// Tensor instructions of a warpgroup: scores/kernels/assign_groups.cuh
@@ -156,7 +152,6 @@ struct GroupsPolicy {
   int blocks = 1;         ///< of a multiprocessor
   bool on_chip = false;   ///< sums are kept in shared memory until the block is done
   bool fast = false;      ///< the best score is taken at its word
-  bool margin = false;    ///< labels are kept only with a margin
 
   static constexpr int most_vector = 16;
   static constexpr int most_stages = 8, near_centroids = 2048;  ///< whose origins come into shared memory
@@ -198,7 +193,7 @@ struct GroupsPolicy {
 
   TS_POLICY(GroupsPolicy, ScoresArguments, "assign/scores/policy.hpp", type, d, steps, centroids, chunk, groups,
             producers, stages, stage_steps, held, parts, ahead, confirms, chosen, bounded, collects, as_are, wide,
-            vector, alignment, warps, blocks, on_chip, fast, margin);
+            vector, alignment, warps, blocks, on_chip, fast);
 };
 
 }  // namespace ts::inline v0::cuda

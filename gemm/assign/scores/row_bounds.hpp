@@ -17,8 +17,7 @@ namespace ts::inline v0 {
 /// Source: Hamerly 2010, "Making k-means even faster", algorithm 1. 8 bytes for each row.
 class RowBounds {
  public:
-  /// @param space of rows in the memory of a device nothing is kept here: bounds are with their Clusters.
-  explicit RowBounds(index_t rows, Space space = Space::host);
+  explicit RowBounds(index_t rows);
 
   [[nodiscard]] index_t rows() const noexcept { return rows_; }
 

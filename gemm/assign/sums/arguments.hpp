@@ -36,7 +36,6 @@ struct ClusterNews {
   double inertia_high, inertia_low;  ///< assign_cpu::AssignKernels::inertia_term
   double reach;                      ///< max_j |c_j - shift_j|
   double squared;                    ///< ||(c - shift) scale||^2
-  double squared_drift;              ///< ||(c - where it was when the active set began) scale||^2
 };
 
 }  // namespace ts::inline v0::cuda

@@ -30,8 +30,7 @@ struct MeansArguments {
   FixedSumsArgument sums;
   int k, d;
   double scale;
-  const double *centroids,
-      *from;  ///< where centroids once were, row by row, of which the distance is told; or null
+  const double* centroids;
   double* means;
   ClusterNews* news;
 };

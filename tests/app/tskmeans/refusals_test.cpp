@@ -141,8 +141,8 @@ TEST_CASE("defaults may be given by name where other values have no meaning", "[
     more.insert(more.begin(), {points, "-k", "3", "-q"});
     return tskmeans(more).code;
   };
-  CHECK(run({"--algorithm", "bisecting", "--bounds", "auto", "--sample", "0", "--refine", "2"}) == 0);
-  CHECK(run({"--algorithm", "bisecting", "--bounds", "off"}) == 2);
+  CHECK(run({"--algorithm", "bisecting", "--filter", "auto", "--sample", "0", "--refine", "2"}) == 0);
+  CHECK(run({"--algorithm", "bisecting", "--filter", "none"}) == 2);
   CHECK(run({"--algorithm", "mini-batch", "--tol-mode", "relative"}) == 0);
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("help and version", "[tskmeans]") {
        {"--restart", "--n-clusters", "--init",      "--n-init",        "--max-iter",   "--tol",       "--metric",
         "--weights", "--predict",    "--seed",      "--output",        "--json",       "--quiet",     "--device",
         "--threads", "--dry-run",    "--verify",    "--config",        "--version",    "--algorithm", "--batch-size",
-        "--bounds",  "--choose",     "--measures",  "--transform",     "--checkpoint", "--resume",    "--log",
+        "--filter",  "--choose",     "--measures",  "--transform",     "--checkpoint", "--resume",    "--log",
         "--report",  "--memory",     "--precision", "--verify-sample", "--sample",     "--refine"})
     CHECK(mentions(help.out, option));
   CHECK(tskmeans({"--version"}).code == 0);

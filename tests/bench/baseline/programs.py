@@ -88,7 +88,7 @@ KMEANS = ["blobs.h5:/features -k 10 --algorithm " + a for a in ("lloyd", "mini-b
     "blobs.h5:/features -k 6 --metric cosine",
     "blobs64.h5:/features -k 6 --metric cosine --algorithm bisecting",
     "blobs.h5:/features -k 10 --precision fast",
-    "blobs.h5:/features -k 10 --bounds off --verify",
+    "blobs.h5:/features -k 10 --filter none --verify",
     "long.h5:/features -k 10 --memory 2M --verify-sample 100",
     "long.h5:/features -k 10 --memory 2M --metric cosine --init k-means||",
     "long.h5:/features -k 10 --memory 150K",

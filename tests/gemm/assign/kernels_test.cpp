@@ -32,12 +32,11 @@ void add_producers(std::vector<cuda::KernelPlan>& plans, DType type, const cuda:
   const int size = static_cast<int>(size_of(type));
   constexpr Shape shapes[] = {{16, 4000}, {33, 3000}, {64, 1000}, {100, 1000}, {120, 600}, {128, 1000}, {128, 3000}};
   for (const auto& [d, k] : shapes)
-    for (const auto& [settled, margin] : {std::pair{false, false}, {true, false}, {true, true}})
+    for (const bool settled : {false, true})
       for (const bool wide : {true, false})
         for (const int alignment : std::set{cuda::common_power(d * size, 16), size}) {
           if (!wide && type == DType::float64) continue;
-          if (margin && alignment != size) continue;
-          const cuda::AssignProblem p{{type, 1 << 22, d, true, alignment}, k, wide, false, settled, false, margin};
+          const cuda::AssignProblem p{{type, 1 << 22, d, true, alignment}, k, wide, false, settled};
           const cuda::AssignPlans found = cuda::assign_plans(p, device);
           CHECK(cuda::policy_of<cuda::GroupsPolicy>(found.scores->kernel).producers > 0);
           CHECK(found.confirms == settled);
@@ -102,34 +101,14 @@ void add_as_they_are(std::vector<cuda::KernelPlan>& plans, DType type, const cud
     }
 }
 
-/// Passes with a margin.
-void add_margins(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
-  constexpr Shape shapes[] = {{4, 16}, {16, 64}, {32, 256}, {64, 64}, {100, 300}, {128, 100}, {512, 1000}, {768, 4096}};
-  for (const auto& [d, k] : shapes)
-    for (const bool as_are : {true, false}) {
-      const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, as_are, true, false, true};
-      if (const auto found = cuda::assign_plans(p, device); found.scores) {
-        plans.push_back(found.scores->kernel);
-        CHECK(found.again);
-      }
-    }
-}
-
-/// Scores taken at their word, and those whose labels are confirmed.
-void add_fast_and_confirmed(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+/// Scores taken at their word.
+void add_fast(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   constexpr Shape shapes[] = {{4, 16}, {16, 64}, {32, 256}, {64, 1024}, {512, 1000}};
   for (const auto& [d, k] : shapes) {
     const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true, false, true};
     const cuda::AssignPlans found = cuda::assign_plans(p, device);
     CHECK_FALSE(found.again);
     if (found.scores) plans.push_back(found.scores->kernel);
-  }
-  constexpr Shape confirmed_shapes[] = {{4, 400}, {16, 200}, {32, 256}, {48, 136}, {64, 500}};
-  for (const auto& [d, k] : confirmed_shapes) {
-    const cuda::AssignPlans found =
-        cuda::assign_plans({{type, 1 << 22, d, true, 16, d != 16}, k, false, true, true}, device);
-    CHECK(found.confirms);
-    plans.push_back(found.scores->kernel);
   }
 }
 
@@ -211,8 +190,7 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
     add_scores(plans, type, device, all, turn);
     if (all || type == DType::float16) {
       if (device.capability() == 90) add_as_they_are(plans, type, device);
-      add_margins(plans, type, device);
-      add_fast_and_confirmed(plans, type, device);
+      add_fast(plans, type, device);
     }
     if (device.capability() == 90)
       add_producers(plans, type, device);

@@ -169,13 +169,13 @@ TEMPLATE_TEST_CASE("bounds change nothing but the time", "[kmeans]", double, flo
   const auto x = generators::blobs<TestType>(set);
   KMeansOptions o{.clusters = k, .init = KMeansInit::random, .max_iter = 20, .tol = 0};
   const KMeansResult with = test::kmeans({}, Rows(x.view()), o);
-  o.bounds = false;
+  o.filter = KMeansFilter::none;
   const KMeansResult without = test::kmeans({}, Rows(x.view()), o);
   CHECK(same_bits(with, without));
   CHECK(with.skipped > 1000);
   CHECK(without.skipped == 0);
   o.metric = KMeansMetric::cosine;
   const KMeansResult plain = test::kmeans({}, Rows(x.view()), o);
-  o.bounds = true;
+  o.filter = KMeansFilter::automatic;
   CHECK(same_bits(plain, test::kmeans({}, Rows(x.view()), o)));
 }

@@ -89,7 +89,7 @@ TEST_CASE("one feature, in blocks, on threads and predicted: the same bits", "[k
     CHECK(verify({}, rows, found.centers.cview(), found.labels) == 0);
     const KMeansResult blocks = solvers::kmeans(test::on_threads(3), test::InBlocks(rows), o);
     CHECK(test::same_bits(found, blocks));
-    o.bounds = false;
+    o.filter = KMeansFilter::none;
     CHECK(test::same_bits(found, solvers::kmeans({}, rows, o)));
     const KMeansPrediction predicted = predict({}, test::InBlocks(rows), found.centers.cview());
     CHECK(predicted.labels == found.labels);

@@ -33,7 +33,7 @@ index_t check(const Rows& rows, KMeansOptions o) {
   const Context ctx;
   const KMeansResult with = solvers::kmeans(ctx, rows, o);
   const index_t found = coarse;
-  o.bounds = false;
+  o.filter = KMeansFilter::none;
   const KMeansResult without = solvers::kmeans(ctx, rows, o);
   CHECK(coarse == found);
   expect_same(with, without);

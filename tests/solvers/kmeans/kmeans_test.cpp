@@ -149,7 +149,7 @@ TEST_CASE("labels without proof are nearly the nearest, and looked at all the sa
   const auto points = generators::uniform<float>(5000, 7, 2);
   KMeansOptions o{.clusters = 9, .precision = KMeansPrecision::fast, .seed = 11};
   const KMeansResult a = test::kmeans({}, Rows(points.view()), o);
-  o.bounds = false;
+  o.filter = KMeansFilter::none;
   CHECK(same_bits(a, test::kmeans({}, Rows(points.view()), o)));
   CHECK(a.rescored == 0);
   o.precision = KMeansPrecision::exact;

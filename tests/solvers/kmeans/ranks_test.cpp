@@ -94,7 +94,7 @@ TEST_CASE("k-means on ranks: types, precisions and bounds", "[kmeans][ranks]") {
   std::transform(wide.data(), wide.data() + n * wide.cols(), narrow.data(),
                  [](double value) { return static_cast<float>(value); });
   KMeansOptions o = options(KMeansInit::plus_plus, 9);
-  o.bounds = GENERATE(true, false);
+  o.filter = GENERATE(KMeansFilter::automatic, KMeansFilter::none);
   o.precision = GENERATE(KMeansPrecision::exact, KMeansPrecision::fast);
   (void)expect_same_on_ranks(Rows(narrow.view()), o);
 }

@@ -3,6 +3,7 @@
 #include "tallskinny/tests/support/test.hpp"
 
 using namespace ts;
+using namespace ts::solvers;
 using namespace ts::solvers::kmeans_detail;
 
 namespace {
@@ -48,10 +49,9 @@ TEST_CASE("the shape of the rows chooses the filter of the second pass", "[kmean
 }
 
 TEST_CASE("no filter without bounds, for rows that pass by, or for few passes", "[kmeans]") {
-  PassStrategy off({.rows = 100000, .all_rows = 100000, .costs = {512, 100, {}}, .bounds = false}, Scores::int8);
+  PassStrategy off({.rows = 100000, .all_rows = 100000, .costs = {512, 100, {}}, .filter = KMeansFilter::none},
+                   Scores::int8);
   CHECK(off.choose(5, 300, 0) == PassFilter::none);
-  PassStrategy device({.rows = 100000, .all_rows = 100000, .costs = {512, 100, {}}, .host = false}, Scores::int8);
-  CHECK(device.choose(0, 300, 0) == PassFilter::rows);  // whatever the processor beside it has
   PassStrategy streamed({.rows = 100000, .all_rows = 100000, .costs = {512, 100, {}}, .in_memory = false},
                         Scores::int8);
   CHECK(streamed.choose(5, 300, 100000) == PassFilter::none);
@@ -114,4 +114,68 @@ TEST_CASE("scores rise where too many rows are decided again, and float64 has no
   pass(strategy, stats);
   CHECK(strategy.scores() == Scores::float64);
   CHECK(strategy.choose(2, 49, 8000) == PassFilter::rows);
+}
+
+// On a device: what is offered is used, by counts, within a budget.
+
+namespace {
+
+constexpr index_t rows_there = 1 << 20, clusters_there = 4096;
+/// A pass with heads that leave 0.1 takes 5.
+constexpr ChoosingCosts costs_there{.all = 10, .heads = 3, .by_heads = 20, .bounds = 1, .by_bounds = 20};
+
+PassStrategy there(const ChoosingCosts& costs, KMeansFilter filter = KMeansFilter::automatic) {
+  PassStrategy strategy(
+      {.rows = rows_there, .all_rows = rows_there, .costs = {768, clusters_there, {}}, .filter = filter, .host = false},
+      Scores::int8);
+  strategy.offer(costs);
+  return strategy;
+}
+
+/// A pass that used what was chosen, left this share of all pairs, and changed so many labels.
+PassFilter use(PassStrategy& strategy, int done, double share, index_t changed, int left = 50) {
+  const PassFilter filter = strategy.choose(done, left, changed);
+  AssignStats stats = counts(changed);
+  stats.filter = filter;
+  if (filter != PassFilter::none)
+    stats.met = static_cast<index_t>(share * static_cast<double>(rows_there * clusters_there));
+  pass(strategy, stats);
+  return filter;
+}
+
+}  // namespace
+
+TEST_CASE("on a device heads serve until few labels change, then bounds of tiles", "[kmeans]") {
+  PassStrategy strategy = there(costs_there);
+  CHECK(use(strategy, 1, 0.3, rows_there) == PassFilter::projection);
+  CHECK(use(strategy, 2, 0.1, rows_there / 4) == PassFilter::projection);
+  CHECK(use(strategy, 3, 0.3, rows_there / 16) == PassFilter::tiles);
+  for (int done = 4; done < 20; ++done) CHECK(use(strategy, done, 0.05, rows_there / 32) == PassFilter::tiles);
+  // Not for the last few passes.
+  PassStrategy late = there(costs_there);
+  CHECK(use(late, 3, 0.1, 1, 5) == PassFilter::projection);
+}
+
+TEST_CASE("on a device filters end that cost a tenth of a run, until fewer labels change", "[kmeans]") {
+  PassStrategy strategy = there(costs_there);
+  CHECK(use(strategy, 3, 1, rows_there / 16) == PassFilter::tiles);
+  int done = 4;
+  while (use(strategy, done, 1, rows_there / 16) == PassFilter::tiles) ++done;
+  CHECK(done < 8);
+  CHECK(strategy.filter() == PassFilter::projection);
+  for (int more = 0; more < 10 && strategy.filter() == PassFilter::projection; ++more)
+    use(strategy, ++done, 1, rows_there / 16);
+  CHECK(strategy.filter() == PassFilter::none);
+  CHECK(use(strategy, 200, 0.05, rows_there / 32) != PassFilter::none);
+}
+
+TEST_CASE("on a device a filter that is asked for is used whatever it costs, and no other", "[kmeans]") {
+  constexpr ChoosingCosts heads{.all = 10, .heads = 3, .by_heads = 20}, bounds{.all = 10, .bounds = 1, .by_bounds = 20};
+  PassStrategy projects = there(heads, KMeansFilter::projection), bounded = there(bounds, KMeansFilter::bounds),
+               none = there(costs_there, KMeansFilter::none);
+  for (int done = 1; done < 40; ++done) {
+    CHECK(use(projects, done, 1, rows_there) == PassFilter::projection);
+    CHECK(use(bounded, done, 1, rows_there) == PassFilter::tiles);
+    CHECK(use(none, done, 1, 0) == PassFilter::none);
+  }
 }

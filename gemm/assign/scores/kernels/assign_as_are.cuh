@@ -74,7 +74,7 @@ struct Operand {
           const uint2 rest = rest_of(raw.part[step][s], both);
           low[s / 2][step][s % 2] = rest.x, low[s / 2][step][2 + s % 2] = rest.y;
         }
-        if (norms) squared[s] = square_add(both.y, square_add(both.x, squared[s]));
+        if (by_norms) squared[s] = square_add(both.y, square_add(both.x, squared[s]));
       }
   }
 };

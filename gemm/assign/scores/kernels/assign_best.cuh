@@ -36,13 +36,6 @@ __device__ __forceinline__ float open_within(const Bound& bound, const Row& row,
   if (policy.parts == 1) gap = __fmaf_rn(bound.by_rest, norm_of(row.rest), gap);
   return __fmaf_rn(gap, per_unit, 0x1p-21f);
 }
-/// The same for a pass with margin. Scores are from 1 to 2 here, half a unit of that above their origin.
-__device__ __forceinline__ float open_within(const Bound& bound, const Row& row, float per_unit, const Margin& margin) {
-  const float open = open_within(bound, row, per_unit);
-  if (!policy.margin) return open;
-  const float unit = 0x1p23f * margin.unit;
-  return open + per_unit * margin_of_scores(margin, (row.best - 1.5f) * unit, open * unit, norm_of(row.squared));
-}
 __device__ __forceinline__ void insert(Row& row, float score, int label) {
   const bool first = score < row.best, next = score < row.second;
   row.third = fminf(row.third, next ? row.second : score);

@@ -3,7 +3,6 @@
 #include "tallskinny/gemm/assign/scores/arguments.hpp"
 
 using Largest = ts::cuda::Largest;
-using Margin = ts::cuda::Margin;
 
 /// Norms are not negative, so their bits are in their order.
 __device__ __forceinline__ void largest_of(float* most, double x) {
@@ -45,16 +44,4 @@ __device__ __forceinline__ Bound bound_of_parts(const Largest& c, int d, int par
     return bound_of(subnormal * (2 * c.norm + c.low),
                     (u * u + 0x1p-23f + relative) * c.norm + 1.01f * c.rest + u * c.low, 0);
   return bound_of(subnormal * c.norm, (0x1p-23f + relative) * c.norm + 1.01f * (c.rest + c.low), 1.01f * c.norm);
-}
-
-/// How much larger than the own score every other must be for a label to be kept with this margin. With s =
-/// (||x - c||^2 - ||x||^2) / 2,
-///   ||x - c'|| > ||x - c|| + r  <=>  s' - s > r ||x - c|| + r^2 / 2,   ||x - c||^2 = 2 s + ||x||^2
-/// where s is at most own + error, and ||x|| at most norm.
-__device__ __forceinline__ float margin_of_scores(const Margin& margin, float own, float error, float norm) {
-  const float squared = norm * norm;
-  const float own_squared = 2 * (own + error) + squared + 0x1p-20f * (squared + fabsf(own) + error);
-  float own_distance;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(own_distance) : "f"(fmaxf(own_squared, 0.0f)));
-  return margin.distance * (own_distance + margin.distance / 2) * (1 + 0x1p-16f);
 }

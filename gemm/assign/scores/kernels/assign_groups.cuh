@@ -18,7 +18,6 @@ using Arguments = ts::cuda::ScoresArguments;
 /// Two scores that are left mostly belong to different lanes or chunks: a third of a chunk is scored again anyway.
 constexpr bool produced = policy.producers > 0, paired = !produced,
                thirds = paired && (policy.parts == 2 || policy.chosen);
-static_assert(policy.confirms || !produced || !policy.margin, "producer warps confirm labels with a margin");
 constexpr int steps = policy.all_steps(), slots = 2, chunks = policy.centroids / policy.chunk,
               blocks_of_8 = policy.chunk / 8;
 constexpr int groups = policy.groups, consumers = policy.consumers();
@@ -210,8 +209,8 @@ constexpr auto nothing_more = [](const float (&)[4 * blocks_of_8], const float*,
 __device__ __forceinline__ void settle_own(Settle& settle, const Arguments& a, const Bound& bound,
                                            const Row (&row)[slots], int64 first, int64 mine, int before) {
   const Row all = collect(row, 0);
-  const float open = open_within(bound, all, a.per_unit, a.margin);
-  const bool certain = all.second - all.best > open, of_two = !policy.margin && all.third - all.best > open;
+  const float open = open_within(bound, all, a.per_unit);
+  const bool certain = all.second - all.best > open, of_two = all.third - all.best > open;
   if constexpr (policy.chosen) {
     const int* const numbers = a.chosen.numbers + first / block_rows * a.chosen.stride;
     const int label = mine >= 0 ? numbers[all.label] : 0, other = mine >= 0 ? numbers[all.other] : 0;
@@ -222,9 +221,9 @@ __device__ __forceinline__ void settle_own(Settle& settle, const Arguments& a, c
     settle.move(mine, before, label, mine >= 0 && certain && label != before);
     return;
   }
-  if (!policy.margin && mine >= 0)
+  if (mine >= 0)
     a.pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, __float_as_int(__fadd_ru(all.best, open))};
-  if constexpr (policy.parts == 1 && !policy.margin) {
+  if constexpr (policy.parts == 1) {
     settle.mark<16>(a.pairs.marks, first, mine >= 0 && of_two && !certain);
     settle.settle<16>(first, mine, before, all.label, certain, !of_two);
   } else {
@@ -268,7 +267,7 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
     }
     if constexpr (policy.collects)
       tell_candidates(row, a, mine);
-    else if (first < tiles.count && !(policy.bounded && a.chosen.probes))
+    else if (first < tiles.count)
       settle_own(settle, a, bound, row, first, mine, before);
   }
   settle.end(a.counts);

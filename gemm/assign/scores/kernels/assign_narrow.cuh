@@ -62,19 +62,6 @@ __device__ __forceinline__ void score_rows(uint32 (&best)[rows], uint32 (&second
   }
 }
 
-/// Whether the least key of a row with these columns names its label.
-__device__ __forceinline__ bool is_certain(uint32 best, uint32 second, const float (&v)[policy.d], uint32 open,
-                                           const Margin& margin) {
-  const uint32 gap = (second >> index_bits) - (best >> index_bits);
-  if (!policy.margin || gap <= open) return gap > open;
-  float squared = 0;
-#pragma unroll
-  for (int j = 0; j < policy.d; ++j) squared = __fmaf_rn(v[j], v[j], squared);
-  const float own = (static_cast<float>(best >> index_bits & 0x7fffff) - 0x1p22f) * margin.unit,
-              error = static_cast<float>(open) * margin.unit;
-  return static_cast<float>(gap - open) * margin.unit > margin_of_scores(margin, own, error, norm_of(squared));
-}
-
 extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     assign_narrow(ts::cuda::ScoresArguments a) {
   const Rows& x = a.x;
@@ -112,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     for (int r = 0; r < rows; ++r)
       if (first + 32 * r < count)
         settle.settle<32>(first + 32 * r, row[r], before[r], static_cast<int>(best[r] & index_mask),
-                          is_certain(best[r], second[r], v[r], a.open, a.margin));
+                          (second[r] >> index_bits) - (best[r] >> index_bits) > a.open);
   }
   settle.end(a.counts);
 }

@@ -79,35 +79,3 @@ __device__ __forceinline__ float norm_of_halves(uint32 sums_of_squares) {
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(norm) : "f"(squared));
   return norm * 1.0001f;
 }
-
-/// `own` is not yet less its origin, and the norm that of a row which was not shifted; both scaled.
-__device__ __forceinline__ float margin_of_row(const Margin& margin, float own, float error, float norm) {
-  return margin_of_scores(margin, own - 0x1.8p23f * margin.unit, error, norm + margin.offset);
-}
-
-/// The scores that rows have with the centroids of their labels, of which a quad has that of its own row in
-/// each slot: a tile of 8 rows meets a tile of their 8 centroids, and its diagonal is what is wanted.
-__device__ __forceinline__ void own_scores(float (&own)[slots], const int (&label)[slots], const Operand& rows,
-                                           const uint2* factors, const float* starts) {
-  const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    float mine[row_tiles];
-#pragma unroll
-    for (int r = 0; r < row_tiles; ++r) {
-      const int m = known(label[2 * r + h]);
-      uint2 b[products];
-#pragma unroll
-      for (int product = 0; product < products; ++product)
-        b[product] = factors[(m / 8 * products + product) * 32 + m % 8 * 4 + lane % 4];
-      const float start = starts[m];
-      float score[row_tiles][4], begins[row_tiles][4];
-#pragma unroll
-      for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = start;
-      score_tile(score, rows, b, begins);
-      mine[r] = lane / 4 % 2 == 0 ? score[r][2 * h] : score[r][2 * h + 1];
-    }
-#pragma unroll
-    for (int r = 0; r < row_tiles; ++r) own[2 * r + h] = __shfl_sync(everyone, mine[r], (lane & 28) + lane / 8);
-  }
-}

@@ -248,8 +248,8 @@ __device__ __forceinline__ void make_ready(const Arguments& a, const Bound& boun
     row.squared = sum_of_row(rows.squared[s]), row.rest = sum_of_row(rows.rest[s]);
     if constexpr (policy.confirms) {
       const float score = __ldg(a.origins + known(label[s])) + sum_of_row(own[s].product);
-      const uint4 limit = limit_of(label[s], score, open_within(bound, row, 1), a.margin, *a.largest,
-                                   norm_of(row.squared), policy.steps);
+      const uint4 limit =
+          limit_of(label[s], score, open_within(bound, row, 1), *a.largest, norm_of(row.squared), policy.steps);
       if (q < 2)
         *reinterpret_cast<uint4*>(left + (segments + q) * (16 * group_rows) + (16 * quarter + g + 8 * s) * 16) =
             q == 0 ? limit : uint4{};

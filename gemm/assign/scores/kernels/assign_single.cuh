@@ -2,7 +2,6 @@
 // float32 ones the nearest float16 numbers. What the shift would do is in the origins of centroids, where sums
 // begin. What that leaves open is scored again. The label of a score is in its key, so that keys are all that
 // lanes exchange. Four elements are one load, and columns are a multiple of four.
-#include "tallskinny/gemm/assign/scores/kernels/assign_confirm.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_keys.cuh"
 #include "tallskinny/gemm/assign/scores/kernels/assign_settle.cuh"
 
@@ -13,7 +12,7 @@ constexpr bool halves_already = sizeof(Element) == 2;
 /// Rows of up to 8 columns fill the K of an instruction with copies of themselves, which meet the lower parts
 /// of centroids.
 constexpr int quads = policy.quads(), planes = policy.planes(), products = policy.products();
-constexpr bool by_norms = policy.parts != 2, norms = by_norms || policy.margin, low_rows = policy.parts == 3;
+constexpr bool by_norms = policy.parts != 2, low_rows = policy.parts == 3;
 static_assert(!low_rows || quads == 4);
 constexpr bool in_registers = tiles * (2 * products + 2) <= 16;
 constexpr int group = policy.group == 0 ? (tiles % 2 == 0 ? 2 : 1) : policy.group;
@@ -26,13 +25,12 @@ constexpr float one_key = static_cast<float>(1 << index_bits);
 struct Errors {
   float units, scaled, by_norm, constant;
   uint32 open;
-  const Margin& margin;
 
   /// Twice the error of a score, and one for what numbers add to keys: each instruction truncates 17 terms and
   /// their sum, the largest of which is an origin; origins were rounded; rows, too, or centroids. Norms are of
   /// rounded squares.
   __device__ __forceinline__ explicit Errors(const ts::cuda::ScoresArguments& a)
-      : units(a.per_unit), scaled(static_cast<float>(a.scale)), margin(a.margin) {
+      : units(a.per_unit), scaled(static_cast<float>(a.scale)) {
     constexpr float u = halves_already ? 0.0f : 0x1p-11f;
     const Largest* const largest = a.largest;
     const Bound of_parts = bound_of_parts(*largest, policy.d, 2, steps, 0);
@@ -56,7 +54,7 @@ struct Centroids {
 
   __device__ __forceinline__ Centroids(const uint2* in_memory, const float2* their_starts)
       : factors(in_memory), starts(their_starts) {
-    if (in_registers && !policy.confirms)
+    if (in_registers)
 #pragma unroll
       for (int tile = 0; tile < tiles; ++tile) {
         start[tile] = starts[4 * tile + threadIdx.x % 32 % 4];
@@ -66,63 +64,6 @@ struct Centroids {
       }
   }
 };
-
-/// Marks of the rows whose labels other scores leave in doubt. `bound`: of scores, a part by norms and a
-/// constant one.
-__device__ __forceinline__ void confirm(uint32 (&marks)[words], const Operand& rows, const int (&before)[words],
-                                        int first, int count, const Centroids& of, float2 bound, const Errors& by) {
-  const int lane = threadIdx.x % 32, t = lane % 4;
-  const uint2* const factors = of.factors;
-  const float2* const starts = of.starts;
-  const float scaled = by.scaled;
-  const Margin& margin = by.margin;
-  int label[slots];
-  float limit[slots];
-#pragma unroll
-  for (int s = 0; s < slots; ++s) label[s] = __shfl_sync(everyone, before[s / 4], (lane & 28) + s % 4);
-  own_scores(limit, label, rows, factors, reinterpret_cast<const float*>(starts));
-#pragma unroll
-  for (int s = 0; s < slots; ++s) {
-    // Sums that begin near zero lose no more than those that begin with an origin, of which twice the error is
-    // in the bound.
-    uint32 norm = rows.squared[s];
-    norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 1));
-    norm = add_halves(norm, __shfl_xor_sync(everyone, norm, 2));
-    const auto beyond = [&](float bound) {
-      if (policy.margin)
-        bound += margin_of_row(margin, limit[s] * scaled, bound * scaled, norm_of_halves(norm) * scaled) / scaled;
-      return limit[s] + bound;
-    };
-    limit[s] = known(label[s]) == label[s]
-                   ? beyond(by_norms ? __fmaf_rn(bound.x, norm_of_halves(norm), bound.y) : bound.y)
-                   : 3e30f;
-  }
-  Below below[slots] = {};
-  constexpr int stretch = 8;  // tiles
-#pragma unroll 1
-  for (int begin = 0; begin < tiles; begin += stretch) {
-#pragma unroll 4
-    for (int tile = begin; tile < min(begin + stretch, tiles); ++tile) {
-      const float2 from = starts[4 * tile + t];
-      uint2 b[products];
-#pragma unroll
-      for (int product = 0; product < products; ++product)
-        b[product] = factors[(tile * products + product) * 32 + lane];
-      float score[row_tiles][4], begins[row_tiles][4];
-#pragma unroll
-      for (int i = 0; i < 4 * row_tiles; ++i) begins[i / 4][i % 4] = (i % 2 == 0 ? from.x : from.y) - limit[i / 2];
-      score_tile(score, rows, b, begins);
-#pragma unroll
-      for (int s = 0; s < slots; ++s) below[s].add(score[s / 2][s % 2 * 2], score[s / 2][s % 2 * 2 + 1]);
-    }
-#pragma unroll
-    for (int s = 0; s < slots; ++s) below[s].end_stretch();
-  }
-  const uint32 kept_labels = with_only_one(below);
-#pragma unroll
-  for (int w = 0; w < words; ++w)
-    marks[w] = __ballot_sync(everyone, first + 32 * w + lane < count && (kept_labels >> (4 * w + t) & 1) == 0);
-}
 
 /// The two least keys of each slot.
 __device__ __forceinline__ void score(Two (&found)[slots], const Operand& rows, const Centroids& of, uint32 places) {
@@ -171,17 +112,9 @@ __device__ __forceinline__ void decide(Found& rows, const Two (&found)[slots], c
     const Two two = collect_four(found + 4 * w);
     const uint32 gap = two.second - two.best;
     bool certain = policy.fast || gap > by.open;
-    if (norms && !policy.fast) {
-      const float2 bound = !by_norms ? float2{0, by.constant} : in_registers ? float2{by.by_norm, by.constant} : kept;
-      const float norm = norm_of_halves(collect_four(squared + 4 * w));
-      float beyond = __fmaf_rn(bound.x, norm, bound.y);
-      if (policy.margin) {
-        const Margin& margin = by.margin;
-        const float key = margin.unit / one_key,
-                    own = static_cast<float>((two.best >> index_bits & 0x7fffff) + 0x800000) * margin.unit;
-        beyond += by.units * one_key * margin_of_row(margin, own, beyond * key, norm * by.scaled);
-      }
-      certain = static_cast<float>(gap) > beyond;
+    if (by_norms && !policy.fast) {
+      const float2 bound = in_registers ? float2{by.by_norm, by.constant} : kept;
+      certain = static_cast<float>(gap) > __fmaf_rn(bound.x, norm_of_halves(collect_four(squared + 4 * w)), bound.y);
     }
     const bool real = first + 32 * w + lane < count;
     rows.label[w] = static_cast<int>(two.best & ((1u << index_bits) - 1));
@@ -209,12 +142,11 @@ __device__ __forceinline__ void settle_rows(Settle& settle, const Found& rows, c
     else
       settle.undecided[first / 32] = rows.marks[0];
   }
-  if constexpr (!policy.confirms)
-    if (__any_sync(everyone, rows.any))
+  if (__any_sync(everyone, rows.any))
 #pragma unroll 1
-      for (int w = 0; w < words; ++w)
-        settle.move(first + 32 * w + lane, w == 0 ? before[0] : before[words - 1],
-                    w == 0 ? rows.label[0] : rows.label[words - 1], w == 0 ? rows.moves[0] : rows.moves[words - 1]);
+    for (int w = 0; w < words; ++w)
+      settle.move(first + 32 * w + lane, w == 0 ? before[0] : before[words - 1],
+                  w == 0 ? rows.label[0] : rows.label[words - 1], w == 0 ? rows.moves[0] : rows.moves[words - 1]);
 }
 
 extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
@@ -230,11 +162,9 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   put_centroids(factors, starts, a.centroids, a.origins);
   __syncthreads();
   const Errors errors(a);
-  // Both errors, where scores take all registers; of scores, not of keys, where labels are confirmed.
-  __shared__ float2 kept;
-  if (policy.confirms || (by_norms && !in_registers)) {
-    const float unit = policy.confirms ? 1 / (errors.units * errors.scaled * one_key) : 1;
-    if (threadIdx.x == 0) kept = {errors.by_norm * unit, errors.constant * unit};
+  __shared__ float2 kept;  // both errors, where scores take all registers
+  if (by_norms && !in_registers) {
+    if (threadIdx.x == 0) kept = {errors.by_norm, errors.constant};
     __syncthreads();
   }
   const Centroids centroids(factors, starts);
@@ -251,13 +181,9 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     const Operand rows(raw);
     if (policy.ahead) raw.load(x, a.labels, first + stride, count);
     Found of_rows;
-    if constexpr (policy.confirms) {
-      confirm(of_rows.marks, rows, before, first, count, centroids, kept, errors);
-    } else {
-      Two found[slots];
-      score(found, rows, centroids, places);
-      decide(of_rows, found, rows.squared, before, first, count, kept, errors);
-    }
+    Two found[slots];
+    score(found, rows, centroids, places);
+    decide(of_rows, found, rows.squared, before, first, count, kept, errors);
     settle_rows(settle, of_rows, before, first);
   }
   settle.end(a.counts);

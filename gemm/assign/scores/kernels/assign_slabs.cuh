@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     for (int w = 0; w < words; ++w) {
       if (first + w * 32 >= count) continue;
       const Row all = collect(row, w);
-      const float open = open_within(bound, all, a.per_unit, a.margin);
+      const float open = open_within(bound, all, a.per_unit);
       if (paired && mine[w] >= 0)
         a.pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
       settle.settle<mark_bits>(first + w * 32, mine[w], settle.before(mine[w]), all.label,

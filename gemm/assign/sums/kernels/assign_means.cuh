@@ -50,14 +50,14 @@ __device__ __forceinline__ Twofold from_lane(const Twofold& x, int step) {
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     assign_means(ts::cuda::MeansArguments a) {
-  const auto& [sums, k, d, scale, centroids, from, means, news] = a;
+  const auto& [sums, k, d, scale, centroids, means, news] = a;
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= k) return;
   const Twofold weight = join(sums.weight_upper[m], sums.weight_lower[m], sums.inverse);
   const Twofold of_one = {__dmul_rn(weight.high, sums.inverse), __dmul_rn(weight.low, sums.inverse)};
   const bool weighs = weight.high != 0;
   const Twofold share = weighs ? Twofold{1, 0} / weight : Twofold{0, 0};
-  double squared_step = 0, reach = 0, squared = 0, squared_drift = 0;
+  double squared_step = 0, reach = 0, squared = 0;
   Twofold inertia = {0, 0};
   for (int j = lane; j < d; j += 32) {
     const int64 at = static_cast<int64>(m) * d + j;
@@ -79,10 +79,6 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     const double centred = c - shift;
     reach = fmax(reach, fabs(centred));
     squared += centred * scale * (centred * scale);
-    if (from != nullptr) {
-      const double drift = (c - from[at]) * scale;
-      squared_drift += drift * drift;
-    }
   }
   inertia = two_sum(inertia.high, inertia.low);
 #pragma unroll
@@ -91,7 +87,6 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     inertia = inertia + from_lane(inertia, step);
     reach = fmax(reach, from_lane(reach, step));
     squared += from_lane(squared, step);
-    squared_drift += from_lane(squared_drift, step);
   }
-  if (lane == 0) news[m] = {weight.high, squared_step, inertia.high, inertia.low, reach, squared, squared_drift};
+  if (lane == 0) news[m] = {weight.high, squared_step, inertia.high, inertia.low, reach, squared};
 }

@@ -106,7 +106,10 @@ void check(const Case& c) {
   for (int step = 0; step < 6; ++step) {
     INFO("step " << step);
     const AssignStats all = plain.assign(x, Scores::float32, labels.view(), weigh.view(), Clusters::Sums::move);
-    const AssignStats few = choosing.assign(x, Scores::float32, chosen.view(), weigh.view(), Clusters::Sums::move);
+    const PassFilter filter = step == 0 ? PassFilter::none : c.bounds ? PassFilter::tiles : PassFilter::projection;
+    const AssignStats few = choosing.assign(x, Scores::float32, chosen.view(), weigh.view(), Clusters::Sums::move, {},
+                                            false, {}, filter);
+    CHECK(few.filter == filter);
     CHECK(few.changed == all.changed);
     CHECK(chosen.to_host() == labels.to_host());
     CHECK(numbers_of(choosing) == numbers_of(plain));
@@ -115,7 +118,7 @@ void check(const Case& c) {
     left = few.met;
     CHECK(choosing.move_to_means().squared_shift == plain.move_to_means().squared_shift);
     if (step == 0 && (!c.bounds || c.after_heads)) choosing.use_heads(x, axes.cview(), c.form.numbers);
-    if (step == 0 && c.bounds) choosing.use_tile_bounds(x, 5, true);
+    if (step == 0 && c.bounds) choosing.use_tile_bounds(x);
   }
   CHECK(chosen_passes >= 2);
   if (c.most_left >= 0) CHECK(static_cast<double>(left) < c.most_left * static_cast<double>(c.n * c.k));
