@@ -72,8 +72,7 @@ DeviceMatrix<double> leading_space(const Context& ctx, const Rows& x, const Colu
   const index_t d = x.cols(), count = std::min(x.rows(), sample_rows);
   DeviceMatrix<double> a(ctx.stream, count, d), y(ctx.stream, count, columns), first(ctx.stream, d, columns),
       second(ctx.stream, d, columns), third(ctx.stream, d, columns);
-  gather_rows(ctx, x, spread(x.rows(), count), {a.data(), count * d, Space::device},
-              moments.shift, scale_of(moments));
+  gather_rows(ctx, x, spread(x.rows(), count), {a.data(), count * d, Space::device}, moments.shift, scale_of(moments));
   const auto multiply = [&](const DeviceMatrix<double>& z, DeviceMatrix<double>& found) {
     tsmm(ctx, Op::none, 1.0, a.cview(), z.cview(), 0.0, y.view());
     tsmttsm(ctx, Op::transpose, 1.0, a.cview(), y.cview(), 0.0, found.view());

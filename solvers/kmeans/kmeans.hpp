@@ -125,7 +125,7 @@ struct KMeansProgress {
   index_t met = 0;           ///< of these, in float32
   PassFilter filter = PassFilter::none;  ///< that this iteration used
   std::string_view scorer = {};          ///< what scored: numbers on a processor, a kernel on a GPU
-  double seconds = 0;        ///< that this iteration took
+  double seconds = 0;                    ///< that this iteration took
 };
 
 /// What a run needs to go on as if it had not stopped: the state after an iteration.

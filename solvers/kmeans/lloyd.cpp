@@ -76,10 +76,11 @@ void Lloyd::begin_pass() {
 }
 
 void Lloyd::take(index_t first, const Rows& block) {
-  stats_ += clusters_.assign(
-      block, strategy_.scores(), labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
-      phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
-      {strategy_.filter() == PassFilter::rows ? &bounds_ : nullptr, first}, strategy_.settled(), {group_bounds_.get(), first}, strategy_.filter());
+  stats_ += clusters_.assign(block, strategy_.scores(), labels_.view().part(first, block.rows()),
+                             p_.weights_of(first, block.rows()),
+                             phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay,
+                             {strategy_.filter() == PassFilter::rows ? &bounds_ : nullptr, first}, strategy_.settled(),
+                             {group_bounds_.get(), first}, strategy_.filter());
 }
 
 void Lloyd::end_pass() {
@@ -108,7 +109,8 @@ void Lloyd::use_heads() {
   if (p_.source.space() != Space::device || !p_.source.in_memory() || control_.spherical || passes == 0) return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
     if (block.rows() != p_.rows()) return;
-    const HeadsForm form = bounds || filter == KMeansFilter::none ? HeadsForm{} : clusters_.heads_form(block, passes, projects);
+    const HeadsForm form =
+        bounds || filter == KMeansFilter::none ? HeadsForm{} : clusters_.heads_form(block, passes, projects);
     asked_for_heads_ = form.columns == 0 || projects || form.from <= run_.n_iter;
     if (!asked_for_heads_) return;
     if (form.columns > 0) make_heads(block, form);

@@ -22,8 +22,8 @@ double PassCosts::without() const noexcept {
 }
 
 double PassCosts::with_groups(index_t group, double coarse, double met) const noexcept {
-  // Measured: what bounds of a pair cost is some 8 columns; with groups a centroid met alone in float32 costs as much as
-  // 2500 more products than it has, as its row comes from memory.
+  // Measured: what bounds of a pair cost is some 8 columns; with groups a centroid met alone in float32 costs as much
+  // as 2500 more products than it has, as its row comes from memory.
   const auto d = static_cast<double>(cols), k = static_cast<double>(clusters);
   if (group == 1) return k * (coarse * of.column * d + met * (d + 500) + 8);
   return k * (coarse * (of.column * d + of.rest_of_heads) + met * (d + 2500)) + reading_cost * d;
@@ -88,7 +88,8 @@ PassFilter PassStrategy::choose_here(int left, index_t changed) const noexcept {
 PassFilter PassStrategy::choose_there(int left, index_t changed) const noexcept {
   constexpr int least_left = 6;
   const bool affordable = spent_ + there_.making_bounds(share_of_heads_) < budget(there_.all) + there_.all;
-  if (tiles_known_ || (there_.has_bounds() && of_tiles_.due(changed) && (wanted() || (left >= least_left && affordable))))
+  if (tiles_known_ ||
+      (there_.has_bounds() && of_tiles_.due(changed) && (wanted() || (left >= least_left && affordable))))
     return PassFilter::tiles;
   return there_.has_heads() && of_projection_.due(changed) ? PassFilter::projection : PassFilter::none;
 }
@@ -113,8 +114,9 @@ void PassStrategy::passed(const AssignStats& here, const AssignStats& all, bool 
 void PassStrategy::judge_groups(const AssignStats& here) noexcept {
   const PassCosts& costs = shape_.costs;
   const double pairs = static_cast<double>(shape_.rows) * static_cast<double>(costs.clusters);
-  const double cost = costs.with_groups(GroupBounds::group_for(costs.cols, costs.clusters),
-                                        static_cast<double>(here.coarse) / pairs, static_cast<double>(here.met) / pairs);
+  const double cost =
+      costs.with_groups(GroupBounds::group_for(costs.cols, costs.clusters), static_cast<double>(here.coarse) / pairs,
+                        static_cast<double>(here.met) / pairs);
   if (!spend(cost, costs.without())) return;
   of_groups_.failed(here.changed);
   filter_ = PassFilter::none;

@@ -151,7 +151,8 @@ def seeding(o):
 
 
 def bounds(o):
-    """on a GPU with --filter none and auto, which must agree: all iterations, those from the 11th on, rows left alone"""
+    """on a GPU with --filter none and auto, which must agree: all iterations, those from the 11th on,
+    rows left alone"""
     table = Table("points:20", "type:<8", "kind:<7", "iter.:5", "off s:8.4f", "auto s:8.4f", "ratio:6.2f", "late:6.2f",
                   "alone %:7.1f", "same:4")
     for n, d, k in shapes_of(o.shapes):

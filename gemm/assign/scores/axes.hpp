@@ -7,8 +7,9 @@
 
 namespace ts::inline v0::assign_detail {
 
-/// The m x m matrix that turns m axes into others of the same space along which all coordinates vary about alike, so that
-/// one scale serves a whole row: the discrete Hartley transform (cos + sin of 2 pi j a / m) of axes with random signs.
+/// The m x m matrix that turns m axes into others of the same space along which all coordinates vary about alike, so
+/// that one scale serves a whole row: the discrete Hartley transform (cos + sin of 2 pi j a / m) of axes with random
+/// signs.
 [[nodiscard]] Matrix<double> mix_of_axes(index_t m);
 
 }  // namespace ts::inline v0::assign_detail

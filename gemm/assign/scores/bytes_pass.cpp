@@ -35,10 +35,11 @@ std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArgument
     }
   }
   const int team = team_size(ctx, pieces - done, static_cast<double>(head_piece * d * of.centroids.rows()));
-  return first +=
-         stats_of(for_each_piece(team, pass, pieces - done, of.sums, [&](index_t p, ClusterSums* own, auto& scratch) {
-           pass.piece(done + p, to, own, scratch);
-         }), "int8");
+  return first += stats_of(for_each_piece(team, pass, pieces - done, of.sums,
+                                          [&](index_t p, ClusterSums* own, auto& scratch) {
+                                            pass.piece(done + p, to, own, scratch);
+                                          }),
+                           "int8");
 }
 
 }  // namespace ts::inline v0::assign_detail

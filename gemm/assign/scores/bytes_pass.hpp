@@ -231,7 +231,8 @@ AssignStats run_pieces(const Context& ctx, const AssignArguments& of) {
   const index_t pieces = (of.x.rows() + assign_cpu::head_piece - 1) / assign_cpu::head_piece;
   const double products = static_cast<double>(assign_cpu::head_piece * of.x.cols() * of.centroids.rows()) / 8;
   return stats_of(for_each_piece(team_size(ctx, pieces, products), pass, pieces, of.sums,
-                                 [&](index_t p, ClusterSums* own, auto& scratch) { pass.piece(p, to, own, scratch); }), "int8", PassFilter::groups);
+                                 [&](index_t p, ClusterSums* own, auto& scratch) { pass.piece(p, to, own, scratch); }),
+                  "int8", PassFilter::groups);
 }
 
 }  // namespace ts::inline v0::assign_detail

@@ -17,9 +17,11 @@ AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
   const index_t n = of.x.rows(), piece = pass.piece_rows(), pieces = (n + piece - 1) / piece;
   const int team =
       team_size(ctx, pieces, static_cast<double>(piece * of.x.cols()) * static_cast<double>(of.centroids.rows()));
-  return stats_of(for_each_piece(team, pass, pieces, of.sums, [&](index_t p, ClusterSums* own, auto& scratch) {
-    pass.piece(p * piece, std::min(piece, n - p * piece), to, own, scratch);
-  }), pass.scorer(), to.filter());
+  return stats_of(for_each_piece(team, pass, pieces, of.sums,
+                                 [&](index_t p, ClusterSums* own, auto& scratch) {
+                                   pass.piece(p * piece, std::min(piece, n - p * piece), to, own, scratch);
+                                 }),
+                  pass.scorer(), to.filter());
 }
 
 template AssignStats assign_dense<float>(const Context&, const AssignArguments&);

@@ -164,9 +164,12 @@ AssignStats assign_line(const Context& ctx, const AssignArguments& of) {
   const Pass to(of);
   const index_t n = of.x.rows(), pieces = chunk_count(n);
   const int team = team_size(ctx, pieces, products_of_row * static_cast<double>(chunk_rows));
-  return stats_of(for_each_piece(team, pass, pieces, of.sums, [&](index_t p, ClusterSums* own, auto& scratch) {
-    pass.piece(p * chunk_rows, std::min(chunk_rows, n - p * chunk_rows), to, own, scratch);
-  }), "line");
+  return stats_of(for_each_piece(team, pass, pieces, of.sums,
+                                 [&](index_t p, ClusterSums* own, auto& scratch) {
+                                   pass.piece(p * chunk_rows, std::min(chunk_rows, n - p * chunk_rows), to, own,
+                                              scratch);
+                                 }),
+                  "line");
 }
 
 }  // namespace ts::inline v0::assign_detail

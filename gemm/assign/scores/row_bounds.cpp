@@ -27,8 +27,7 @@ constexpr index_t rows_for_each_centroid = 512;
 
 }  // namespace
 
-RowBounds::RowBounds(index_t rows)
-    : rows_(rows), upper_(static_cast<std::size_t>(rows)), lower_(upper_.size()) {}
+RowBounds::RowBounds(index_t rows) : rows_(rows), upper_(static_cast<std::size_t>(rows)), lower_(upper_.size()) {}
 
 void RowBounds::begin_pass(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments) {
   const index_t k = centroids.rows(), d = centroids.cols();

@@ -155,9 +155,11 @@ AssignStats assign_sparse(const Context& ctx, const AssignArguments& of) {
   const int team = team_size(ctx, pieces,
                              static_cast<double>(x.rows() == 0 ? 0 : x.pointers()[x.rows()] / pieces) *
                                  static_cast<double>(of.centroids.rows()));
-  return stats_of(for_each_piece(team, pass, pieces, of.sums, [&](index_t p, ClusterSums* own, auto& scratch) {
-    pass.piece(p * piece, std::min(piece, x.rows() - p * piece), to, own, scratch);
-  }), std::is_same_v<S, double> ? "float64" : "float32", to.filter());
+  return stats_of(for_each_piece(team, pass, pieces, of.sums,
+                                 [&](index_t p, ClusterSums* own, auto& scratch) {
+                                   pass.piece(p * piece, std::min(piece, x.rows() - p * piece), to, own, scratch);
+                                 }),
+                  std::is_same_v<S, double> ? "float64" : "float32", to.filter());
 }
 
 template AssignStats assign_sparse<float>(const Context&, const AssignArguments&);

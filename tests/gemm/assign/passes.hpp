@@ -22,8 +22,8 @@ struct Moves {
   bool with_copies = false, without_labels = false, far_out = false;
 };
 
-/// Several passes with centroids that move, with bounds of groups and without: the same labels, counts and sums. Returns
-/// what the last pass counted. @param moved(step, m, j) by what share a coordinate of a centroid is moved
+/// Several passes with centroids that move, with bounds of groups and without: the same labels, counts and sums.
+/// Returns what the last pass counted. @param moved(step, m, j) by what share a coordinate of a centroid is moved
 template <class Moved>
 AssignStats compare_passes(const Context& ctx, GroupBounds& bounds, const Rows& rows, const Moves& of,
                            const Moved& moved) {

@@ -39,6 +39,18 @@ __device__ __forceinline__ void add_products(float (&sum)[at_once], const Elemen
   }
 }
 
+/// How much larger than the own score every other must be for a centroid to be farther by this margin. With s =
+/// (||x - c||^2 - ||x||^2) / 2,
+///   ||x - c'|| > ||x - c|| + r  <=>  s' - s > r ||x - c|| + r^2 / 2,   ||x - c||^2 = 2 s + ||x||^2
+/// where s is at most own + error, and ||x|| at most norm.
+__device__ __forceinline__ float margin_of_scores(float margin, float own, float error, float norm) {
+  const float squared = norm * norm;
+  const float own_squared = 2 * (own + error) + squared + 0x1p-20f * (squared + fabsf(own) + error);
+  float own_distance;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(own_distance) : "f"(fmaxf(own_squared, 0.0f)));
+  return margin * (own_distance + margin / 2) * (1 + 0x1p-16f);
+}
+
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     heads_limits(ts::cuda::HeadsLimitsArguments a) {
   __shared__ float shifts[(policy.d + 15) / 16 * 16];
@@ -80,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
         __fmaf_rn(static_cast<float>(80 * (policy.float_steps + 1)) * 0x1p-23f * most, norms.all + most, 0x1p-22f);
     const float score = a.half_norms[label] + own, open = __fmaf_rn(bound.by_norm, norms.all, bound.constant);
     const float lost = open + 3 * error;
-    const float farther = a.margin > 0 ? margin_of_scores(Margin{a.margin, 0, 0}, score, lost, norms.all) : 0;
+    const float farther = a.margin > 0 ? margin_of_scores(a.margin, score, lost, norms.all) : 0;
     const float beyond = (score + (lost + farther)) * norms.per;
     const bool tells = beyond < 60000;
     const float limit = tells ? beyond : 65504.0f, one = tells ? norms.per : 0;

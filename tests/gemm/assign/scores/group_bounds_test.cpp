@@ -29,8 +29,8 @@ double check_passes(const Rows& rows, index_t group, const Moves& of, const Shri
   return share;
 }
 
-/// The labels of several passes over these rows with centroids that stay are those of passes without bounds. Returns the
-/// pairs that each pass met in float32.
+/// The labels of several passes over these rows with centroids that stay are those of passes without bounds. Returns
+/// the pairs that each pass met in float32.
 std::array<index_t, 3> check_still(const Context& ctx, index_t group, const Matrix<float>& x, const Matrix<double>& c) {
   const auto moments = column_moments({}, Rows(x.cview()));
   GroupBounds bounds(ctx, x.rows(), c.rows(), group, moments);

@@ -107,8 +107,8 @@ void check(const Case& c) {
     INFO("step " << step);
     const AssignStats all = plain.assign(x, Scores::float32, labels.view(), weigh.view(), Clusters::Sums::move);
     const PassFilter filter = step == 0 ? PassFilter::none : c.bounds ? PassFilter::tiles : PassFilter::projection;
-    const AssignStats few = choosing.assign(x, Scores::float32, chosen.view(), weigh.view(), Clusters::Sums::move, {},
-                                            false, {}, filter);
+    const AssignStats few =
+        choosing.assign(x, Scores::float32, chosen.view(), weigh.view(), Clusters::Sums::move, {}, false, {}, filter);
     CHECK(few.filter == filter);
     CHECK(few.changed == all.changed);
     CHECK(chosen.to_host() == labels.to_host());
