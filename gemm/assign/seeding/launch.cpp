@@ -112,6 +112,7 @@ void lower_potential(const Context& ctx, const PotentialArguments& of) {
   const cuda::Memory candidates = place_candidates(ctx, of, count, padded), labels = array<std::int32_t>(ctx, n),
                      totals = array<double>(ctx, all);
   cuda::fill_bytes(ctx.stream, labels.data(), count == 1 ? 0 : 0xff, labels.bytes());
+  cuda::fill_bytes(ctx.stream, totals.data(), 0, totals.bytes());  // the last chunk may have parts without rows
   if (count > 1) label_rows(ctx, of, candidates, padded, {as<std::int32_t>(labels), n, Space::device});
   cuda::DistancesArguments a{argument_of(of.x), static_cast<int>(d), as<const double>(candidates),
                              as<const int>(labels)};
