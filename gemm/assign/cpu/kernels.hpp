@@ -116,10 +116,6 @@ struct ScoreKernels {
                  const S* by_centroid, Index* which, float* upper, float* lower) = nullptr;
   /// scores[j] = half_norms[j] + x^T (-c_j) for a row-major k x d block of negated centroids.
   void (*row_scores)(const S* x, index_t d, const S* centroids, const S* half_norms, index_t k, S* scores) = nullptr;
-  /// out[r] = sum_j (tile_jr - c_j)^2 for the rows of a tile.
-  void (*squared_distances)(const S* tile, index_t d, const S* candidate, S* out) = nullptr;
-  /// sum_i w_i min(a_i, b_i) in float64, in eight partial sums: the same bits everywhere. No weights: all 1.
-  double (*sum_of_least)(const S* a, const S* b, const double* weights, index_t count) = nullptr;
 };
 
 /// Kernels for scores of 16-bit integers; none where a processor has no fast products of these. Tiles and

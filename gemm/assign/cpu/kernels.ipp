@@ -219,21 +219,6 @@ void row_scores(const S* x, index_t d, const S* centroids, const S* half_norms, 
   }
 }
 
-template <class S>
-void squared_distances(const S* tile, index_t d, const S* candidate, S* out) {
-  using V = typename Types<S>::Vec;
-  V sum[row_vectors] = {};
-  for (index_t j = 0; j < d; ++j) {
-    const V c = broadcast<V>(candidate[j]);
-#pragma GCC unroll 4
-    for (int r = 0; r < row_vectors; ++r) {
-      const V difference = load<V>(tile + j * tile_rows<S> + r * lanes<S>) - c;
-      sum[r] = fma(difference, difference, sum[r]);
-    }
-  }
-  for (int r = 0; r < row_vectors; ++r) store(out + r * lanes<S>, sum[r]);
-}
-
 #if !defined(TS_FLOATS_OF)
 #include "tallskinny/gemm/assign/cpu/means.ipp"
 #include "tallskinny/gemm/assign/cpu/sums.ipp"
@@ -259,8 +244,8 @@ const ByteKernels bytes = {of_integers, of_heads, of_pairs};
 #else
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
-  return {tile_rows<S>, group_size,    best_two<S>,          below<S>,       best_two_sparse<S>, lanes<S>, pack<S>,
-          decide<S>,    row_scores<S>, squared_distances<S>, sum_of_least<S>};
+  return {tile_rows<S>, group_size, best_two<S>, below<S>,     best_two_sparse<S>,
+          lanes<S>,     pack<S>,    decide<S>,   row_scores<S>};
 }
 
 }  // namespace

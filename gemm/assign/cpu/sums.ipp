@@ -120,23 +120,6 @@ double squared_distance_of_rows(const Rows& x, index_t a, index_t b, const doubl
                      [&]<class T>(const T*) TS_LAMBDA { return squared_distance_of_plain<T>(x, a, b, shift, scale); });
 }
 
-template <class S>
-double sum_of_least(const S* a, const S* b, const double* weights, index_t count) {
-  EightSums sums;
-  double rest[8];
-  index_t i = 0;
-  for (; i + 8 <= count; i += 8)
-    for (int q = 0; q < 8 / lanes<double>; ++q) {
-      const index_t at = i + q * lanes<double>;
-      const auto least = smaller(load<Part<S>>(a + at), load<Part<S>>(b + at));
-      const VecD wide = __builtin_convertvector(least, VecD);
-      sums.part[q] += weights == nullptr ? wide : wide * load<VecD>(weights + at);
-    }
-  for (index_t q = i; q < count; ++q)
-    rest[q - i] = static_cast<double>(a[q] < b[q] ? a[q] : b[q]) * (weights == nullptr ? 1.0 : weights[q]);
-  return sums.of(rest, static_cast<int>(count - i));
-}
-
 template <class... Row>
 void add_few(index_t d, double* __restrict sum, Row... row) {
   for (index_t j = 0; j < d; ++j) {

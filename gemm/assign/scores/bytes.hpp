@@ -45,13 +45,6 @@ struct RowInBytes {
   Bytes all;
   double norm;
 };
-/// Rows whose bytes serve several passes with coordinates of one scale.
-struct RowsInBytes {
-  InLines<std::int8_t> bytes;
-  std::vector<RowInBytes> rows;
-  double scale = 0;  ///< 0: none yet
-};
-
 /// The weight w for which (w a, t) and (b / w, s) point the same way, squared: b t / (a s).
 [[nodiscard]] double weight_for(double a, double t, double b, double s) noexcept;
 
