@@ -102,20 +102,19 @@ void Lloyd::end_pass() {
 /// Each rank decides for its own rows.
 void Lloyd::use_heads() {
   asked_for_heads_ = true;  // unless they are to begin later
-  const KMeansFilter filter = control_.filter;
-  const bool projects = filter == KMeansFilter::projection, bounds = filter == KMeansFilter::bounds;
+  if (control_.filter == KMeansFilter::none) return;
+  const bool projects = control_.filter == KMeansFilter::projection, bounds = control_.filter == KMeansFilter::bounds;
   const int left = control_.max_iter - run_.n_iter;
   const index_t passes = projects || bounds ? left : passes_with_heads(left);
   if (p_.source.space() != Space::device || !p_.source.in_memory() || control_.spherical || passes == 0) return;
   p_.for_each_block_here([&](index_t, const Rows& block) {
     if (block.rows() != p_.rows()) return;
-    const HeadsForm form =
-        bounds || filter == KMeansFilter::none ? HeadsForm{} : clusters_.heads_form(block, passes, projects);
+    const HeadsForm form = bounds ? HeadsForm{} : clusters_.heads_form(block, passes, projects);
     asked_for_heads_ = form.columns == 0 || projects || form.from <= run_.n_iter;
     if (!asked_for_heads_) return;
     if (form.columns > 0) make_heads(block, form);
-    const bool by_tiles = bounds || filter == KMeansFilter::automatic;
-    if (by_tiles && !p_.distributed() && clusters_.tile_bounds_may_pay(block, bounds)) clusters_.use_tile_bounds(block);
+    if (!projects && !p_.distributed() && clusters_.tile_bounds_may_pay(block, bounds))
+      clusters_.use_tile_bounds(block);
     strategy_.offer(clusters_.choosing_costs(block));
   });
 }

@@ -40,7 +40,6 @@ struct PassCounts {
       rescored,                ///< that were scored again
       moved,                   ///< that are listed as moves
       of_two,                  ///< of which scores of all rows leave two centroids
-      copies,                  ///< centroids that are copies of earlier ones
       kept;                    ///< pairs of a row and a centroid that heads leave
 };
 

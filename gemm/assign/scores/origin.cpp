@@ -30,7 +30,8 @@ bool as_they_are(const ColumnMoments& moments, DType type, double scale) {
 
 Origin::Origin(const ColumnMoments& moments, const Spread& centroids, bool as_are) {
   const double scale = centroids.scale;
-  reach = offset = 0;
+  reach = 0;
+  double offset = 0;  // the norm of what is not taken from rows then
   for (std::size_t j = 0; j < moments.reach.size(); ++j) {
     const double shift = as_are ? std::abs(moments.shift[j]) * scale : 0, r = moments.reach[j] * scale + shift;
     reach += r * r, offset += shift * shift;

@@ -25,9 +25,8 @@ bool as_they_are(const ColumnMoments& moments, DType type, double scale);
 /// float32, whose numbers are `unit` apart.
 struct Origin {
   double value, unit;
-  double norms;   ///< of a row times that of a centroid, at most; both shifted and scaled
-  double reach;   ///< the norm of a row, at most; scaled, and shifted unless rows are taken as they are
-  double offset;  ///< the norm of what is not taken from rows then
+  double norms;  ///< of a row times that of a centroid, at most; both shifted and scaled
+  double reach;  ///< the norm of a row, at most; scaled, and shifted unless rows are taken as they are
 
   Origin(const ColumnMoments& moments, const Spread& centroids, bool as_are);
   /// Units within which scores by chains of d multiply-adds in float32 decide nothing: each rounds to a unit,

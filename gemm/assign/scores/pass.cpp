@@ -45,7 +45,7 @@ class RunningPass {
           ctx_, cuda::assign_prepare_plan(p.problem, plans),
           {c.rows, c.first_column, static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale,
            p.shrink, p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
-           plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest, &m.counts->copies});
+           plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest});
     PlacedSums sums = c.sums;
     if (pass_.into != nullptr) sums.words = m.sums;
     to_ = argument_of(sums, p.d, pass_.unit, pass_.weights.data);

@@ -30,7 +30,6 @@ struct PrepareArguments {
   float *half_norms, *origins, *plain_origins;
   void *negated, *confirming;
   Largest* largest;
-  word64* copies;
 };
 
 /// scores/kernels/assign_prepare.cuh, a warp a centroid

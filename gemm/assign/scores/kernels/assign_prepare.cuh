@@ -108,7 +108,6 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   a.origins[m] = static_cast<float>(counts ? a.origin + norm / 2 : 1.33 * a.origin);
   if (a.plain_origins != nullptr)
     a.plain_origins[m] = static_cast<float>((counts ? a.origin + norm / 2 + offset : 1.33 * a.origin) / a.scale);
-  if (copy) atomicAdd(a.copies, static_cast<uint64>(1));
   if (!counts) return;
   largest_of(&a.largest->norm, sqrt(norm));
   largest_of(&a.largest->low, sqrt(low));
