@@ -92,7 +92,7 @@ enum class KMeansPrecision {
   fast    ///< Scores::fast: a label may be a centre's that is farther by what rounding of scores explains
 };
 
-/// What may leave products out of passes. Labels are the same with each.
+/// Filters that may leave products out of passes. Labels are the same with each.
 enum class KMeansFilter {
   automatic,  ///< what pays, by counts of the passes before
   none,

@@ -10,7 +10,7 @@ constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  /
 constexpr index_t most_columns = 1 << 16;                                      ///< of sums of products in 32 bits
 constexpr int least_passes = 4;                                                ///< the first with bounds skips nothing
 constexpr double cost_of_row_bounds = 512;
-/// Of a column of a row that is read, rounded, and met by the centroid of its label.
+/// Cost of a column of a row that is read, rounded, and met by the centroid of its label.
 constexpr double reading_cost = 100;
 
 }  // namespace

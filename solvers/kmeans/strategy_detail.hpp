@@ -1,4 +1,4 @@
-// What leaves work out of the next pass of k-means, and how it scores. Internal to the room.
+// The choice of filter and scores for the next pass of k-means. Internal to the room.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
-/// What passes over a row in host memory cost, in products of two 16-bit integers.
+/// Costs of passes over a row in host memory, in products of two 16-bit integers.
 struct PassCosts {
   index_t cols, clusters;
   assign_cpu::ProductCosts of;  ///< of the processor
@@ -21,7 +21,7 @@ struct PassCosts {
   [[nodiscard]] double with_groups(index_t group, double coarse, double met) const noexcept;
 };
 
-/// Whether bounds of groups may serve such rows in memory.
+/// True if bounds of groups may serve such rows in memory.
 [[nodiscard]] bool groups_serve(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// When something is tried that pays once few labels change: first where at most so many do, then where half as many
@@ -64,7 +64,7 @@ class PassStrategy {
   PassFilter choose(int done, int left, index_t changed) noexcept;
   /// The filter chosen cannot be made: passes go on without.
   void refuse() noexcept;
-  /// What the pass counted here, and on all ranks. @param held RowBounds of the pass before held
+  /// Takes in the counts of the pass here, and on all ranks. @param held RowBounds of the pass before held
   void passed(const AssignStats& here, const AssignStats& all, bool held) noexcept;
 
  private:

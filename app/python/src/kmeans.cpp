@@ -120,7 +120,7 @@ nb::dict kmeans_of(const Context& ctx_, nb::object x, KMeansOptions options, std
   return out;
 }
 
-/// What each problem found, one after the other.
+/// The results of all problems, one after the other.
 nb::dict kmeans_batch_of(const Context& ctx_, const nb::list& problems, KMeansOptions options,
                          std::optional<In> weights, std::optional<In> centers, nb::object callback) {
   const Context ctx = context_for(ctx_, problems[0]);

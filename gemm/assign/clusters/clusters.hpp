@@ -46,18 +46,18 @@ class Clusters {
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
                      BoundsOfRows bounds = {}, bool settled = false, GroupBoundsOfRows group_bounds = {},
                      PassFilter filter = PassFilter::none);
-  /// What use_heads() should be given for so many passes over these rows on a device; no columns: heads do not fit, or,
-  /// unless they are `wanted`, do not pay there.
+  /// Returns the form that use_heads() should be given for so many passes over these rows on a device; no columns:
+  /// heads do not fit, or, unless they are `wanted`, do not pay there.
   [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes, bool wanted = false) const;
   /// Passes over these rows, all of which have labels, may find by their heads along `axes` which centroids may be
   /// nearest (scores/heads.hpp); the results are the same. @param axes d x heads_form().columns,
   /// orthonormal. @param numbers of heads along so many axes: heads_form() tells those that should pay.
   void use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers = HeadNumbers::float16);
-  /// Whether use_tile_bounds() has the memory for these rows on a device, and, unless it is `wanted`, may pay.
+  /// True if use_tile_bounds() has the memory for these rows on a device, and, unless it is `wanted`, may pay.
   [[nodiscard]] bool tile_bounds_may_pay(const Rows& x, bool wanted = false) const;
-  /// The same as use_heads(), after it, by bounds of tiles of rows (scores/tile_bounds.hpp).
+  /// Passes may find them by bounds of tiles of rows, too (scores/tile_bounds.hpp). Call after use_heads(), if at all.
   void use_tile_bounds(const Rows& x);
-  /// What passes over these rows cost with what is in use.
+  /// Costs of passes over these rows with what is in use.
   [[nodiscard]] ChoosingCosts choosing_costs(const Rows& x) const;
   /// What passes over these rows may start on a device, for a Context that rehearses. Also those that
   /// choose centroids by heads, where there will be so many of them and that pays.

@@ -59,7 +59,7 @@ class DeviceClusters {
   void run(Step step, double scale);
   /// What passes need to know of current centroids, from news_.
   void take_spread();
-  /// What chooses centroids in a pass over these rows, or nothing.
+  /// Returns the chooser of centroids for a pass over these rows, or null.
   [[nodiscard]] Chooser* chooser(const Rows& x, PassFilter filter);
   [[nodiscard]] cuda::AssignProblem problem_of(const Rows& x) const;
   [[nodiscard]] PlacedCentroids placed(bool with_sums) const noexcept;

@@ -14,7 +14,7 @@ template <class Quads>
   return quads.data() + place / head_group * head_group * columns + (j * head_group + place % head_group * 4);
 }
 
-/// What passes with bounds of single centroids and of 32 have in common. Pieces of head_piece rows:
+/// The common part of passes with bounds of single centroids and of 32. Pieces of head_piece rows:
 ///   1. bounds move with centroids; rows that some group may concern are open;
 ///   2. open rows meet the centroid of their label in 8 bits, which lowers their upper bound;
 ///   3. groups that bounds leave are met in 8 bits;
@@ -49,7 +49,7 @@ class BoundsPass : public BytesPass {
     return s;
   }
 
-  /// Of a group and the rows of a piece.
+  /// Bounds of the rows of a piece to a group.
   [[nodiscard]] std::uint16_t* bounds(index_t i0, index_t group) const {
     return of_.bounds_ + ((first_ + i0) / head_piece * of_.groups_ + group) * head_piece;
   }
@@ -87,7 +87,8 @@ class BoundsPass : public BytesPass {
     }
   }
 
-  /// What row i0 + r has in a batch, and the product with the centroid of its label, which lowers its upper bound.
+  /// Sets the numbers of row i0 + r in a batch. Its product with the centroid of its label, which is returned, lowers
+  /// its upper bound.
   std::int32_t begin_row(index_t i0, int r, std::int32_t label, Scratch& s) const {
     const auto at = static_cast<std::size_t>(r), row = static_cast<std::size_t>(first_ + i0 + r);
     const double head = of_.head_[row], error = of_.error_[row], squared = of_.square_[row];

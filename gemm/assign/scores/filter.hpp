@@ -1,4 +1,4 @@
-// What leaves products out of a pass, and what passes on a device cost with it.
+// The filters that leave products out of a pass, and the costs of passes on a device with them.
 #pragma once
 
 #include <algorithm>

@@ -26,9 +26,9 @@ class BoundsPass;
 /// The first pass costs as much as one without. Memory: bytes().
 class GroupBounds {
  public:
-  /// Whether the processor has instructions for it; @param d columns
+  /// True if the processor has instructions for it; @param d columns
   [[nodiscard]] static bool possible(const Context& ctx, index_t d);
-  /// What 8 bits cost there.
+  /// Costs of products in 8 bits there.
   [[nodiscard]] static assign_cpu::ProductCosts costs(const Context& ctx);
   /// Centroids of a group that are best for k centroids of d columns: 1 where bounds of pairs take little beside rows
   /// and a product of a pair is dear, else 32.
@@ -47,7 +47,7 @@ class GroupBounds {
 
   /// To be called before each pass over all rows, which must have the labels that assign() left.
   void begin_pass(const Context& ctx, HostView<const double> centroids);
-  /// Whether the pass may use it: not where centroids lie farther out than rows.
+  /// True if the pass may use it: not where centroids lie farther out than rows.
   [[nodiscard]] bool serves() const noexcept { return serves_; }
 
  private:

@@ -24,7 +24,7 @@ class Heads : public Chooser {
   Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Along& along, index_t k, double scale);
   [[nodiscard]] static std::uint64_t bytes(index_t n, index_t d, const HeadsForm& form, index_t k) noexcept;
 
-  /// Whether a pass over these rows, all of which have labels, may choose centroids by it.
+  /// True if a pass over these rows, all of which have labels, may choose centroids by it.
   [[nodiscard]] bool fit(const Rows& x, double scale) const noexcept {
     return x.values() == x_.values() && x.rows() == n_ && scale == scale_;
   }

@@ -31,7 +31,7 @@ namespace ts::inline v0::cuda {
 [[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, const HeadsForm& heads, bool each_row,
                                           const DeviceInfo& device);
 [[nodiscard]] KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device);
-/// Whether kernels can take bounds of tiles of rows (tile_bounds.hpp), and, unless they are `wanted`, these may pay.
+/// True if kernels can take bounds of tiles of rows (tile_bounds.hpp), and, unless they are `wanted`, these may pay.
 [[nodiscard]] bool tile_bounds_may_pay(const AssignProblem& problem, const DeviceInfo& device, bool wanted = false);
 /// Where heads are like this, or there are none (no columns); with or without bounds of tiles.
 [[nodiscard]] ChoosingCosts choosing_costs(const AssignProblem& problem, const HeadsForm& heads, bool bounds);

@@ -18,7 +18,7 @@ class TileBounds : public Chooser {
   TileBounds(const Rows& x, index_t k);
   [[nodiscard]] static std::uint64_t bytes(index_t n, index_t d, index_t k) noexcept;
 
-  /// Whether a pass over these rows, all of which have labels, may use it. Another scale ends what is known.
+  /// True if a pass over these rows, all of which have labels, may use it. Another scale ends what is known.
   [[nodiscard]] bool fit(const Rows& x, double scale) noexcept;
   /// Bounds are known from the pass before.
   [[nodiscard]] bool known() const noexcept { return known_; }
