@@ -138,7 +138,7 @@ def kmeans(machine, ranks, n, d, k, number):
 
 
 def seeding_sample(n, d, k):
-    """Rows that k-means++ draws centres from (solvers/kmeans/seeding.cpp)."""
+    """Rows that k-means++ draws centres from (solvers/kmeans/seeding/seeding.cpp)."""
     size = max(1 << 14, min(16 * k, int(2.5 * (n // (2 + int(math.log(k)))))))
     return min(n, size, max(16, (1 << 27) // d))
 

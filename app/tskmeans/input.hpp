@@ -5,8 +5,8 @@
 
 #include "tallskinny/app/tskmeans/options.hpp"
 #include "tallskinny/app/tskmeans/report.hpp"
-#include "tallskinny/gemm/assign/rows/rows.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/rows.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::tskmeans {

@@ -5,9 +5,9 @@
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/gemm/assign/assign.hpp"
 #include "tallskinny/gemm/runtime/threads/processors.hpp"
 #include "tallskinny/io/row_reader.hpp"
+#include "tallskinny/solvers/kmeans/pass/pass.hpp"
 
 namespace ts::tskmeans {
 

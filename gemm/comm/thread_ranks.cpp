@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 /// How long a thread looks for others before it sleeps: about what sleep and waking up cost.
-constexpr Clock::duration patience = std::chrono::microseconds(50);
+constexpr Clock::duration spin_time = std::chrono::microseconds(50);
 
 /// Where threads meet.
 class Meeting {
@@ -45,7 +45,7 @@ class Meeting {
     }
     const auto over = [&] { return !all_at_work_ || turn_ != turn; };
     lock.unlock();
-    for (const auto until = Clock::now() + patience; !over() && Clock::now() < until;) std::this_thread::yield();
+    for (const auto until = Clock::now() + spin_time; !over() && Clock::now() < until;) std::this_thread::yield();
     lock.lock();
     changed_.wait(lock, over);
     if (turn_ != turn) return;

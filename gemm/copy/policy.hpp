@@ -24,7 +24,7 @@ struct CopyRowsPolicy {
 
   static constexpr int threads = 256;
 
-  TS_POLICY(CopyRowsPolicy, CopyRowsArguments, "copy/policy.hpp", type, from, vector, alignment, from_alignment,
+  TS_POLICY(CopyRowsPolicy, CopyRowsArguments, "gemm/copy/policy.hpp", type, from, vector, alignment, from_alignment,
             gathers, scatters);
 };
 

@@ -45,7 +45,7 @@ struct ConvertPolicy {
   static constexpr int tile_rows = 128, tile_cols = 16;
   [[nodiscard]] constexpr int shared_bytes() const { return (tile_rows + 1) * tile_cols * bytes; }  ///< static
 
-  TS_POLICY(ConvertPolicy, ConvertArguments, "device/policy.hpp", bytes, alignment, from_rows);
+  TS_POLICY(ConvertPolicy, ConvertArguments, "gemm/device/policy.hpp", bytes, alignment, from_rows);
 };
 
 /// C = alpha (the sum of `count` parts of `size` numbers, in their order) + beta C, rows x columns.

@@ -20,7 +20,7 @@ struct RoofReadPolicy {
   [[nodiscard]] constexpr int blocks_at_once() const { return bulk ? 1 : 4; }
   [[nodiscard]] constexpr int shared_bytes() const { return bulk ? chunk * stages : 0; }  ///< dynamic
 
-  TS_POLICY(RoofReadPolicy, RoofReadArguments, "device/roof_policy.hpp", bulk, chunk, stages);
+  TS_POLICY(RoofReadPolicy, RoofReadArguments, "gemm/device/roof_policy.hpp", bulk, chunk, stages);
 };
 
 /// The units that multiply and add.
@@ -36,7 +36,7 @@ struct RoofFlopsPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 2;
 
-  TS_POLICY(RoofFlopsPolicy, RoofFlopsArguments, "device/roof_policy.hpp", unit, chains);
+  TS_POLICY(RoofFlopsPolicy, RoofFlopsArguments, "gemm/device/roof_policy.hpp", unit, chains);
 };
 
 }  // namespace ts::inline v0::cuda

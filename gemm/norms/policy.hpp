@@ -40,8 +40,8 @@ struct ColumnNormsPolicy {
   /// Static.
   [[nodiscard]] constexpr int shared_bytes() const { return threads * vector * numbers_of_a_norm(type) * 8 + 16; }
 
-  TS_POLICY(ColumnNormsPolicy, ColumnNormsArguments, "norms/policy.hpp", type, columns, tile, fold, vector, alignment,
-            parts);
+  TS_POLICY(ColumnNormsPolicy, ColumnNormsArguments, "gemm/norms/policy.hpp", type, columns, tile, fold, vector,
+            alignment, parts);
 };
 
 struct NormsOfPartsArguments {
@@ -57,7 +57,7 @@ struct NormsOfPartsPolicy {
 
   static constexpr int threads = 256;
 
-  TS_POLICY(NormsOfPartsPolicy, NormsOfPartsArguments, "norms/policy.hpp", type);
+  TS_POLICY(NormsOfPartsPolicy, NormsOfPartsArguments, "gemm/norms/policy.hpp", type);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -94,9 +94,9 @@ struct ProjectPolicy {
     return ring_offset() + (rings > products ? rings : products);
   }
 
-  TS_POLICY(ProjectPolicy, ProjectArguments, "project/policy.hpp", type, update, inner, gram, p, q, mode_v, pitch_v,
-            unit_v, shift_v, vector_v, mode_w, pitch_w, unit_w, shift_w, bulk_w, parts, tiles, stages, group_left,
-            group_right, groups);
+  TS_POLICY(ProjectPolicy, ProjectArguments, "gemm/project/policy.hpp", type, update, inner, gram, p, q, mode_v,
+            pitch_v, unit_v, shift_v, vector_v, mode_w, pitch_w, unit_w, shift_w, bulk_w, parts, tiles, stages,
+            group_left, group_right, groups);
 
   /// Sub-blocks of a chunk. Rows follow one another where an operand lies by columns.
   [[nodiscard]] constexpr int subs() const {

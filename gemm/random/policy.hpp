@@ -23,7 +23,7 @@ struct RandomFillPolicy {
 
   static constexpr int threads = 256, blocks_at_once = 4;  ///< of a multiprocessor
 
-  TS_POLICY(RandomFillPolicy, RandomFillArguments, "random/policy.hpp", type, vector, alignment);
+  TS_POLICY(RandomFillPolicy, RandomFillArguments, "gemm/random/policy.hpp", type, vector, alignment);
 };
 
 }  // namespace ts::inline v0::cuda

@@ -84,7 +84,7 @@ struct ResidualPolicy {
   /// Static: the sums of each warp.
   [[nodiscard]] constexpr int shared_bytes() const { return threads / 32 * lanes * parts_of(type) * 16; }
 
-  TS_POLICY(ResidualPolicy, ResidualArguments, "spmm/policy.hpp", type, index_bytes, split);
+  TS_POLICY(ResidualPolicy, ResidualArguments, "gemm/spmm/policy.hpp", type, index_bytes, split);
 };
 
 }  // namespace ts::inline v0::cuda

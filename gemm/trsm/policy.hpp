@@ -47,8 +47,8 @@ struct TrsmPolicy {
     return factor_bytes() + tile * scalar_bytes(type) * parts_of(type);
   }
 
-  TS_POLICY(TrsmPolicy, TrsmArguments, "trsm/policy.hpp", type, p, access, factor_shared, threads, columns, together,
-            blocks, vector, alignment);
+  TS_POLICY(TrsmPolicy, TrsmArguments, "gemm/trsm/policy.hpp", type, p, access, factor_shared, threads, columns,
+            together, blocks, vector, alignment);
 };
 
 }  // namespace ts::inline v0::cuda

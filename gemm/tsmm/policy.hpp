@@ -128,8 +128,9 @@ struct TsmmPolicy {
     return sums + tiles * 24 + (scalar() == 4 ? 146 : 132) + (scattered ? 18 : 0);
   }
 
-  TS_POLICY(TsmmPolicy, TsmmArguments, "tsmm/policy.hpp", type, worker, arithmetic, p, q, accumulate, mode_x, pitch_x,
-            unit_x, shift_x, vector_x, columns_y, unit_y, bulk_y, tiles, column_warps, teams, groups, slots, lag);
+  TS_POLICY(TsmmPolicy, TsmmArguments, "gemm/tsmm/policy.hpp", type, worker, arithmetic, p, q, accumulate, mode_x,
+            pitch_x, unit_x, shift_x, vector_x, columns_y, unit_y, bulk_y, tiles, column_warps, teams, groups, slots,
+            lag);
 
  private:
   static constexpr int fragment_block_bytes = 1024;  ///< 32 lanes with 32 bytes each

@@ -26,8 +26,8 @@ struct WideFactorPolicy {
 
   static constexpr int threads = 256;
 
-  TS_POLICY(WideFactorPolicy, WideFactorArguments, "tsmm/wide_policy.hpp", type, arithmetic, q, narrow_s, column_warps,
-            columns_y);
+  TS_POLICY(WideFactorPolicy, WideFactorArguments, "gemm/tsmm/wide_policy.hpp", type, arithmetic, q, narrow_s,
+            column_warps, columns_y);
 };
 
 /// `panels` of a stage's columns make a row of X. Those of tile i begin at number i turn / tiles: a D whose rows are a
@@ -92,8 +92,8 @@ struct WidePolicy {
     return {type, arithmetic, q, narrow_s, column_warps, columns_y};
   }
 
-  TS_POLICY(WidePolicy, WideArguments, "tsmm/wide_policy.hpp", type, arithmetic, q, narrow_s, accumulate, columns_y,
-            vector_y, tiles, teams, column_warps, boxes, stages);
+  TS_POLICY(WidePolicy, WideArguments, "gemm/tsmm/wide_policy.hpp", type, arithmetic, q, narrow_s, accumulate,
+            columns_y, vector_y, tiles, teams, column_warps, boxes, stages);
 };
 
 }  // namespace ts::inline v0::cuda

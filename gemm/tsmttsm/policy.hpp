@@ -143,10 +143,10 @@ struct InnerPolicy {
     return barrier_bytes + (cluster > 1 ? inbox_reserve() : 0) + (all > kept_bytes() ? all : kept_bytes()) + tail;
   }
 
-  TS_POLICY(InnerPolicy, InnerArguments, "tsmttsm/policy.hpp", type, kernel, arithmetic, p, q, gram, swap, fold, mode_a,
-            pitch_a, vector_a, unit_a, shift_a, mode_b, pitch_b, vector_b, unit_b, shift_b, parts, sub_rows, stages,
-            producers, residents, slices, flush, panels, cluster, tiles_left, tiles_right, warps_left, warps_right,
-            three, pairs, give);
+  TS_POLICY(InnerPolicy, InnerArguments, "gemm/tsmttsm/policy.hpp", type, kernel, arithmetic, p, q, gram, swap, fold,
+            mode_a, pitch_a, vector_a, unit_a, shift_a, mode_b, pitch_b, vector_b, unit_b, shift_b, parts, sub_rows,
+            stages, producers, residents, slices, flush, panels, cluster, tiles_left, tiles_right, warps_left,
+            warps_right, three, pairs, give);
 
  private:
   static constexpr bool by_columns(TallMode mode) {
@@ -191,7 +191,7 @@ struct InnerHalfPolicy {
     return alignment + (ring > kept ? ring : kept);
   }
 
-  TS_POLICY(InnerHalfPolicy, InnerHalfArguments, "tsmttsm/policy.hpp", type, p, q, stages, panels);
+  TS_POLICY(InnerHalfPolicy, InnerHalfArguments, "gemm/tsmttsm/policy.hpp", type, p, q, stages, panels);
 
  private:
   [[nodiscard]] constexpr TallChunk chunk(int width) const {

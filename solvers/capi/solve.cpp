@@ -5,7 +5,7 @@
 #include "tallskinny/solvers/driver/eigs.hpp"
 #include "tallskinny/solvers/driver/eigsh.hpp"
 #include "tallskinny/solvers/driver/svds.hpp"
-#include "tallskinny/solvers/kmeans/batch.hpp"
+#include "tallskinny/solvers/kmeans/variants/batch.hpp"
 
 namespace {
 

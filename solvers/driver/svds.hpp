@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "tallskinny/gemm/assign/rows/rows.hpp"
 #include "tallskinny/solvers/driver/borrowed.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/rows.hpp"
 #include "tallskinny/solvers/svd/svd.hpp"
 
 namespace ts::inline v0::solvers {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "tallskinny/gemm/assign/scores/axes.hpp"
-#include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/axes.hpp"
+#include "tallskinny/solvers/kmeans/seeding/potential.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {

@@ -1,6 +1,6 @@
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 
-#include "tallskinny/gemm/assign/rows/unit_rows.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/unit_rows.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "tallskinny/gemm/assign/rows/per_row.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/per_row.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {

@@ -1,5 +1,5 @@
 #include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/solvers/kmeans/variants_detail.hpp"
+#include "tallskinny/solvers/kmeans/gathered_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 

@@ -9,9 +9,9 @@
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
-#include "tallskinny/solvers/kmeans/sample_detail.hpp"
-#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
-#include "tallskinny/solvers/kmeans/variants_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding/sample_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding/seeding_detail.hpp"
+#include "tallskinny/solvers/kmeans/variants/variants_detail.hpp"
 
 namespace ts::inline v0::solvers {
 

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "tallskinny/gemm/assign/rows/rows.hpp"
-#include "tallskinny/gemm/assign/scores/filter.hpp"
-#include "tallskinny/gemm/assign/sums/moments.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/filter.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/rows.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/moments.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 
 namespace ts::inline v0::solvers {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/kmeans/axes.hpp"
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/unit_rows.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <limits>
 
-#include "tallskinny/gemm/assign/clusters/clusters.hpp"
+#include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/kmeans/strategy_detail.hpp"
 

@@ -5,10 +5,10 @@
 #include <exception>
 #include <numeric>
 
-#include "tallskinny/gemm/assign/seeding/potential.hpp"
-#include "tallskinny/gemm/assign/sums/add_rows.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/add_rows.hpp"
+#include "tallskinny/solvers/kmeans/seeding/potential.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 

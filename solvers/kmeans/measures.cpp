@@ -7,8 +7,8 @@
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
+#include "tallskinny/solvers/kmeans/gathered_detail.hpp"
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
-#include "tallskinny/solvers/kmeans/variants_detail.hpp"
 
 namespace ts::inline v0::solvers {
 

@@ -1,12 +1,12 @@
 #include <algorithm>
 
-#include "tallskinny/gemm/assign/rows/unit_rows.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
+#include "tallskinny/solvers/kmeans/gathered_detail.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/unit_rows.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
-#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
-#include "tallskinny/solvers/kmeans/variants_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding/seeding_detail.hpp"
 
 namespace ts::inline v0::solvers {
 

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <utility>
 
-#include "tallskinny/gemm/assign/clusters/clusters.hpp"
-#include "tallskinny/gemm/assign/exact/distances.hpp"
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/compile_ahead.hpp"
 #include "tallskinny/solvers/kmeans/axes.hpp"
-#include "tallskinny/solvers/kmeans/candidate_sample_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
+#include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
+#include "tallskinny/solvers/kmeans/pass/resolver/distances.hpp"
+#include "tallskinny/solvers/kmeans/seeding/candidate_sample_detail.hpp"
 
 namespace ts::inline v0::solvers {
 

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <string>
 
-#include "tallskinny/gemm/assign/seeding/potential.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding/potential.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 

@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "tallskinny/gemm/assign/assign.hpp"
-#include "tallskinny/gemm/assign/sums/means.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/solvers/kmeans/pass/pass.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/means.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 #include "tallskinny/solvers/types.hpp"
 

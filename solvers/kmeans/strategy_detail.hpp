@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "tallskinny/gemm/assign/scores/assign.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/solvers/kmeans/pass/assign.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 

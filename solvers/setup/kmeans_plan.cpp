@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tallskinny/gemm/assign/assign.hpp"
+#include "tallskinny/solvers/kmeans/pass/pass.hpp"
 
 namespace ts::inline v0::solvers {
 

@@ -75,12 +75,12 @@ def tskmeans(o, *words):
     return found
 
 
-def from_centres(o, folder, *words, name="ours"):
+def from_centres(o, folder, *words, name="ours", outputs=("labels", "centers")):
     """A run from x and c of the folder: what it says, its iterations, and labels and centres by `name`."""
     log = f"{folder.name}/log"
+    files = {"labels": folder.path(name + "-labels"), "centers": folder.path(name + "-centres")}
     found = tskmeans(o, folder.path("x"), "--init", folder.path("c"), "--max-iter", o.iterations, "--tol", 0, *words,
-                     "--labels-out", folder.path(name + "-labels"), "--centers-out", folder.path(name + "-centres"),
-                     "--log", log)
+                     *(word for what in outputs for word in (f"--{what}-out", files[what])), "--log", log)
     with open(log, encoding="utf-8") as lines:
         return found, [json.loads(line) for line in lines]
 

@@ -104,19 +104,11 @@ floors(gemm
   "cpu device"
   "library"
   "copy tsmttsm tsmm project spmm trsm norms random"
-  "tsm2r assign")
+  "tsm2r")
 floors(gemm/runtime
   "threads"
   "gpu")
 roof(gemm/runtime)
-floors(gemm/assign
-  "rows"
-  "cpu"
-  "sums"
-  "exact"
-  "scores"
-  "seeding"
-  "clusters")
 ground(io)
 floors(io
   "matrix hdf5"
@@ -134,6 +126,18 @@ floors(solvers/eigen
   "hermitian"
   "general interval"
   "semidefinite")
+floors(solvers/kmeans/pass
+  "rows"
+  "cpu"
+  "sums"
+  "resolver"
+  "scorer"
+  "filter"
+  "clusters")
+floors(solvers/kmeans
+  "pass"
+  "seeding"
+  "variants")
 floors(solvers
   "ortho ranks"
   "direct"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "arrays.hpp"
-#include "tallskinny/solvers/kmeans/batch.hpp"
+#include "tallskinny/solvers/kmeans/variants/batch.hpp"
 #include "watch.hpp"
 
 namespace ts::python {

@@ -8,7 +8,7 @@
   constexpr void members(auto each) { each(__VA_ARGS__); }          \
   friend bool operator==(const Policy&, const Policy&) = default
 
-/// TS_POLICY_OF for a policy of ts::cuda in gemm/PATH; its kernels have one parameter, of the type KernelArguments.
+/// TS_POLICY_OF for a policy of ts::cuda in the file PATH; its kernels have one parameter, of the type KernelArguments.
 #define TS_POLICY(Policy, KernelArguments, path, ...) \
   using Arguments = KernelArguments;                  \
-  TS_POLICY_OF(Policy, "tallskinny/gemm/" path, "ts::cuda::" #Policy __VA_OPT__(, ) __VA_ARGS__)
+  TS_POLICY_OF(Policy, "tallskinny/" path, "ts::cuda::" #Policy __VA_OPT__(, ) __VA_ARGS__)

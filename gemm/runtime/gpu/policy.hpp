@@ -7,7 +7,7 @@
 //     DType type = DType::float64;                  // members: bool, int, index_t, enumerations
 //     int vector = 1;
 //     constexpr int threads() const { return 256; } // threads, shared bytes and offsets follow from them
-//     TS_POLICY(RandomFillPolicy, RandomFillArguments, "random/policy.hpp", type, vector);
+//     TS_POLICY(RandomFillPolicy, RandomFillArguments, "gemm/random/policy.hpp", type, vector);
 //   };
 //
 // A kernel is compiled from `#include header`, one line `constexpr RandomFillPolicy policy{...};`, and its own

@@ -1,10 +1,10 @@
 #include "tallskinny/app/common/gpu_roofs.hpp"
-#include "tallskinny/gemm/assign/rows/plan.hpp"
-#include "tallskinny/gemm/assign/scores/plan.hpp"
-#include "tallskinny/gemm/assign/sums/policy.hpp"
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/policy.hpp"
 #include "tallskinny/tests/bench/baseline/kernels.hpp"
 #include "tallskinny/tests/support/every_operation.hpp"
 

@@ -2,7 +2,7 @@
 #include "tallskinny/gemm/comm/thread_ranks.hpp"
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
-#include "tallskinny/solvers/kmeans/batch.hpp"
+#include "tallskinny/solvers/kmeans/variants/batch.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 

@@ -1,7 +1,7 @@
 // k-means on several ranks, which are threads here, has the bits of one.
 #include "tallskinny/tests/solvers/kmeans/ranks.hpp"
 
-#include "tallskinny/solvers/kmeans/seeding_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding/seeding_detail.hpp"
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 using namespace ts;

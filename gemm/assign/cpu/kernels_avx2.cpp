@@ -1,2 +1,0 @@
-#define TS_ISA avx2
-#include "tallskinny/gemm/assign/cpu/kernels.ipp"

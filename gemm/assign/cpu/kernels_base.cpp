@@ -1,2 +1,0 @@
-#define TS_ISA base
-#include "tallskinny/gemm/assign/cpu/kernels.ipp"

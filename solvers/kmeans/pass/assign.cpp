@@ -1,0 +1,73 @@
+#include "tallskinny/solvers/kmeans/pass/assign.hpp"
+
+#include <limits>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/kmeans/pass/host_pass.hpp"
+#include "tallskinny/solvers/kmeans/pass/launch.hpp"
+#include "tallskinny/solvers/kmeans/pass/resolver/squared_distance.hpp"
+
+namespace ts::inline v0 {
+
+std::string_view assign_instructions(const Context& ctx) { return assign_cpu::select(ctx.simd).name; }
+
+namespace assign_detail {
+
+AssignStats assign_reference(const AssignArguments& of) {
+  const Rows& x = of.x;
+  const auto labels = of.labels.span();
+  const auto weights = of.weights.span();
+  const std::vector<double>& shift = of.moments.shift;
+  ClusterSums* const sums = of.sums;
+  const index_t k = of.centroids.rows(), d = of.centroids.cols();
+  const auto c = Matrix<double>::copy_of(of.centroids);
+  std::vector<double> row(static_cast<std::size_t>(d));
+  AssignStats stats;
+  for (index_t i = 0; i < x.rows(); ++i) {
+    x.load(i, row.data());
+    std::int32_t nearest = 0;
+    auto least = squared_distance<long double>(row.data(), c.data(), d);
+    for (index_t m = 1; m < k; ++m) {
+      const auto distance = squared_distance<long double>(row.data(), c.data() + m * d, d);
+      if (distance < least) least = distance, nearest = static_cast<std::int32_t>(m);
+    }
+    std::int32_t& label = labels[static_cast<std::size_t>(i)];
+    if (label == nearest) continue;
+    ++stats.changed;
+    const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
+    if (sums != nullptr && weight != 0) {
+      for (index_t j = 0; j < d; ++j) row[static_cast<std::size_t>(j)] -= shift[static_cast<std::size_t>(j)];
+      if (label >= 0) sums->add(*of.unit, label, row.data(), weight, true);
+      sums->add(*of.unit, nearest, row.data(), weight);
+    }
+    label = nearest;
+  }
+  return stats;
+}
+
+}  // namespace assign_detail
+
+AssignStats assign(const Context& ctx, const AssignArguments& of) {
+  using namespace assign_detail;
+  const index_t d = of.x.cols(), k = of.centroids.rows();
+  expects(of.centroids.cols() == d, "assign: the centroids have another number of columns than the rows");
+  expects(k >= 1 && k < std::numeric_limits<std::int32_t>::max(),
+          "assign: the number of centroids must be between 1 and 2^31 - 2");
+  expect_per_row(of.x, of.labels, "labels");
+  if (!of.weights.empty()) expect_per_row(of.x, of.weights, "weights");
+  expects(std::ssize(of.moments.shift) == d && std::ssize(of.moments.reach) == d,
+          "assign: the moments are those of other rows");
+  expects(of.sums == nullptr || (of.unit != nullptr && of.sums->clusters() == k && of.sums->cols() == d),
+          "assign: the sums must have the shape of the centroids, and a unit");
+  if (of.x.on_device()) {
+    expects(of.bounds.all == nullptr, "assign: bounds serve rows in host memory only");
+    return assign_device::assign_rows(ctx, of);
+  }
+  if (ctx.implementation == Implementation::reference) return assign_reference(of);
+  if (d == 1 && !of.x.sparse() && of.bounds.all == nullptr) return assign_line(ctx, of);
+  const bool wide = of.scores == Scores::float64;
+  if (of.x.sparse()) return wide ? assign_sparse<double>(ctx, of) : assign_sparse<float>(ctx, of);
+  return wide ? assign_dense<double>(ctx, of) : assign_dense<float>(ctx, of);
+}
+
+}  // namespace ts::inline v0

@@ -1,0 +1,345 @@
+// What the assign kernels of one instruction set offer.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/rows.hpp"
+
+namespace ts::inline v0::assign_cpu {
+
+/// Scores by blocks of at most this many products, so that rounding grows with the block, not with d.
+inline constexpr index_t block = 256;
+
+/// Columns whose products of integers are summed as integers.
+inline constexpr index_t integer_block = 256;
+
+/// How rows become the numbers of a tile.
+template <class S>
+struct Packing {
+  const double* shift = nullptr;  ///< d numbers, and a vector's length of any more
+  double scale = 1;
+  const S* direct_shift = nullptr;  ///< the same, where S holds them
+  bool direct = false;              ///< computing in S loses nothing and cannot overflow
+};
+
+/// The margin within which scores decide nothing is constant + by_norm ||x||, and ||x||^2 is at most the
+/// computed one times slack plus least.
+template <class S>
+struct ScoreMargin {
+  S slack = 1, least = 0, constant = 0, by_norm = 0;
+};
+
+/// How far the centroids have moved since the last pass, and half their distances from each other.
+struct CentroidSteps {
+  const float* moved = nullptr;     ///< k numbers
+  const float* half_gap = nullptr;  ///< k numbers: half the distance to the nearest other centroid, or 0
+  std::int32_t farthest = 0;        ///< the one that moved most
+  float most_moved = 0, second_most_moved = 0;
+};
+
+/// Rows that will be read soon, whose elements lie side by side: asked for while something else is computed,
+/// a line at a time, since all at once would be waited for.
+struct NextRows {
+  const Rows& x;
+  const index_t* rows = nullptr;
+  index_t count = 0;
+};
+
+/// Centroids in groups of ScoreKernels::group, and of integers too: element j of centroid m of group g at
+/// negated[(g * d + j) * group + m]; half_norms[g * group + m] = ||c||^2 / 2, infinite for the centroids that fill up
+/// the last group.
+template <class S>
+struct GroupedCentroids {
+  const S *negated, *half_norms;
+  index_t groups;
+};
+/// The same with pairs of 16-bit integers, whose products count times scales[g * group + m].
+struct GroupedPairs {
+  const std::int32_t* negated;
+  const float *scales, *half_norms;
+  index_t groups;
+};
+/// Element (j, m) at negated[j * padded + m]; padded is a multiple of ScoreKernels::lanes.
+template <class S>
+struct TransposedCentroids {
+  const S *negated, *half_norms;
+  index_t padded;
+};
+template <class S>
+struct SparseRow {
+  const S* values;
+  const std::int32_t* columns;
+  index_t entries;
+};
+/// The best and second-best score of each row, and the number of the best; the lowest number wins ties.
+template <class S, class Index>
+struct BestTwo {
+  S *best, *second;
+  Index* which;
+};
+
+/// The sums of one cluster (ClusterSums) that is not weightless: d limbs each, its exact_weight(), and the
+/// share of each unit of weight, 1 / weight.
+struct SumsOfCluster {
+  const std::uint64_t *upper = nullptr, *lower = nullptr;
+  const double *from_units = nullptr, *shift = nullptr;  ///< d numbers each
+  index_t d = 0;
+  double inverse = 1;  ///< 2^-bits
+  double weight_hi = 1, weight_lo = 0, share_hi = 1, share_lo = 0;
+};
+
+/// Kernels for scores of type S (float, double). A tile holds `rows` rows side by side: element j of row r at
+/// tile[j * rows + r].
+template <class S, class Index>
+struct ScoreKernels {
+  index_t rows = 0, group = 0;
+  /// For the rows of a tile.
+  void (*best_two)(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next,
+                   const BestTwo<S, Index>& out) = nullptr;
+  /// rows[g * group + m], for each centroid: the rows r of a tile, as bits 2^r, whose scores are below limits[r].
+  void (*below)(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next, const S* limits,
+                std::uint64_t* rows) = nullptr;
+  /// For one sparse row; scores is room for `padded` numbers.
+  void (*best_two_sparse)(const SparseRow<S>& row, const TransposedCentroids<S>& centroids, S* scores,
+                          const BestTwo<S, Index>& out) = nullptr;
+  index_t lanes = 0;
+  /// tile[j * this->rows + r] = (x_{rows[r] j} - shift_j) scale for this->rows row numbers, and squared norms
+  /// of what was written, rounded in S; `row` is room for d numbers.
+  void (*pack)(const Rows& x, const index_t* rows, const Packing<S>& packing, double* row, S* tile,
+               S* squared_norms) = nullptr;
+  /// For each row of a tile: which[r] becomes -1 unless second - best is larger than the margin, of which
+  /// by_centroid[which[r]] is a part unless that is null; and, unless `upper` is null, bounds in float32 of
+  /// the row's distances to the best centroid and to all others.
+  void (*decide)(const S* best, const S* second, const S* squared_norms, const ScoreMargin<S>& margin,
+                 const S* by_centroid, Index* which, float* upper, float* lower) = nullptr;
+  /// scores[j] = half_norms[j] + x^T (-c_j) for a row-major k x d block of negated centroids.
+  void (*row_scores)(const S* x, index_t d, const S* centroids, const S* half_norms, index_t k, S* scores) = nullptr;
+};
+
+/// Kernels for scores of 16-bit integers; none where a processor has no fast products of these. Tiles and
+/// groups of centroids are those of ScoreKernels<float>, with the elements 2i and 2i + 1 in the lower and
+/// upper half of number i.
+struct IntegerKernels {
+  /// As ScoreKernels::pack, with the integers nearest to those numbers times `scale`, which are less than
+  /// 2^15; squared norms are those of the integers, times scale^-2. `tile` is room for such a tile.
+  void (*pack)(const Rows& x, const index_t* rows, const Packing<float>& packing, float scale, double* row, float* tile,
+               std::int32_t* pairs, float* squared_norms) = nullptr;
+  /// As best_two; the products of integer_block columns are added up modulo 2^32.
+  void (*best_two)(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
+                   const BestTwo<float, std::int32_t>& out) = nullptr;
+  /// As ScoreKernels::below, of the same scores.
+  void (*below)(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
+                const float* limits, std::uint64_t* rows) = nullptr;
+};
+
+/// Centroids that are met together, and rows whose bounds lie side by side (scores/pruning.hpp).
+inline constexpr int head_group = 32, head_piece = 64;
+inline constexpr float no_bound = std::numeric_limits<float>::infinity();
+
+/// A head x as bytes q: x factor = q but for rounding.
+struct RoundedHead {
+  float factor;         ///< 0 for a head of zeros
+  std::int32_t sum;     ///< of q
+  float squares, lost;  ///< ||q||^2, ||x factor - q||^2
+};
+/// head_group centroids: byte j of centroid m, plus PruningKernels::offset, at
+/// quads[(j / 4 * head_group + m) * 4 + j % 4].
+struct GroupOfHeads {
+  const std::uint8_t* quads;
+  const float *half_norms, *scale, *radius;
+  std::int32_t first;  ///< number of its first centroid
+};
+/// PruningKernels::rows rows, of which `count` are asked for. The score of row r and centroid m lies about
+///   half_norms[m] + scale[r] scale[m] (start[r] + sum of products of bytes),
+/// by radius[r] radius[m] at most. Centroids whose least score is at most limit[r] survive: their numbers are appended
+/// at end[r], behind which there is room for two groups. least[r]: of the others.
+struct BatchOfHeads {
+  const std::int8_t* const* head;
+  const std::int32_t* start;
+  const float *scale, *radius, *floor;
+  const std::int32_t* place;  ///< of the row in its piece
+  float* limit;
+  std::int32_t** end;
+  float* least;
+  std::ptrdiff_t to_lower = 0;  ///< `nearest` alone: from the place of a number to that of its least score
+  int count = 0;
+};
+/// What 8 bits cost, in products of two 16-bit integers.
+struct ProductCosts {
+  double column = 0.5;         ///< a product of a row and a centroid of a group
+  double rest = 0;             ///< what comes after those of a pair, in all columns
+  double rest_of_heads = 25;   ///< the same of heads, of which more survive
+  double least_skipped = 0.4;  ///< share of the rows that bounds must leave alone, since passes with them have 16 bits
+  index_t least_changed = 20;  ///< they are tried once one label of so many changes
+};
+/// None where a processor has no fast products of bytes (AMX, AVX-512 VNNI, AVX2). `columns` are multiples of
+/// head_columns.
+struct PruningKernels {
+  int rows = 0, offset = 0;
+  /// Around calls of a thread for groups of centroids (UseTiles); null where nothing has to be made ready.
+  void (*take_tiles)() = nullptr;
+  void (*give_tiles)() = nullptr;
+  void (*round_head)(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) = nullptr;
+  void (*survivors)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
+  /// The same, after limit[r] was lowered to the greatest score that some centroid of the group may have at most, plus
+  /// floor[r]; lists have least scores beside numbers, and least[r] is not set.
+  void (*nearest)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
+  /// bounds, in float16, become less by `moved`; bit r of the result: bounds[r] <= upper[r]. head_piece of each.
+  std::uint64_t (*move_bounds)(std::uint16_t* bounds, float moved, const float* upper) = nullptr;
+  /// bounds[place[r]] = sqrt(floor[r] + 2 least[r]), rounded towards 0, for the first `count` rows of a batch.
+  void (*put_bounds)(const BatchOfHeads& rows, int count, std::uint16_t* bounds) = nullptr;
+  /// products[q] = sum_j x_j c_mj for the numbers m of a list; rows of bytes have `columns`, a multiple of 64.
+  void (*listed_products)(const std::int8_t* x, index_t columns, const std::uint8_t* centroids,
+                          const std::int32_t* list, index_t count, std::int32_t* products) = nullptr;
+  /// scores[q] = half_norms[m] + x^T (-c_m) for the numbers m of a list, as ScoreKernels::row_scores.
+  void (*listed_scores)(const float* x, index_t d, const float* centroids, const float* half_norms,
+                        const std::int32_t* list, index_t count, float* scores) = nullptr;
+  /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers. Asks for row `next` meanwhile.
+  void (*scaled_row)(const Rows& x, index_t i, index_t next, const Packing<float>& packing, double* row,
+                     float* out) = nullptr;
+  double (*square)(const float* x, index_t d) = nullptr;  ///< of the norm
+  ProductCosts costs = {};
+};
+inline constexpr index_t head_columns = 16, most_head_rows = 32;
+/// What kernels may read of quads behind those of the last group: products with it are not used.
+inline constexpr index_t beyond_quads = 64 * head_group;
+
+/// While it lives, its thread may call kernels for groups of centroids.
+class UseTiles {
+ public:
+  explicit UseTiles(const PruningKernels& kernels) : kernels_(kernels) {
+    if (kernels_.take_tiles != nullptr) kernels_.take_tiles();
+  }
+  ~UseTiles() {
+    if (kernels_.give_tiles != nullptr) kernels_.give_tiles();
+  }
+  UseTiles(const UseTiles&) = delete;
+  UseTiles& operator=(const UseTiles&) = delete;
+
+ private:
+  const PruningKernels& kernels_;
+};
+
+/// A centroid in 8 bits, as in GroupOfHeads.
+struct CentroidOfPairs {
+  float half_norm, scale, radius;
+};
+/// head_piece rows; least_square: of the square of a distance, that of the row, less what rounding takes.
+struct RowsOfPairs {
+  const float *scale, *radius, *floor, *least_square;
+  float* limit;
+};
+/// The rows r that bits of asked[m] name meet centroid m, for `count` numbers m.
+struct PairsToMeet {
+  const std::uint8_t* centroids;  ///< `columns` bytes of each
+  index_t columns;
+  const std::int32_t* ids;
+  index_t count;
+  const std::uint64_t* asked;
+  const std::int8_t* rows;
+  index_t stride;  ///< from row to row
+  const std::int32_t* start;
+};
+/// For pairs of one row and one centroid, in all columns in 8 bits, a multiple of 64; none where PruningKernels are
+/// none. Products of head_piece rows and a centroid lie side by side.
+struct PairKernels {
+  double few = 0;  ///< below this share of pairs in a group they are met one by one
+  /// products[m head_piece + r] = start[r] + x_r c_m.
+  void (*of_pairs)(const PairsToMeet& pairs, std::int32_t* products) = nullptr;
+  /// The same for PruningKernels::rows rows, of which `count` are asked for, and all of a group, those of row r from
+  /// products + r head_group on.
+  void (*of_group)(const std::uint8_t* quads, index_t columns, const std::int8_t* const* rows, int count,
+                   const std::int32_t* start, std::int32_t* products) = nullptr;
+  /// limit[r] becomes the greatest score that c may have with row r, plus floor[r], if that is less; of rows `met`.
+  void (*lower_limits)(const CentroidOfPairs& c, const RowsOfPairs& rows, const std::int32_t* products,
+                       std::uint64_t met) = nullptr;
+  /// bounds[r] of the rows `met`, in float16; returns those with a least score of at most limit[r].
+  std::uint64_t (*settle)(const CentroidOfPairs& c, const RowsOfPairs& rows, const std::int32_t* products,
+                          std::uint64_t met, std::uint16_t* bounds) = nullptr;
+};
+
+/// Some rows by their numbers, and what each weighs in the unit of sums; what is taken away weighs less than 0.
+struct RowsToAdd {
+  const Rows& x;
+  const index_t* rows;
+  const double* weights;
+  index_t count;
+};
+
+/// Products of integers.
+struct ByteKernels {
+  IntegerKernels int16;
+  PruningKernels pruning;
+  PairKernels pairs;
+};
+
+struct AssignKernels : ByteKernels {
+  const char* name = nullptr;  ///< of the instructions
+  ScoreKernels<float, std::int32_t> float32;
+  ScoreKernels<double, std::int64_t> float64;
+  /// row[j] = x_ij - shift_j, rounded once (twice with a row scale).
+  void (*centred)(const Rows& x, index_t i, const double* shift, double* row) = nullptr;
+  /// The columns of ClusterSums::add for some rows, less the shift; one = 2^bits.
+  void (*accumulate)(const RowsToAdd& rows, const double* shift, const double* to_units, double one,
+                     std::uint64_t* upper, std::uint64_t* lower) = nullptr;
+  /// Moves the bounds of `count` rows along with the centroids. `undecided` gets the rows whose label they do
+  /// not prove; returns how many. Room for count + 1.
+  index_t (*screen)(const CentroidSteps& steps, const std::int32_t* labels, index_t count, float* upper, float* lower,
+                    index_t* undecided) = nullptr;
+  /// ||a - b||^2, rounded.
+  double (*squared_difference)(const double* a, const double* b, index_t d) = nullptr;
+  /// The same in eight partial sums, as squared_distance() in assign_detail.hpp adds them: the same bits
+  /// everywhere.
+  double (*squared_distance)(const double* a, const double* b, index_t d) = nullptr;
+  /// The same of the rows a and b, less the shift and times `scale`; `room` is for 2 d numbers.
+  double (*squared_distance_of_rows)(const Rows& x, index_t a, index_t b, const double* shift, double scale,
+                                     double* room) = nullptr;
+  // Of `count` rows from row `first` on, one after the other:
+  /// sum[j] += x_ij.
+  void (*add)(const Rows& x, index_t first, index_t count, double* sum) = nullptr;
+  /// reach[j] = max(reach[j], |x_ij - shift[j]|), squares[j] += (x_ij - mean[j])^2.
+  void (*spread)(const Rows& x, index_t first, index_t count, const double* shift, const double* mean, double* reach,
+                 double* squares) = nullptr;
+  // What follows has the same bits everywhere, and on a GPU (assign/sums/kernels/assign_means.cuh).
+  /// mean[j] = ClusterSums::mean() of column j with its shift.
+  void (*means)(const SumsOfCluster& sums, double* mean) = nullptr;
+  /// ||a - b||^2, in partial sums of the columns that are equal modulo 32.
+  double (*squared_step)(const double* a, const double* b, index_t d) = nullptr;
+  /// W ||c - shift||^2 - 2 (c - shift) S, W and S the cluster's weight and sum, both times
+  /// unit.weight_to_units, as the two parts of a Twofold; in such partial sums, too.
+  void (*inertia_term)(const SumsOfCluster& sums, const double* centroid, double* hi_lo) = nullptr;
+};
+
+namespace base {
+extern const AssignKernels kernels;
+}
+#if defined(TS_X86_KERNELS)
+namespace avx2 {
+extern const AssignKernels kernels;
+}
+namespace avx512 {
+extern const AssignKernels kernels;
+}
+// Their kernels for floating point are those of avx512, and the 16-bit integers of amx those of avx512vnni.
+namespace avx512vnni {
+extern const ByteKernels bytes;
+}
+namespace amx {
+extern const ByteKernels bytes;
+}
+#endif
+
+/// @throws Error(invalid_argument) when the processor lacks the instructions asked for.
+const AssignKernels& select(Simd simd);
+
+template <class S>
+const auto& score_kernels(const AssignKernels& k) {
+  if constexpr (sizeof(S) == sizeof(float))
+    return k.float32;
+  else
+    return k.float64;
+}
+
+}  // namespace ts::inline v0::assign_cpu

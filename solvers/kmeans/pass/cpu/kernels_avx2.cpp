@@ -1,0 +1,2 @@
+#define TS_ISA avx2
+#include "tallskinny/solvers/kmeans/pass/cpu/kernels.ipp"

@@ -1,0 +1,2 @@
+#define TS_ISA avx512
+#include "tallskinny/solvers/kmeans/pass/cpu/kernels.ipp"

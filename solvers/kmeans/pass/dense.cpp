@@ -1,0 +1,30 @@
+#include "tallskinny/solvers/kmeans/pass/filter/bounds_pass.hpp"
+
+namespace ts::inline v0::assign_detail {
+
+template <class S>
+AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
+  if constexpr (std::is_same_v<S, float>)
+    if (const GroupBounds* const bounds = of.group_bounds.all; bounds != nullptr && bounds->serves()) {
+      expects(bounds->rows() >= of.group_bounds.first + of.x.rows() && of.group_bounds.first % head_piece == 0,
+              "assign: bounds of groups belong to other rows");
+      return bounds->group() == 1 ? assign_by_pairs(ctx, of) : assign_by_groups(ctx, of);
+    }
+  if constexpr (std::is_same_v<S, float>)
+    if (const auto stats = assign_bytes(ctx, of)) return *stats;
+  const DensePass<S> pass(ctx, of.x, of.moments, of.centroids, of.scores);
+  const Pass to(of);
+  const index_t n = of.x.rows(), piece = pass.piece_rows(), pieces = (n + piece - 1) / piece;
+  const int team =
+      team_size(ctx, pieces, static_cast<double>(piece * of.x.cols()) * static_cast<double>(of.centroids.rows()));
+  return stats_of(for_each_piece(team, pass, pieces, of.sums,
+                                 [&](index_t p, ClusterSums* own, auto& scratch) {
+                                   pass.piece(p * piece, std::min(piece, n - p * piece), to, own, scratch);
+                                 }),
+                  pass.scorer(), to.filter());
+}
+
+template AssignStats assign_dense<float>(const Context&, const AssignArguments&);
+template AssignStats assign_dense<double>(const Context&, const AssignArguments&);
+
+}  // namespace ts::inline v0::assign_detail

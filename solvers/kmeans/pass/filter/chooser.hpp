@@ -1,0 +1,58 @@
+// What chooses, on a device, the centroids that may be nearest before all columns are multiplied.
+#pragma once
+
+#include "tallskinny/gemm/device/geometry.hpp"
+#include "tallskinny/gemm/device/tall_operand.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads_plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/launch.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
+
+namespace ts::inline v0::assign_device {
+
+/// What a pass has ready when it asks for chosen centroids.
+struct ChoosingPass {
+  const cuda::AssignPlans& plans;
+  const cuda::ScorePlan& chosen;
+  const double *centroids, *shift;  ///< k x d; of d columns
+  const float *half_norms, *origins;
+  const cuda::Largest* largest;
+  double scale;
+  double origin;  ///< of scores
+  float beyond;   ///< the origin of what must not be chosen
+  PerRow<const std::int32_t> labels;
+  cuda::word64* kept;
+};
+
+/// What the kernel that scores chosen centroids is told.
+struct ChosenCentroids {
+  cuda::Selection rows;  ///< all, those of a cluster together
+  const void* centroids;
+  const float* origins;
+  cuda::ChosenArgument lists;
+};
+
+class Chooser {
+ public:
+  Chooser() = default;
+  Chooser(const Chooser&) = delete;
+  Chooser& operator=(const Chooser&) = delete;
+  virtual ~Chooser() = default;
+  /// Whether it needs bounds that scores leave.
+  [[nodiscard]] virtual bool bounded() const noexcept = 0;
+  /// Is told the centroids (k x d), with the stream's workspace, before choose(). Asynchronous.
+  virtual void turn(const Context& ctx, const double* centroids) = 0;
+  /// The centroids of the pass. Asynchronous.
+  [[nodiscard]] virtual ChosenCentroids choose(const Context& ctx, const ChoosingPass& pass) = 0;
+};
+
+/// Centroids in whole chunks; float16 numbers of a centroid, row by row: at most whole stages of assign_groups.cuh.
+inline index_t padded_to_chunks(index_t k) { return cuda::ceil_div(k, cuda::heads_chunk) * cuda::heads_chunk; }
+inline index_t row_columns(index_t d) { return 16 * (cuda::column_steps(d) + 3); }
+
+/// Rows in the order of their labels, by `places` of k + 1 numbers.
+void order_by_labels(const Context& ctx, PerRow<const std::int32_t> labels, index_t n, index_t k, std::uint32_t* places,
+                     std::uint32_t* order);
+
+}  // namespace ts::inline v0::assign_device

@@ -1,0 +1,81 @@
+// Lower bounds of the distance of every row to every group of centroids, which leave products out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tallskinny/gemm/core/host_memory.hpp"
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/solvers/kmeans/pass/cpu/kernels.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/moments.hpp"
+
+namespace ts::inline v0 {
+
+namespace assign_detail {
+class BoundsPass;
+}
+
+/// Keeps, from pass to pass, dense rows in 8 bits, an upper bound of the distance of each row to the centroid of its
+/// label, and a lower bound of that to each group of centroids, in float16. Groups are single centroids (Elkan 2003) or
+/// 32 that lie near each other (Yinyang; Ding et al. 2015), where the bound leaves out the label's own centroid. Lower
+/// bounds become less by what the centroids of a group moved at most. Only groups whose lower bound is not above the
+/// upper one are met, in 8 bits as in a pass with Scores::int8; what that leaves open is met in float32. Labels are
+/// those of a pass without.
+///
+/// The first pass costs as much as one without. Memory: bytes().
+class GroupBounds {
+ public:
+  /// True if the processor has instructions for it; @param d columns
+  [[nodiscard]] static bool possible(const Context& ctx, index_t d);
+  /// Costs of products in 8 bits there.
+  [[nodiscard]] static assign_cpu::ProductCosts costs(const Context& ctx);
+  /// Centroids of a group that are best for k centroids of d columns: 1 where bounds of pairs take little beside rows
+  /// and a product of a pair is dear, else 32.
+  [[nodiscard]] static index_t group_for(index_t d, index_t k) noexcept;
+  /// Bytes that are kept.
+  [[nodiscard]] static std::uint64_t bytes(index_t rows, index_t d, index_t k, index_t group) noexcept;
+
+  /// @param k of all passes. @param group centroids of one: 1 or 32. Moments must outlive this.
+  GroupBounds(const Context& ctx, index_t rows, index_t k, index_t group, const ColumnMoments& moments);
+
+  [[nodiscard]] index_t rows() const noexcept { return rows_; }
+  [[nodiscard]] index_t group() const noexcept { return group_; }
+
+  /// The rows `first` .. of all; every row once, before the first pass.
+  void put(const Context& ctx, index_t first, const Rows& block);
+
+  /// To be called before each pass over all rows, which must have the labels that assign() left.
+  void begin_pass(const Context& ctx, HostView<const double> centroids);
+  /// True if the pass may use it: not where centroids lie farther out than rows.
+  [[nodiscard]] bool serves() const noexcept { return serves_; }
+
+ private:
+  friend class assign_detail::BoundsPass;
+  void forget(const Context& ctx);
+  void order_centroids();
+
+  index_t rows_, d_, columns_, stride_, k_, group_, groups_, pieces_;
+  const ColumnMoments& moments_;
+  double scale_;  ///< of rows and centroids
+  // Of each row.
+  HostMemory bytes_memory_, bounds_memory_;
+  std::int8_t* bytes_;  ///< columns_ of each, stride_ apart: an odd number of lines of a cache
+  std::vector<float> unit_, head_, error_, square_;  ///< of bytes; ||bytes||, ||x - bytes||, ||x||^2, at most
+  std::vector<std::int32_t> start_;                  ///< what products with the offset of centroids add, negated
+  std::vector<float> upper_;                         ///< of the distance to the label; infinite: not known
+  std::uint16_t* bounds_;  ///< float16; of group g and row r of piece p at (p groups + g) head_piece + r
+  // Of each centroid.
+  std::vector<std::int32_t> number_, place_;  ///< of the centroid at a place, group by group; the other way round
+  std::vector<float> moved_, group_moved_;    ///< of centroids by number; of groups, at most
+  Matrix<double> scaled_, before_;            ///< of the last pass, and room for the next
+  bool serves_ = false, copies_ = false;
+};
+
+/// The rows of one call of assign(), from row `first` of all on; or none.
+struct GroupBoundsOfRows {
+  GroupBounds* all = nullptr;
+  index_t first = 0;
+};
+
+}  // namespace ts::inline v0

@@ -1,0 +1,157 @@
+#include "tallskinny/solvers/kmeans/pass/filter/heads.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tallskinny/gemm/tsmm/tsmm.hpp"
+#include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/axes.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/plan.hpp"
+
+namespace ts::inline v0::assign_device {
+
+namespace {
+
+using cuda::ceil_div;
+
+/// ||Q^T Q - 1||, at most, of the Gram matrix of axes.
+double distance_from_one(const Context& ctx, const DeviceMatrix<double>& gram) {
+  Matrix<double> here(gram.rows(), gram.cols());
+  copy(ctx.stream, here.view(), gram.cview());
+  ctx.stream.synchronize();
+  if (ctx.stream.rehearsal() != nullptr) return 0;
+  double squared = 0;
+  for (index_t i = 0; i < here.rows(); ++i)
+    for (index_t j = 0; j < here.cols(); ++j) {
+      const double off = here(i, j) - (i == j ? 1 : 0);
+      squared += off * off;
+    }
+  return std::sqrt(squared) * (1 + 0x1p-20) + 0x1p-40;
+}
+
+}  // namespace
+
+Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Along& along, index_t k,
+             double scale)
+    : x_(x),
+      n_(x.rows()),
+      d_(x.cols()),
+      k_(k),
+      m_(along.axes.cols()),
+      padded_(padded_to_chunks(k)),
+      form_{m_, along.numbers},
+      scale_(scale),
+      axes_(ctx.stream, d_, m_),
+      shift_(ctx.stream, 1, m_),
+      turned_(ctx.stream, k, m_),
+      heads_(array<std::uint8_t>(ctx, n_ * form_.bytes())),
+      norms_(array<cuda::HeadNorms>(ctx, n_)),
+      places_(array<std::uint32_t>(ctx, k + 1)),
+      order_(array<std::uint32_t>(ctx, n_)),
+      list_(array<index_t>(ctx, n_ + 1)),
+      limits_(array<std::uint16_t>(ctx, n_ * cuda::limit_columns)),
+      signs_(array<std::uint32_t>(ctx, ceil_div(n_, cuda::heads_rows) * padded_ / 32)),
+      by_rows_(array<std::uint16_t>(ctx, (k + 1) * row_columns(d_))),
+      origins_(array<float>(ctx, k + 1)),
+      chunks_(array<std::uint8_t>(ctx, padded_ * (form_.bytes() + 2 * cuda::limit_columns))) {
+  const bool mixes = form_.numbers == HeadNumbers::int8;
+  const Matrix<double> mix_here = mixes ? assign_detail::mix_of_axes(m_) : Matrix<double>();
+  DeviceMatrix<double> mix(ctx.stream, mix_here.rows(), mix_here.cols()), shift_there(ctx.stream, 1, d_);
+  DeviceMatrix<double> taken(ctx.stream, d_, m_), rounded(ctx.stream, d_, m_), gram_there(ctx.stream, m_, m_);
+  copy(ctx.stream, mix.view(), mix_here.cview());
+  if (mixes)
+    tsmm(ctx, Op::none, 1.0, along.axes, mix.cview(), 0.0, taken.view());
+  else
+    copy(ctx.stream, taken.view(), along.axes);
+  const cuda::KernelPlan axes_plan = cuda::heads_axes_plan(form_, d_);
+  const cuda::Memory stages = array<std::uint16_t>(ctx, static_cast<index_t>(axes_plan.grid) * axes_plan.block);
+  cuda::launch_with<cuda::HeadsAxesPolicy>(
+      ctx, axes_plan,
+      {taken.data(), static_cast<int>(d_), static_cast<int>(m_), rounded.data(), axes_.data(), stages.data()});
+  // 2 - G is G^-1 up to the square of what G is from 1: axes are those of centroids, Q (2 - G), now.
+  gram(alone(ctx), Op::transpose, 1.0, rounded.cview(), 0.0, gram_there.view());
+  tsmm(ctx, Op::none, -1.0, rounded.cview(), gram_there.cview(), 2.0, axes_.view());
+  Upload upload(ctx, d_);
+  upload.add(moments.shift);
+  upload.send(shift_there.data());
+  tsmm(ctx, Op::none, 1.0, shift_there.cview(), axes_.cview(), 0.0, shift_.view());
+  const double delta = distance_from_one(ctx, gram_there);
+  expects(delta < 0.25, "heads: axes are not orthonormal");
+  held_ = 1 - delta, off_ = delta * delta / (1 - delta) * (1 + delta);
+  const auto d = static_cast<double>(d_), m = static_cast<double>(m_), longest = std::sqrt(1 + delta);
+  const double shift_norm =
+      std::sqrt(std::inner_product(moments.shift.begin(), moments.shift.end(), moments.shift.begin(), 0.0)) * scale;
+  const double of_sums = std::sqrt(m) * 18 * (std::ceil(d / 16) + 4) * 0x1p-23;
+  cuda::launch_with<cuda::HeadsRowsPolicy>(
+      ctx, cuda::heads_rows_plan(cuda::rows_form(x), form_),
+      {argument_of(x), stages.data(), shift_there.data(), scale,
+       static_cast<float>((of_sums * 1.01 + 0x1p-11 + 0x1p-21) * longest * 1.01),
+       static_cast<float>((std::sqrt(d) * 0x1p-24 + shift_norm * 0x1p-21) * longest),
+       static_cast<float>((1 - 0x1p-20) / (1 + delta)), static_cast<int>(d_), static_cast<int>(m_), heads_.data(),
+       as<cuda::HeadNorms>(norms_)});
+  ctx.stream.synchronize();
+}
+
+std::uint64_t Heads::bytes(index_t n, index_t d, const HeadsForm& form, index_t k) noexcept {
+  const index_t m = form.columns;
+  const index_t of_rows =
+      form.bytes() + static_cast<index_t>(sizeof(cuda::HeadNorms)) + 4 + 8 + 2 * cuda::limit_columns;
+  const index_t of_pairs = padded_to_chunks(k) / (8 * cuda::heads_rows) + padded_to_chunks(k) * 4 / cuda::group_rows;
+  const index_t of_centroids = 2 * row_columns(d) + 10 * m + 64;
+  return static_cast<std::uint64_t>(n * (of_rows + of_pairs) + k * of_centroids);
+}
+
+void Heads::turn(const Context& ctx, const double* centroids) {
+  tsmm(ctx, Op::none, 1.0, DeviceView<const double>::unchecked(centroids, k_, d_, d_), axes_.cview(), 0.0,
+       turned_.view());
+}
+
+void order_by_labels(const Context& ctx, PerRow<const std::int32_t> labels, index_t n, index_t k, std::uint32_t* places,
+                     std::uint32_t* order) {
+  const auto clusters = static_cast<int>(k);
+  cuda::fill_bytes(ctx.stream, places, 0, static_cast<std::size_t>(k + 1) * sizeof(std::uint32_t));
+  const auto sort = [&](bool put) {
+    cuda::launch_with<cuda::SumsSortPolicy>(ctx, cuda::sums_sort_plan(put, k, n, ctx.stream.device()),
+                                            {static_cast<int>(n), {}, labels.data, clusters, places, order});
+  };
+  sort(false);
+  cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(k), {clusters, places, places + k});
+  sort(true);
+}
+
+ChosenCentroids Heads::choose_within(const Context& ctx, const ChoosingPass& pass, float margin) {
+  const cuda::DeviceInfo& device = ctx.stream.device();
+  const auto steps = static_cast<int>(pass.plans.steps), k = static_cast<int>(k_), m = static_cast<int>(m_);
+  const auto chunk_count = static_cast<int>(padded_ / cuda::heads_chunk);
+  if (const index_t tile = cuda::tile_rows(pass.chosen); tile != tile_) {
+    tile_ = tile;
+    numbers_ = array<int>(ctx, ceil_div(n_, tile) * padded_), counts_ = array<int>(ctx, ceil_div(n_, tile));
+  }
+  auto* const order = as<std::uint32_t>(order_);
+  order_by_labels(ctx, pass.labels, n_, k_, as<std::uint32_t>(places_), order);
+  cuda::launch_with<cuda::HeadsCentroidsPolicy>(
+      ctx, cuda::heads_centroids_plan(form_.numbers, k_),
+      {pass.centroids, turned_.data(), pass.shift, shift_.data(), pass.half_norms, pass.origins, scale_, held_, off_, k,
+       static_cast<int>(d_), m, steps, static_cast<int>(padded_), pass.beyond, by_rows_.data(), as<float>(origins_),
+       chunks_.data()});
+  auto* const list = as<index_t>(list_);
+  cuda::launch_with<cuda::HeadsLimitsPolicy>(
+      ctx, cuda::heads_limits_plan(cuda::rows_form(x_), form_, steps, device),
+      {argument_of(x_), order, pass.labels.data, by_rows_.data(), pass.half_norms, pass.largest, pass.shift, scale_,
+       as<cuda::HeadNorms>(norms_), margin, limits_.data(), list + 1, reinterpret_cast<cuda::word64*>(list)});
+  cuda::launch_with<cuda::HeadsTilesPolicy>(
+      ctx, cuda::heads_tiles_plan(n_, form_, false, device),
+      {heads_.data(), limits_.data(), chunks_.data(), order, n_, chunk_count, as<std::uint32_t>(signs_)});
+  cuda::launch_with<cuda::HeadsListsPolicy>(ctx, cuda::heads_lists_plan(ceil_div(n_, tile_), device),
+                                            {as<std::uint32_t>(signs_), ceil_div(n_, cuda::heads_rows), chunk_count,
+                                             static_cast<int>(tile_ / cuda::heads_rows), k, static_cast<int>(padded_),
+                                             as<int>(numbers_), as<int>(counts_), pass.kept});
+  return {{list + 1, reinterpret_cast<cuda::word64*>(list)},
+          by_rows_.data(),
+          as<float>(origins_),
+          {as<int>(numbers_), as<int>(counts_), static_cast<int>(padded_), k}};
+}
+
+}  // namespace ts::inline v0::assign_device

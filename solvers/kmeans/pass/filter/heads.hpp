@@ -1,0 +1,55 @@
+// Heads of rows on a device: which centroids may be the nearest one, from a few columns of all.
+#pragma once
+
+#include "tallskinny/solvers/kmeans/pass/filter/chooser.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/moments.hpp"
+
+namespace ts::inline v0::assign_device {
+
+/// Rows and centroids, shifted and scaled, are turned into m orthonormal axes, best those along which rows differ
+/// most. Heads, what is along the axes, are rounded; norms bound all else, so that products of heads tell
+/// for most centroids that they are farther than the one of the row's label. Rows are taken in the order of their
+/// labels, and a tile of rows is scored with the centroids that may be nearest for one of them. Labels are those of a
+/// pass over all centroids, and their proof, too. Source: the bounds of partial distances (Cheng et al. 1984), with
+/// the rest by Cauchy and Schwarz. Memory: bytes().
+class Heads : public Chooser {
+ public:
+  /// What heads are made of: axes there, d x m, about orthonormal, for numbers of which kernels take as many.
+  struct Along {
+    DeviceView<const double> axes;
+    HeadNumbers numbers = HeadNumbers::float16;
+  };
+  /// @param scale of scores, in all passes. x, of k clusters, stays where it is. @throws Error(out_of_memory).
+  Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Along& along, index_t k, double scale);
+  [[nodiscard]] static std::uint64_t bytes(index_t n, index_t d, const HeadsForm& form, index_t k) noexcept;
+
+  /// True if a pass over these rows, all of which have labels, may choose centroids by it.
+  [[nodiscard]] bool fit(const Rows& x, double scale) const noexcept {
+    return x.values() == x_.values() && x.rows() == n_ && scale == scale_;
+  }
+  [[nodiscard]] bool bounded() const noexcept override { return false; }
+  void turn(const Context& ctx, const double* centroids) override;
+  [[nodiscard]] ChosenCentroids choose(const Context& ctx, const ChoosingPass& pass) override {
+    return choose_within(ctx, pass, 0);
+  }
+  /// With those that are not farther by more than a margin, times the scale, than the centroid of the row's label.
+  [[nodiscard]] ChosenCentroids choose_within(const Context& ctx, const ChoosingPass& pass, float margin);
+  [[nodiscard]] const HeadsForm& form() const noexcept { return form_; }
+  /// Of rows, in the last pass.
+  [[nodiscard]] const std::uint32_t* order() const noexcept { return as<std::uint32_t>(order_); }
+
+ private:
+  Rows x_;
+  index_t n_, d_, k_, m_, padded_;
+  HeadsForm form_;
+  double scale_;
+  double held_ = 1, off_ = 0;                   ///< heads_centroids.cuh
+  DeviceMatrix<double> axes_, shift_, turned_;  ///< of centroids, d x m; shift and centroids along them
+  cuda::Memory heads_, norms_;                  ///< of rows
+  cuda::Memory places_, order_, list_, limits_, signs_, numbers_, counts_;
+  cuda::Memory by_rows_, origins_, chunks_;  ///< of centroids
+  index_t tile_ = 0;                         ///< rows of one
+};
+
+}  // namespace ts::inline v0::assign_device

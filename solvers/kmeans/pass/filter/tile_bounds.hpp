@@ -1,0 +1,60 @@
+// Bounds of tiles of rows on a device: which centroids may be the nearest one, from how far centroids moved.
+#pragma once
+
+#include "tallskinny/solvers/kmeans/pass/filter/bounds_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads.hpp"
+
+namespace ts::inline v0::assign_device {
+
+/// Rows lie in the order of their labels when bounds began, in tiles. A tile keeps for each centroid how much farther
+/// than the nearest one it is for all rows, at least; a row its distance to the nearest one, at most. When centroids
+/// have moved, most of them are still farther for all rows of most tiles. The others are scored, which makes their
+/// bounds anew. The first pass scores all centroids, or those that heads leave with a margin, which is the bound of the
+/// others. Source: bounds of pairs (Elkan 2003), here of
+/// tiles of rows. Memory: bytes().
+class TileBounds : public Chooser {
+ public:
+  /// x, of k clusters, stays where it is. Memory is taken once it is needed.
+  TileBounds(const Rows& x, index_t k);
+  [[nodiscard]] static std::uint64_t bytes(index_t n, index_t d, index_t k) noexcept;
+
+  /// True if a pass over these rows, all of which have labels, may use it. Another scale ends what is known.
+  [[nodiscard]] bool fit(const Rows& x, double scale) noexcept;
+  /// Bounds are known from the pass before.
+  [[nodiscard]] bool known() const noexcept { return known_; }
+  /// The next pass makes bounds, by these heads, if any, and with such a margin, times the scale.
+  void begin_by(Heads* heads, double margin) noexcept { heads_ = heads, margin_ = static_cast<float>(margin); }
+  void turn(const Context& ctx, const double* centroids) override {
+    if (!known_ && heads_ != nullptr) heads_->turn(ctx, centroids);
+  }
+  [[nodiscard]] bool bounded() const noexcept override { return true; }
+  [[nodiscard]] ChosenCentroids choose(const Context& ctx, const ChoosingPass& pass) override;
+  /// After a pass by bounds that scored so many pairs of a row and a centroid.
+  void passed(index_t kept) noexcept;
+  /// After any other pass.
+  void forget() noexcept { known_ = false, few_ = 0; }
+
+ private:
+  void make_room(const Context& ctx, const ChoosingPass& pass);
+  void order_rows(const Context& ctx, const ChoosingPass& pass);
+  void measure(const Context& ctx, const ChoosingPass& pass);
+  void place_centroids(const Context& ctx, const ChoosingPass& pass);
+  void move(const Context& ctx, const ChoosingPass& pass, bool first);
+  void list(const Context& ctx, const ChoosingPass& pass, bool first, const cuda::ChosenArgument& given);
+  [[nodiscard]] ChosenCentroids chosen(const ChoosingPass& pass, const cuda::ChosenArgument& given) const;
+
+  Rows x_;
+  index_t n_, d_, k_, padded_;
+  double scale_ = 0;
+  Heads* heads_ = nullptr;
+  float margin_ = 0;
+  bool known_ = false;
+  int few_ = 0;                  ///< open rows of the next pass, fewer than which are decided at once
+  DeviceMatrix<double> before_;  ///< k x d: centroids of the pass before
+  cuda::Memory moves_, nearest_, upper_, bounds_;
+  cuda::Memory places_, order_, list_, numbers_, counts_, turns_;
+  cuda::Memory by_rows_, origins_, chunks_;  ///< of centroids
+  index_t tile_ = 0;                         ///< rows of one
+};
+
+}  // namespace ts::inline v0::assign_device

@@ -1,0 +1,66 @@
+#include "tallskinny/solvers/kmeans/pass/launch.hpp"
+
+#include <algorithm>
+
+#include "tallskinny/solvers/kmeans/pass/resolver/squared_distance.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/centroids.hpp"
+
+namespace ts::inline v0::assign_device {
+
+namespace {
+
+/// Puts the centroids into the upload, and measures each block while it is in a cache.
+Spread pack(const Context& ctx, Upload& upload, HostView<const double> centroids, const ColumnMoments& moments) {
+  struct Extent {
+    double reach = 0, squared = 0;
+  };
+  std::vector<Extent> extents(static_cast<std::size_t>(SmallBlocks(centroids).count));
+  // Means lie among their rows, so that mostly rows alone tell the scale.
+  double scale = assign_detail::scoring_scale(centroids.rows(0, 0), moments);
+  const auto measure = [&](index_t b, HostView<const double> block) {
+    Extent& extent = extents[static_cast<std::size_t>(b)];
+    extent = {assign_detail::reach_of(block, moments), 0};
+    for (index_t m = 0; m < block.rows(); ++m)
+      extent.squared =
+          std::max(extent.squared, assign_detail::squared_distance<double>(block.data() + m * block.ld(),
+                                                                           moments.shift.data(), block.cols(), scale));
+  };
+  const auto largest = [&extents](double Extent::*of) {
+    double most = 0;
+    for (const Extent& extent : extents) most = std::max(most, extent.*of);
+    return most;
+  };
+  upload.add(centroids, measure);
+  const double of_rows = scale;
+  scale = inverse_power_of_two(largest(&Extent::reach));
+  if (scale != of_rows) for_blocks(ctx, centroids, measure);
+  return {scale, largest(&Extent::squared)};
+}
+
+}  // namespace
+
+AssignStats assign_rows(const Context& ctx, const AssignArguments& of) {
+  const index_t k = of.centroids.rows(), d = of.x.cols();
+  AssignStats all;
+  for (index_t i = 0; i < of.x.rows(); i += most_listed_rows) {
+    const index_t rows = std::min(most_listed_rows, of.x.rows() - i);
+    Upload upload(ctx, k * d + 2 * d + k);
+    PlacedCentroids placed;
+    placed.sums.clusters = k;
+    placed.rows = upload.next();
+    placed.spread = pack(ctx, upload, of.centroids, of.moments);
+    placed.first_column = upload.next();
+    upload.add(of.centroids.block(0, 0, k, 1));
+    placed.sums.shift = upload.next();
+    upload.add(of.moments.shift);
+    placed.sums.to_units = upload.next();
+    if (of.sums != nullptr) upload.add(of.unit->to_units);
+    upload.send();
+    all += pass_over(ctx, {of.x.block(i, rows), of.moments, placed, of.scores, of.labels.part(i, rows),
+                           of.weights.part(i, rows), of.unit, of.settled, nullptr, of.sums});
+  }
+  return all;
+}
+
+}  // namespace ts::inline v0::assign_device

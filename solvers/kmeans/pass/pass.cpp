@@ -1,0 +1,225 @@
+// One pass over rows on a device, step by step: prepare, score, settle, sum.
+#include <optional>
+
+#include "tallskinny/solvers/kmeans/pass/pass_plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/resolver/policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/line.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/line_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/prepare_policy.hpp"
+
+namespace ts::inline v0::assign_device {
+
+namespace {
+
+/// Waits for the stream.
+PassCounts fetch(const Context& ctx, const PassCounts* there) {
+  PassCounts counts{};
+  cuda::copy_bytes(ctx.stream, &counts, there, sizeof counts);
+  ctx.stream.synchronize();
+  return counts;
+}
+
+/// A pass over at most most_listed_rows rows.
+class RunningPass {
+ public:
+  RunningPass(const Context& ctx, const DevicePass& pass, const PassPlan& plan)
+      : ctx_(ctx),
+        pass_(pass),
+        plan_(plan),
+        memory_(ctx.stream, plan, pass.into != nullptr),
+        rows_(argument_of(pass.x)) {}
+
+  /// Counters at zero, centroids as kernels want them.
+  void prepare() {
+    const PassPlan& p = plan_;
+    const PassMemory& m = memory_;
+    const PlacedCentroids& c = pass_.centroids;
+    const cuda::AssignPlans& plans = p.plans;
+    cuda::fill_bytes(ctx_.stream, m.counts, 0,
+                     static_cast<std::size_t>(p.words(pass_.into != nullptr) + 2) * sizeof(cuda::word64));
+    if (p.line)
+      place_line();
+    else
+      cuda::launch_with<cuda::PreparePolicy>(
+          ctx_, cuda::assign_prepare_plan(p.problem, plans),
+          {c.rows, c.first_column, static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale,
+           p.shrink, p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
+           plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest});
+    PlacedSums sums = c.sums;
+    if (pass_.into != nullptr) sums.words = m.sums;
+    to_ = argument_of(sums, p.d, pass_.unit, pass_.weights.data);
+    if (p.adds) to_.moves = {m.moves, m.before, &m.counts->moved};
+  }
+
+  /// Labels of the rows that scores decide, marks of others.
+  void score() {
+    if (plan_.line)
+      score_line();
+    else if (plan_.chooses)
+      score_chosen();
+    else if (plan_.plans.scores)
+      score_by(*plan_.plans.scores, {}, memory_.marks, plan_.plans.confirms);
+  }
+
+  /// Labels of the others: pairs of centroids first, then scores of more parts, then exact distances.
+  void settle() {
+    const PassMemory& m = memory_;
+    const cuda::AssignPlans& plans = plan_.plans;
+    if (plan_.line) return;
+    if (plan_.pairs_first && !plan_.fast) decide(gather(m.pair_marks, &m.counts->of_two), nullptr, true);
+    if (plans.scores && !plan_.fast) open_ = gather(m.marks, &m.counts->rescored);
+    if (plan_.chooses && !plans.again) return decide(open_, nullptr, true);  // from the lists
+    if (plans.collect) return collect(), decide(open_, nullptr, true);
+    if (plans.again) score_by(*plans.again, open_, m.listed_marks, false);
+    if (!plans.scores || !plan_.fast) decide(open_, plans.again ? m.listed_marks : nullptr, plan_.pairs_again);
+  }
+
+  /// Counts, which is waited for, and the rows that moved to the sums of their clusters.
+  AssignStats sum() {
+    const PassMemory& m = memory_;
+    const PassCounts counts = fetch(ctx_, m.counts);
+    AssignStats stats;
+    stats.changed = static_cast<index_t>(counts.changed);
+    stats.rescored = static_cast<index_t>(counts.rescored + counts.of_two);
+    stats.met = static_cast<index_t>(counts.kept);
+    if (plan_.chooses) stats.filter = pass_.chooser->bounded() ? PassFilter::tiles : PassFilter::projection;
+    stats.scorer = plan_.line ? "line" : plan_.plans.scores ? plan_.plans.scores->kernel.family : "exact";
+    if (!plan_.adds || stats.changed == 0) return stats;
+    const auto moved = static_cast<index_t>(counts.moved);
+    add_moves(ctx_, pass_.x, pass_.labels, *pass_.unit, to_, plan_.k, moved,
+              {m.places, reinterpret_cast<std::uint32_t*>(m.list)});
+    if (pass_.into != nullptr) add_fetched(ctx_, m.sums, *pass_.into);
+    return stats;
+  }
+
+ private:
+  static constexpr std::uint32_t one = 1;  // which compilers of kernels do not know
+
+  /// Centroids of one column in their order, which the host finds.
+  void place_line() {
+    Matrix<double> centroids = Matrix<double>::zeros(plan_.k, 1);
+    fetch_numbers<double>(ctx_, {centroids.data(), static_cast<std::size_t>(plan_.k)}, pass_.centroids.rows);
+    line_.emplace(centroids.cview(), pass_.moments);
+    const std::size_t count = line_->values().size();
+    cuda::copy_bytes(ctx_.stream, memory_.columns, line_->values().data(), count * sizeof(double));
+    cuda::copy_bytes(ctx_.stream, memory_.numbers, line_->numbers().data(), count * sizeof(std::int32_t));
+  }
+  void score_line() {
+    const PassPlan& p = plan_;
+    cuda::launch_with<cuda::LinePolicy>(
+        ctx_,
+        cuda::warps_plan("assign_line", cuda::LinePolicy{pass_.x.type()}, cuda::ceil_div(p.n, 32),
+                         ctx_.stream.device()),
+        {rows_, memory_.columns, memory_.numbers, static_cast<int>(line_->values().size()), p.shrink,
+         p.scale / p.shrink, pass_.labels.data, to_, memory_.counts});
+  }
+
+  /// As score() of all rows, with the centroids that may be nearest.
+  void score_chosen() {
+    const PassPlan& p = plan_;
+    const PassMemory& m = memory_;
+    const std::size_t marks = static_cast<std::size_t>(cuda::AssignProblem::mark_words(p.n)) * sizeof(std::uint32_t);
+    cuda::fill_bytes(ctx_.stream, m.marks, 0, marks), cuda::fill_bytes(ctx_.stream, m.pair_marks, 0, marks);
+    const ChosenCentroids chosen = pass_.chooser->choose(ctx_, choosing_by(*p.plans.scores));
+    launch_chosen(*p.plans.scores, chosen);
+    chosen_ = chosen.lists;
+  }
+  [[nodiscard]] ChoosingPass choosing_by(const cuda::ScorePlan& by) const {
+    const PassPlan& p = plan_;
+    const PassMemory& m = memory_;
+    const PlacedCentroids& c = pass_.centroids;
+    const double origin = p.origin.value;
+    const auto beyond = static_cast<float>(1.33 * origin);
+    return {p.plans,   by,      c.rows, c.sums.shift, m.half_norms, m.origins,
+            m.largest, p.scale, origin, beyond,       pass_.labels, &m.counts->kept};
+  }
+  void launch_chosen(const cuda::ScorePlan& by, const ChosenCentroids& chosen) {
+    cuda::ScoresArguments a = arguments(by, chosen.rows, memory_.marks, false);
+    a.centroids = chosen.centroids, a.origins = chosen.origins, a.chosen = chosen.lists;
+    cuda::launch(ctx_, by.kernel, a);
+  }
+  /// Which centroids may be nearest for rows that scores of all rows leave open.
+  void collect() {
+    const index_t n = plan_.n, positions = n / rows_a_position;
+    cuda::fill_bytes(ctx_.stream, memory_.candidates, 0, static_cast<std::size_t>(positions) * sizeof(std::int32_t));
+    cuda::ScoresArguments a = arguments(*plan_.plans.collect, open_, nullptr, false);
+    auto* const numbers = reinterpret_cast<std::int32_t*>(memory_.list + (n - n / 2));
+    a.candidates = {numbers, memory_.candidates, static_cast<int>(positions), n - n / 2};
+    chosen_ = {.numbers = numbers, .counts = memory_.candidates, .stride = cuda::most_candidates, .each = 1};
+    cuda::launch(ctx_, plan_.plans.collect->kernel, a);
+  }
+  void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided, bool confirms) {
+    cuda::launch(ctx_, by.kernel, arguments(by, selection, undecided, confirms));
+  }
+  [[nodiscard]] cuda::ScoresArguments arguments(const cuda::ScorePlan& by, const cuda::Selection& selection,
+                                                std::uint32_t* undecided, bool confirms) const {
+    const PassPlan& p = plan_;
+    const PassMemory& m = memory_;
+    const bool signs = confirms && !by.as_are;  // centroids have columns with their origins
+    const float* const origins = by.as_are ? m.plain_origins : signs ? m.half_norms : m.origins;
+    cuda::ScoresArguments a{};
+    a.x = rows_, a.selection = selection, a.centroids = signs ? m.confirming : m.negated, a.origins = origins;
+    a.per_unit = signs ? 1.0F : static_cast<float>(by.unit / p.origin.unit);
+    a.reach = static_cast<float>(p.origin.reach * 1.001), a.one = one, a.open = p.origin.open(p.d);
+    a.largest = m.largest, a.shift = pass_.centroids.sums.shift, a.scale = p.scale, a.labels = pass_.labels.data;
+    a.undecided = undecided, a.pairs = {m.pairs, m.pair_marks};
+    a.sums = to_, a.counts = m.counts, a.chosen = chosen_;
+    return a;
+  }
+
+  cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
+    const index_t words = cuda::AssignProblem::mark_words(plan_.n);
+    cuda::launch_with<cuda::GatherPolicy>(
+        ctx_, cuda::warps_plan("assign_gather", cuda::GatherPolicy{}, words / 32 + 1, ctx_.stream.device()),
+        {plan_.n, marked, memory_.list, count});
+    return {memory_.list, count};
+  }
+  void decide(const cuda::Selection& selection, const std::uint32_t* undecided, bool with_pairs) {
+    const PassPlan& p = plan_;
+    const auto k = static_cast<int>(p.k), padded = static_cast<int>(p.plans.padded), d = static_cast<int>(p.d);
+    const cuda::CentroidsArgument c{pass_.centroids.rows, memory_.columns, memory_.half_norms, k, padded, d, p.shrink,
+                                    p.scale / p.shrink};
+    cuda::KernelPlan plan =
+        cuda::warps_plan("assign_decide", cuda::DecidePolicy{pass_.x.type()}, p.n, ctx_.stream.device());
+    plan.budget.shared_bytes = cuda::DecidePolicy::shared_bytes;
+    cuda::launch_with<cuda::DecidePolicy>(ctx_, plan,
+                                          {rows_, c, selection, undecided, with_pairs ? memory_.pairs : nullptr,
+                                           pass_.labels.data, to_, memory_.counts, chosen_});
+  }
+
+  const Context& ctx_;
+  const DevicePass& pass_;
+  const PassPlan& plan_;
+  PassMemory memory_;
+  cuda::RowsArgument rows_;
+  cuda::SumsArgument to_;
+  cuda::ChosenArgument chosen_;
+  std::optional<assign_detail::Line> line_;  ///< what is copied from it may be under way
+  cuda::Selection open_;                     ///< rows that scores left open; every row if there were none
+};
+
+AssignStats run(const Context& ctx, const DevicePass& pass) {
+  const PassPlan plan(ctx, pass);
+  if (plan.chooses) pass.chooser->turn(ctx, pass.centroids.rows);
+  RunningPass running(ctx, pass, plan);
+  running.prepare();
+  running.score();
+  running.settle();
+  return running.sum();
+}
+
+}  // namespace
+
+AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
+  AssignStats all;
+  for (index_t i = 0; i < pass.x.rows(); i += most_listed_rows) {
+    const index_t rows = std::min(most_listed_rows, pass.x.rows() - i);
+    const Rows block = pass.x.block(i, rows);
+    all += run(ctx, {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows),
+                     pass.weights.part(i, rows), pass.unit, pass.settled, pass.chooser, pass.into});
+  }
+  return all;
+}
+
+}  // namespace ts::inline v0::assign_device

@@ -1,0 +1,127 @@
+// What is decided about a pass over rows on a device before it begins, and its memory.
+#pragma once
+
+#include <algorithm>
+
+#include "tallskinny/solvers/kmeans/pass/filter/tile_bounds.hpp"
+#include "tallskinny/solvers/kmeans/pass/launch.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
+
+namespace ts::inline v0::assign_device {
+
+using cuda::PassCounts;
+inline constexpr index_t counters = sizeof(PassCounts) / sizeof(cuda::word64);
+
+/// What is decided about a pass before it begins.
+struct PassPlan {
+  index_t n, k, d;
+  double scale, shrink;
+  bool fast, adds;
+  cuda::AssignProblem problem;
+  cuda::AssignPlans plans;
+  bool line;         ///< centroids in their order tell labels, without scores
+  bool chooses;      ///< of the centroids
+  bool as_are;       ///< rows are taken as they are
+  bool pairs_first;  ///< scores of all rows leave pairs of centroids
+  bool pairs_again;  ///< scores of listed rows do
+  Origin origin;
+
+  PassPlan(const Context& ctx, const DevicePass& pass)
+      : n(pass.x.rows()),
+        k(pass.centroids.sums.clusters),
+        d(pass.x.cols()),
+        scale(pass.centroids.spread.scale),
+        shrink(scale < 0x1p-900 ? scale : 1),
+        fast(pass.scores == Scores::fast),
+        adds(pass.into != nullptr || pass.centroids.sums.words != nullptr),
+        problem(problem_of(pass)),
+        plans(cuda::assign_plans(problem, ctx.stream.device())),
+        line(cuda::takes_line(problem)),
+        chooses(pass.chooser != nullptr && choose(ctx, pass.chooser->bounded())),
+        as_are(plans.scores && plans.scores->as_are),
+        pairs_first(plans.scores && plans.scores->pairs),
+        pairs_again(plans.again && plans.again->pairs),
+        origin(pass.moments, pass.centroids.spread, as_are) {}
+
+  /// The counters of the pass, and behind them its sums where they are not elsewhere.
+  [[nodiscard]] index_t words(bool own_sums) const noexcept { return counters + (own_sums ? sum_words(k, d) : 0); }
+
+ private:
+  /// The kernel for chosen centroids in place of the one for all, if there is one.
+  bool choose(const Context& ctx, bool bounded) {
+    auto chosen = cuda::assign_chosen_plan(problem, plans, ctx.stream.device(), bounded);
+    if (!chosen) return false;
+    plans.scores = std::move(chosen);
+    return true;
+  }
+  static cuda::AssignProblem problem_of(const DevicePass& pass) {
+    const double scale = pass.centroids.spread.scale;
+    const bool fast = pass.scores == Scores::fast;
+    return {.rows = cuda::rows_form(pass.x),
+            .k = pass.centroids.sums.clusters,
+            .wide = needs_wide(pass.moments, pass.x.type(), scale),
+            .as_are = as_they_are(pass.moments, pass.x.type(), scale),
+            .settled = pass.settled && !fast && pass.chooser == nullptr,
+            .fast = fast};
+  }
+};
+
+/// Of so many rows the candidates of one are collected, in the second half of the list, if it is not used.
+inline constexpr index_t rows_a_position = 16;
+static_assert(cuda::most_candidates * sizeof(std::int32_t) * 2 <= rows_a_position * sizeof(index_t));
+
+/// The device memory of a pass. Of each row: list, pair, move, label before, three marks, a share of a count.
+static_assert(32 * (sizeof(index_t) + sizeof(cuda::Pair) + 2 * sizeof(std::int32_t)) + 3 * sizeof(std::uint32_t) +
+                  32 / rows_a_position * sizeof(std::int32_t) <=
+              32 * listed_row_bytes);
+struct PassMemory {
+  PassCounts* counts;  ///< zero at first, as are the two that follow
+  cuda::word64* sums;
+  cuda::Largest* largest;
+  double* columns;  ///< of centroids
+  float *half_norms, *origins, *plain_origins;
+  std::uint16_t *negated, *confirming;
+  std::uint32_t* marks;  ///< of rows that scores leave open
+  index_t* list;         ///< of these, and later the order of moves
+  cuda::Pair* pairs;
+  std::uint32_t *pair_marks, *listed_marks;
+  std::int32_t *moves, *before, *candidates, *numbers;
+  std::uint32_t* places;
+
+  PassMemory(const cuda::Stream& stream, const PassPlan& plan, bool own_sums) {
+    // Twice: without memory, to know how much it is, and with it.
+    char* const memory = static_cast<char*>(stream.workspace(place(plan, own_sums, nullptr)));
+    place(plan, own_sums, memory);
+  }
+
+ private:
+  std::size_t place(const PassPlan& p, bool own_sums, char* memory) {
+    std::size_t bytes = 0;
+    const auto take = [&]<class T>(T*& part, index_t count) {
+      part = reinterpret_cast<T*>(memory + bytes);
+      bytes = (bytes + static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
+    };
+    const cuda::AssignPlans& plans = p.plans;
+    const bool scores = plans.scores.has_value();
+    const index_t padded = plans.padded, words = cuda::AssignProblem::mark_words(p.n), moving = p.adds ? p.n : 0;
+    cuda::word64* zeros;
+    take(zeros, p.words(own_sums) + 2);
+    counts = reinterpret_cast<PassCounts*>(zeros), sums = zeros + counters;
+    largest = reinterpret_cast<cuda::Largest*>(zeros + p.words(own_sums));
+    take(numbers, p.line ? p.k : 0);
+    take(columns, padded * p.d), take(half_norms, padded), take(origins, padded);
+    take(plain_origins, p.as_are ? padded : 0);
+    take(negated, scores ? padded * std::max(plans.steps * 32, 2 * p.d) : 0);
+    take(confirming, plans.confirms && plans.chunk > 0 ? padded * (plans.steps + 1) * 16 : 0);
+    take(marks, scores ? words : 0), take(list, scores ? p.n : moving);
+    take(pairs, p.pairs_first || p.pairs_again ? p.n : 0), take(pair_marks, p.pairs_first ? words : 0);
+    take(listed_marks, plans.again ? words : 0);
+    take(candidates, plans.collect ? p.n / rows_a_position : 0);
+    take(moves, moving), take(before, moving), take(places, p.adds ? p.k + 1 : 0);
+    return bytes;
+  }
+};
+
+}  // namespace ts::inline v0::assign_device

@@ -1,0 +1,46 @@
+// What kernels are told of centroids for exact distances. Read by the run-time compiler, too.
+#pragma once
+
+namespace ts::inline v0::cuda {
+
+struct CentroidsArgument {
+  const double *rows,       ///< count x d: c, not multiplied by anything
+      *columns;             ///< d x padded: (c shrink) by columns
+  const float* half_norms;  ///< of padded centroids; `never` or more for a copy of an earlier one
+  int count, padded, cols;
+  double shrink, factor;  ///< rows are multiplied by shrink, differences by factor
+};
+
+/// The only two centroids that can be the nearest of a row; negative if there may be more: any, or below -1, those that
+/// are chosen for the tile of rows -2 - first.
+struct alignas(8) Pair {
+  int first, second;
+};
+
+/// Of each tile of rows the centroids that may be nearest (filter/kernels/heads_lists.cuh): numbers, `stride` apart,
+/// in so many chunks of `each`, which end with `none`. Kernels with scores are then told centroids and origins one by
+/// one, and behind the last those of `none`, which must not be chosen. Or of each row that scores left open, by its
+/// position (CandidatesArgument); more than `stride` of them are not there, so that all may be nearest.
+struct ChosenArgument {
+  const int *numbers = nullptr, *counts = nullptr;
+  int stride = 0, none = 0;
+  int few = 0;  ///< rows that scores leave open, fewer than which are decided among these at once
+  // With bounds of tiles (scorer/kernels/bounds_gaps.cuh): they, what is of rows by position, and the origin of scores.
+  int* bounds = nullptr;
+  const float* upper = nullptr;
+  float* nearest = nullptr;
+  float origin = 0;
+  const int* turns = nullptr;  ///< tiles in the order in which blocks take them; null: as they are
+  int each = 128;              ///< of a chunk
+};
+
+/// What a pass counts.
+struct PassCounts {
+  unsigned long long changed,  ///< rows with another label
+      rescored,                ///< that were scored again
+      moved,                   ///< that are listed as moves
+      of_two,                  ///< of which scores of all rows leave two centroids
+      kept;                    ///< pairs of a row and a centroid that heads leave
+};
+
+}  // namespace ts::inline v0::cuda

@@ -1,0 +1,51 @@
+// What the kernels that score rows are told. Read by the run-time compiler, too.
+#pragma once
+
+#include "tallskinny/solvers/kmeans/pass/resolver/arguments.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/arguments.hpp"
+
+namespace ts::inline v0::cuda {
+
+/// Of all centroids c (shifted and scaled): the norms of c, of the lower of its two parts, and of what both leave.
+struct Largest {
+  float norm, low, rest;
+};
+
+/// Where a kernel with scores leaves pairs of rows that it does not decide.
+struct PairsArgument {
+  Pair* of_row = nullptr;
+  unsigned* marks = nullptr;  ///< of rows with a pair that no other kernel need score again
+};
+
+/// Where a kernel with scores leaves, for rows that are listed, the centroids whose scores do not decide: of each
+/// position below `positions` at most `most_candidates`, and how many there are, which is 0 at first. None if more than
+/// `most_listed` rows are listed. Before it the second of a row's pair is its limit, as scores are compared.
+inline constexpr int most_candidates = 16;
+struct CandidatesArgument {
+  int *numbers = nullptr, *counts = nullptr;
+  int positions = 0;
+  long long most_listed = 0;
+};
+
+/// Of every kernel that scores rows; each takes what it needs.
+struct ScoresArguments {
+  RowsArgument x;
+  Selection selection;
+  const void* centroids;  ///< as assign_prepare.cuh makes them ready for the kernel
+  const float* origins;   ///< where their scores begin
+  float per_unit;         ///< of scores to units of their origin; to 2^-23 of one where keys keep scores
+  float reach;            ///< of rows as they are
+  unsigned one, open;     ///< 1, which compilers must not know; units within which narrow scores decide nothing
+  const Largest* largest;
+  const double* shift;
+  double scale;
+  int* labels;
+  unsigned* undecided;
+  PairsArgument pairs;
+  SumsArgument sums;
+  PassCounts* counts;
+  ChosenArgument chosen;
+  CandidatesArgument candidates;
+};
+
+}  // namespace ts::inline v0::cuda

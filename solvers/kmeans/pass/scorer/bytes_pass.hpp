@@ -1,0 +1,238 @@
+// A pass in which every row meets every centroid in 8 bits. Internal to the room.
+#pragma once
+
+#include <array>
+#include <bit>
+
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/bytes.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/dense_pass.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/team.hpp"
+
+namespace ts::inline v0::assign_detail {
+
+using assign_cpu::BatchOfHeads, assign_cpu::head_group, assign_cpu::head_piece;
+using assign_cpu::most_head_rows;
+
+/// use(r) for the bits that are set.
+template <class Use>
+void for_each_bit(std::uint64_t bits, const Use& use) {
+  for (; bits != 0; bits &= bits - 1) use(std::countr_zero(bits));
+}
+
+/// Every row meets every centroid in all columns in 8 bits,
+///   | x c - h_x h_c |  <=  |h_x| |e_c| + |e_x| |c|  <=  r_x r_c   with x = h_x + e_x,
+/// the last step by Cauchy and Schwarz. The least of all greatest scores so far is the limit that a centroid's least
+/// score must not exceed; what is listed so is met in float32.
+class BytesPass : public DensePass<float> {
+ public:
+  /// @param place of each centroid in groups; none: in their order
+  BytesPass(const Context& ctx, const AssignArguments& of, Copies copies = Copies::never_win,
+            std::span<const std::int32_t> place = {})
+      : DensePass<float>(ctx, of.x, of.moments, of.centroids, Scores::float32, copies),
+        columns_((centroids_.d + 63) / 64 * 64),
+        groups_(kernels_.pruning, centroids_.k, columns_) {
+    // Limits that do not fall leave lists long.
+    longest_ = groups_.groups() * head_group;
+    if (copies != Copies::like_others) longest_ = std::max<index_t>(1024, longest_ / 8);
+    step_ = longest_ + 3 * head_group;
+    const index_t k = centroids_.k, d = centroids_.d;
+    std::vector<double> norm(static_cast<std::size_t>(k)), error(norm.size());
+    parallel_ranges(ctx.thread_count(), k, [&](index_t begin, index_t end) {
+      std::vector<float> x(static_cast<std::size_t>(columns_));
+      std::vector<std::int8_t> bytes(x.size());
+      for (index_t m = begin; m < end; ++m) {
+        const auto at = static_cast<std::size_t>(m);
+        double square = 0;
+        for (index_t j = 0; j < d; ++j) {
+          const float value = -centroids_.negated[static_cast<std::size_t>(m * d + j)];
+          x[static_cast<std::size_t>(j)] = value, square += static_cast<double>(value) * static_cast<double>(value);
+        }
+        norm[at] = std::sqrt(square) * (1 + 0x1p-20);
+        const Bytes all = round_to_bytes(kernels_.pruning, x.data(), columns_, norm[at], bytes.data());
+        const index_t to = place.empty() ? m : place[at];
+        groups_.put(kernels_.pruning, to, bytes.data(), all.unit);
+        error[at] = all.error + 0x1p-23 * norm[at];
+        groups_.half_norms[static_cast<std::size_t>(to)] = centroids_.half_norms[at];
+      }
+    });
+    double typical_norm = 0, typical_error = 0;
+    for (std::size_t m = 0; m < norm.size(); ++m) typical_norm += norm[m], typical_error += error[m];
+    // Rows are about as long, and rounded as much.
+    weight_ = weight_for(typical_norm, typical_error, typical_error, typical_norm);
+    for (std::size_t m = 0; m < norm.size(); ++m) {
+      float& radius = groups_.radius[place.empty() ? m : static_cast<std::size_t>(place[m])];
+      radius = float_above(std::sqrt(error[m] * error[m] / weight_ + norm[m] * norm[m]) * (1 + 0x1p-20));
+      largest_radius_ = std::max(largest_radius_, static_cast<double>(radius));
+    }
+  }
+
+  struct Scratch : DensePass<float>::Scratch {
+    Matrix<float> x;                       ///< rows of a piece, shifted and scaled
+    InLines<std::int8_t> bytes;            ///< of these rows
+    std::vector<std::int32_t> lists, ids;  ///< step_ of each row; of one row
+    std::vector<float> lowers;             ///< beside lists: least scores
+    std::array<float, head_piece> scale, radius, limit, floor;
+    std::array<std::int32_t*, head_piece> end;  ///< of lists
+    std::array<double, head_piece> norm;
+    std::array<std::int32_t, head_piece> start;
+  };
+  [[nodiscard]] Scratch scratch() const {
+    const auto step = static_cast<std::size_t>(step_);
+    Scratch s;
+    static_cast<DensePass<float>::Scratch&>(s) = DensePass<float>::scratch();
+    s.x = Matrix<float>::zeros(head_piece, columns_);
+    s.bytes.resize(static_cast<std::size_t>(head_piece * columns_));
+    s.lists.resize((head_piece + 1) * step), s.lowers.resize(s.lists.size());
+    s.ids.resize(step), s.scores.resize(std::max(s.scores.size(), step));
+    return s;
+  }
+
+  void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    piece(p, to, sums, s, [](index_t, double) { return std::numeric_limits<float>::max(); });
+  }
+  /// @param limit of row i and its norm: the score of a centroid that is nearer than what is known of the row is not
+  /// above it. Where there is none the label may stay.
+  template <class Limit>
+  void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s, const Limit& limit) const {
+    const index_t i0 = p * head_piece;
+    const auto count = static_cast<int>(std::min<index_t>(head_piece, x_.rows() - i0));
+    for (int r = 0; r < count; ++r)
+      begin(i0 + r, r, round_row(i0 + r, &s.x(r, 0), s.bytes.data() + r * columns_, s), limit, s);
+    const std::uint64_t overflown = meet(count, s.bytes.data(), s);
+    const std::uint64_t there = count == head_piece ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+    for_each_bit(there & ~overflown, [&](int r) { settle(i0 + r, r, to, sums, s); });
+    for_each_bit(overflown, [&](int r) { relabel(i0 + r, resolve(i0 + r, s), to, sums, s); });
+  }
+
+  /// Whether lists are so short that this costs less than 16 bits would.
+  [[nodiscard]] bool pays(const Scratch& s, index_t rows) const {
+    const double met = static_cast<double>(s.stats.met) / static_cast<double>(rows),
+                 d = static_cast<double>(centroids_.d);
+    return met * (d / 8 + 60) < 0.7 * static_cast<double>(centroids_.k) * d / 64;
+  }
+
+ protected:
+  [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
+  /// Takes from a list what was listed before limits were lowered.
+  void filter(int r, Scratch& s) const {
+    const auto at = static_cast<std::size_t>(r);
+    std::int32_t *const begin = list(r, s), *kept = begin;
+    float* const lowers = s.lowers.data() + r * step_;
+    for (std::int32_t* place = begin; place != s.end[at]; ++place)
+      if (lowers[place - begin] <= s.limit[at]) lowers[kept - begin] = lowers[place - begin], *kept++ = *place;
+    s.end[at] = kept;
+  }
+
+  /// The nearest centroid of row i, which is one of the `count` numbers of a list with scores in s.scores.
+  /// @param margin twice the error of a score, at most
+  std::int32_t decide_listed(index_t i, const std::int32_t* list, index_t count, float margin, const Pass& to,
+                             Scratch& s) const {
+    const float* const scores = s.scores.data();
+    const index_t best = std::min_element(scores, scores + count) - scores;
+    s.candidates.clear();
+    for (index_t q = 0; q < count; ++q)
+      if (scores[q] - scores[best] <= margin) s.candidates.push_back(list[q]);
+    if (s.candidates.size() <= 1 || !to.proven) return list[best];
+    ++s.stats.rescored;
+    std::sort(s.candidates.begin(), s.candidates.end());
+    return nearest_candidate(i, s);
+  }
+
+  /// Twice the error of the score of a row of this norm, at most.
+  [[nodiscard]] float margin_of(double norm) const {
+    const double margin = static_cast<double>(margin_.constant) + static_cast<double>(margin_.by_norm) * norm;
+    return static_cast<float>(margin * (1 + 0x1p-18));
+  }
+
+  /// Row i, shifted and scaled, and its bytes.
+  RowInBytes round_row(index_t i, float* x, std::int8_t* bytes, Scratch& s) const {
+    kernels_.pruning.scaled_row(x_, i, i, shift_.packing, s.row.data(), x);
+    const double norm = std::sqrt(kernels_.pruning.square(x, x_.cols())) * (1 + 0x1p-20);
+    return {round_to_bytes(kernels_.pruning, x, columns_, norm, bytes), norm};
+  }
+  template <class Limit>
+  void begin(index_t i, int r, const RowInBytes& row, const Limit& limit, Scratch& s) const {
+    const auto at = static_cast<std::size_t>(r);
+    const auto& [all, norm] = row;
+    const double error = all.error + 0x1p-23 * norm, radius = std::sqrt(weight_ * all.norm * all.norm + error * error);
+    s.norm[at] = norm, s.scale[at] = static_cast<float>(all.unit), s.start[at] = -all.sum * kernels_.pruning.offset;
+    s.radius[at] = float_above(radius * (1 + 0x1p-20));
+    s.floor[at] = rounding_of(norm, radius);
+    s.limit[at] = std::min(limit(i, norm) + s.floor[at], std::numeric_limits<float>::max());
+    s.end[at] = list(r, s);
+  }
+  /// What rounding to float32 takes from a least score, and adds to a greatest one.
+  [[nodiscard]] float rounding_of(double norm, double radius) const {
+    const double largest = centroids_.largest_norm;
+    return float_above(2 * 0x1p-20 * (largest * (largest + norm) + radius * largest_radius_));
+  }
+
+  /// Lists what may be nearest; returns the rows of which more may be than a list holds. Limits stay where s.floor is
+  /// infinite. @param bytes of these rows
+  std::uint64_t meet(int count, const std::int8_t* bytes, Scratch& s) const {
+    const int at_once = kernels_.pruning.rows;
+    const assign_cpu::UseTiles tiles(kernels_.pruning);
+    const auto to_lower = reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data();
+    const std::int8_t* head[head_piece];
+    for (int r = 0; r < head_piece; ++r) head[r] = bytes + std::min(r, count - 1) * columns_;
+    // What fills up the last rows at once is in nobody's list.
+    for (auto at = static_cast<std::size_t>(count); at < head_piece; ++at)
+      s.limit[at] = std::numeric_limits<float>::lowest(), s.end[at] = list(head_piece, s);
+    std::uint64_t overflown = 0;
+    for (index_t g = 0; g < groups_.groups(); ++g) {
+      const assign_cpu::GroupOfHeads group = groups_.group(g);
+      for (int r0 = 0; r0 < count; r0 += at_once) {
+        const auto at = static_cast<std::size_t>(r0);
+        BatchOfHeads batch{};
+        batch.head = &head[at], batch.start = &s.start[at], batch.scale = &s.scale[at], batch.radius = &s.radius[at];
+        batch.floor = &s.floor[at], batch.limit = &s.limit[at], batch.end = &s.end[at];
+        batch.to_lower = to_lower, batch.count = std::min(at_once, count - r0);
+        kernels_.pruning.nearest(group, batch, columns_);
+      }
+      for (int r = 0; r < count; ++r) {
+        const auto at = static_cast<std::size_t>(r);
+        if (s.end[at] - list(r, s) <= longest_) continue;
+        filter(r, s);
+        if (s.end[at] - list(r, s) <= longest_ / 2) continue;
+        overflown |= std::uint64_t{1} << r;
+        s.end[at] = list(r, s);
+      }
+    }
+    return overflown;
+  }
+  void settle(index_t i, int r, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    const auto at = static_cast<std::size_t>(r);
+    filter(r, s);
+    const std::int32_t* const numbers = list(r, s);
+    const index_t count = s.end[at] - numbers;
+    if (count == 0) return;
+    std::int32_t nearest = numbers[0];
+    if (count > 1) {
+      s.stats.met += count;
+      kernels_.pruning.listed_scores(&s.x(r, 0), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
+                                     numbers, count, s.scores.data());
+      nearest = decide_listed(i, numbers, count, margin_of(s.norm[at]), to, s);
+    }
+    relabel(i, nearest, to, sums, s);
+  }
+
+  index_t columns_;
+  GroupsOfBytes groups_;
+  index_t longest_ = 0, step_ = 0;  ///< of a list; from the list of one row to that of the next
+  double weight_ = 1, largest_radius_ = 0;
+};
+
+/// P, a pass that leaves out most products, over all pieces of head_piece rows.
+template <class P>
+AssignStats run_pieces(const Context& ctx, const AssignArguments& of) {
+  const P pass(ctx, of);
+  const Pass to(of);
+  const index_t pieces = (of.x.rows() + assign_cpu::head_piece - 1) / assign_cpu::head_piece;
+  const double products = static_cast<double>(assign_cpu::head_piece * of.x.cols() * of.centroids.rows()) / 8;
+  return stats_of(for_each_piece(team_size(ctx, pieces, products), pass, pieces, of.sums,
+                                 [&](index_t p, ClusterSums* own, auto& scratch) { pass.piece(p, to, own, scratch); }),
+                  "int8", PassFilter::groups);
+}
+
+}  // namespace ts::inline v0::assign_detail

@@ -1,0 +1,295 @@
+// A pass over dense rows in host memory, every row against every centroid. Internal to the room.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/kmeans/pass/host_pass.hpp"
+#include "tallskinny/solvers/kmeans/pass/resolver/squared_distance.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/grouped_scores.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/moved_rows.hpp"
+
+namespace ts::inline v0::assign_detail {
+
+using assign_cpu::AssignKernels;
+
+inline constexpr index_t least_clusters_to_tighten = 256;
+inline constexpr index_t least_pieces = 64, most_tiles = 32;  // of many rows; of a piece
+
+template <class S>
+class DensePass {
+  using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
+
+ public:
+  DensePass(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
+            Scores scores, Copies copies = Copies::never_win)
+      : kernels_(assign_cpu::select(ctx.simd)),
+        score_(assign_cpu::score_kernels<S>(kernels_)),
+        x_(x),
+        piece_tiles_(std::clamp<index_t>(x.rows() / (score_.rows * least_pieces), 1, most_tiles)),
+        grouped_(ctx, centroids, moments, scores, copies),
+        shift_(moments, centroids_.scale, score_.lanes) {}
+
+  /// What a thread needs for itself.
+  struct Scratch {
+    Matrix<S> tile;
+    std::vector<double> row;
+    std::vector<index_t> rows, packed, open;
+    std::vector<S> norms, best, second, scores, scaled_row;
+    std::vector<std::int32_t> pairs;
+    std::vector<Index> which, found;
+    std::vector<float> upper, lower;
+    std::vector<std::int32_t> candidates;
+    std::vector<double> candidate_distances;
+    std::vector<Twofold> twofold_distances;
+    AssignStats stats;
+    bool moves_wait = false;
+    std::vector<MovedRow> moved;
+    const FixedPoint* unit = nullptr;  ///< of the sums that these wait for
+  };
+  [[nodiscard]] Scratch scratch() const {
+    const auto r = static_cast<std::size_t>(score_.rows), d = static_cast<std::size_t>(centroids_.d);
+    Scratch s;
+    s.tile = Matrix<S>(centroids_.d, score_.rows);
+    s.row.resize(d), s.scaled_row.resize(d);
+    s.rows.resize(static_cast<std::size_t>(piece_rows()) + 1), s.packed.resize(r);
+    s.norms.resize(r), s.best.resize(r), s.second.resize(r), s.which.resize(r);
+    s.upper.resize(r), s.lower.resize(r);
+    if (integers_) s.pairs.resize(r * static_cast<std::size_t>(integers_->pairs));
+    s.scores.resize(static_cast<std::size_t>(centroids_.k));
+    s.candidates.reserve(static_cast<std::size_t>(centroids_.k));
+    s.candidate_distances.reserve(static_cast<std::size_t>(centroids_.k));
+    return s;
+  }
+
+  /// The rows that waited.
+  template <class OfThreads>
+  void settle_moves(int team, OfThreads& threads, ClusterSums& sums) const {
+    std::vector<std::vector<MovedRow>> lists;
+    lists.reserve(threads.size());
+    const FixedPoint* unit = nullptr;
+    for (auto& s : threads)
+      if (!s.moved.empty()) unit = s.unit, lists.push_back(std::move(s.moved));
+    if (unit != nullptr) move_rows(team, kernels_, x_, shift_.wide.data(), *unit, lists, sums);
+  }
+
+  /// The numbers of most scores.
+  [[nodiscard]] std::string_view scorer() const noexcept {
+    return integers_ ? "int16" : std::is_same_v<S, float> ? "float32" : "float64";
+  }
+  /// Rows of one unit of work: whole tiles, and enough of them to fill tiles with the rows that bounds leave.
+  [[nodiscard]] index_t piece_rows() const noexcept { return piece_tiles_ * score_.rows; }
+
+  /// Labels of the rows i0 .. i0 + count - 1, at most piece_rows().
+  void piece(index_t i0, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    index_t undecided = count;
+    if (to.bounds.all != nullptr && to.bounds.all->hold())
+      undecided = screen(i0, count, to, s);
+    else
+      for (index_t r = 0; r < count; ++r) s.rows[static_cast<std::size_t>(r)] = i0 + r;
+    s.stats.skipped += count - undecided;
+    s.open.clear();
+    for (index_t r = 0; r < undecided; r += score_.rows)
+      tile(s.rows.data() + r, undecided - r, integers_.has_value(), to, sums, s);
+    const index_t open = std::ssize(s.open);
+    for (index_t r = 0; r < open; r += score_.rows) tile(s.open.data() + r, open - r, false, to, sums, s);
+    if (integers_) s.stats.rescored += open;
+  }
+
+ protected:
+  void relabel(index_t i, std::int32_t nearest, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    std::int32_t& label = to.labels[static_cast<std::size_t>(i)];
+    if (label == nearest) return;
+    ++s.stats.changed;
+    const double weight = to.weights.empty() ? 1.0 : to.weights[static_cast<std::size_t>(i)];
+    if (sums != nullptr && weight != 0) {
+      if (s.moves_wait)
+        s.moved.push_back({i, weight, label, nearest}), s.unit = to.unit;
+      else
+        move(i, label, nearest, weight, *to.unit, *sums);
+    }
+    label = nearest;
+  }
+
+  /// Puts the rows that bounds do not prove into s.rows.
+  index_t screen(index_t i0, index_t count, const Pass& to, Scratch& s) const {
+    RowBounds& bounds = *to.bounds.all;
+    float* upper = bounds.upper(to.bounds.first + i0);
+    float* lower = bounds.lower(to.bounds.first + i0);
+    const std::int32_t* labels = to.labels.data() + i0;
+    index_t left = kernels_.screen(to.steps, labels, count, upper, lower, s.rows.data());
+    // Where bounds prove next to nothing, own distances would not prove much more; and they cost about as
+    // much as scores against a few vectors of centroids.
+    if (left <= count - count / 8 && centroids_.k >= least_clusters_to_tighten) {
+      index_t kept = 0;
+      for (index_t q = 0; q < left; ++q) {
+        const index_t r = s.rows[static_cast<std::size_t>(q)];
+        upper[r] = own_distance(i0 + r, labels[r], bounds, s);
+        s.rows[static_cast<std::size_t>(kept)] = r;
+        if (!(upper[r] < std::max(lower[r], to.steps.half_gap[labels[r]]))) ++kept;
+      }
+      left = kept;
+    }
+    for (index_t q = 0; q < left; ++q) s.rows[static_cast<std::size_t>(q)] += i0;
+    return left;
+  }
+
+  /// An upper bound of the distance of a row to a centroid, in scaled coordinates.
+  float own_distance(index_t i, std::int32_t label, const RowBounds& bounds, Scratch& s) const {
+    kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
+    for (double& value : s.row) value *= centroids_.scale;
+    const double squared = kernels_.squared_difference(s.row.data(), bounds.centroid(label), centroids_.d);
+    const double d = static_cast<double>(centroids_.d);
+    return static_cast<float>(std::sqrt(squared) * (1 + (d + 8) * 0x1p-52) + std::sqrt(d) * 0x1p-50) * (1 + 0x1p-22F);
+  }
+
+  /// Labels of the first of the `left` rows that follow, a tile of them at most; those that integers leave
+  /// open go to s.open instead.
+  void tile(const index_t* rows, index_t left, bool by_integers, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    const index_t count = std::min(score_.rows, left);
+    // Rows in column-major order are no lines of memory.
+    const assign_cpu::NextRows next{x_, rows + count, x_.col_stride() == 1 ? std::min(score_.rows, left - count) : 0};
+    std::copy_n(rows, count, s.packed.begin());
+    std::fill(s.packed.begin() + count, s.packed.end(), rows[0]);
+    const bool bounded = to.bounds.all != nullptr;
+    const auto decide = [&](const assign_cpu::ScoreMargin<S>& margin, const S* by_centroid) {
+      if (!to.proven) s.found = s.which;
+      score_.decide(s.best.data(), s.second.data(), s.norms.data(), margin, by_centroid, s.which.data(),
+                    bounded ? s.upper.data() : nullptr, s.lower.data());
+    };
+    if constexpr (std::is_same_v<S, float>) {
+      if (by_integers) {
+        score_integers(next, s);
+        decide(integers_->margin, integers_->margins.data());
+      }
+    }
+    if (!by_integers) {
+      score_.pack(x_, s.packed.data(), shift_.packing, s.row.data(), s.tile.data(), s.norms.data());
+      score_.best_two(s.tile.data(), centroids_.d, grouped_.view(), next,
+                      {s.best.data(), s.second.data(), s.which.data()});
+      decide(margin_, nullptr);
+    }
+    constexpr index_t stretch = 16;
+    const auto stay = [](const Index* which, const std::int32_t* labels) {
+      bool all = true;
+      for (index_t r = 0; r < stretch; ++r) all &= which[r] == labels[r] && which[r] >= 0;
+      return all;
+    };
+    const bool together = !bounded && rows[count - 1] - rows[0] == count - 1;
+    for (index_t r = 0; r < count; ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      const index_t i = rows[r];
+      if (together && r % stretch == 0 && r + stretch <= count && stay(s.which.data() + r, to.labels.data() + i)) {
+        r += stretch - 1;  // none of them moves
+        continue;
+      }
+      auto nearest = static_cast<std::int32_t>(s.which[at]);
+      if (nearest < 0 && by_integers) {
+        s.open.push_back(i);
+        continue;
+      }
+      if (nearest < 0) {
+        nearest = to.proven ? resolve(i, s) : static_cast<std::int32_t>(s.found[at]);
+        s.upper[at] = std::numeric_limits<float>::infinity(), s.lower[at] = 0;
+      }
+      if (bounded) {
+        *to.bounds.all->upper(to.bounds.first + i) = s.upper[at];
+        *to.bounds.all->lower(to.bounds.first + i) = s.lower[at];
+      }
+      relabel(i, nearest, to, sums, s);
+    }
+  }
+
+  /// The scores of a tile, by integers; of rows for which they have no room, two that decide nothing.
+  void score_integers(const assign_cpu::NextRows& next, Scratch& s) const requires std::is_same_v<S, float> {
+    const IntegerScores& of = *integers_;
+    kernels_.int16.pack(x_, s.packed.data(), shift_.packing, of.row_scale, s.row.data(), s.tile.data(), s.pairs.data(),
+                        s.norms.data());
+    kernels_.int16.best_two(s.pairs.data(), of.pairs, grouped_.pairs(), next,
+                            {s.best.data(), s.second.data(), s.which.data()});
+    for (std::size_t r = 0; r < s.norms.size(); ++r)
+      if (!(s.norms[r] <= of.largest_squared)) s.second[r] = s.best[r];
+  }
+
+  /// The nearest centroid of row i, whose scores are too close to tell.
+  std::int32_t resolve(index_t i, Scratch& s) const {
+    if (!integers_) ++s.stats.rescored;  // otherwise it is counted as one that these left open
+    const index_t d = centroids_.d;
+    kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
+    double squared = 0;
+    for (index_t j = 0; j < d; ++j) {
+      const double value = s.row[static_cast<std::size_t>(j)] * centroids_.scale;
+      s.scaled_row[static_cast<std::size_t>(j)] = static_cast<S>(value), squared += value * value;
+    }
+    const double margin =
+        static_cast<double>(margin_.constant) + static_cast<double>(margin_.by_norm) * std::sqrt(squared) * (1 + 1e-6);
+    score_.row_scores(s.scaled_row.data(), d, centroids_.negated.data(), centroids_.half_norms.data(), centroids_.k,
+                      s.scores.data());
+    const double least = *std::min_element(s.scores.begin(), s.scores.end());
+    s.candidates.clear();
+    for (index_t m = 0; m < centroids_.k; ++m)
+      if (static_cast<double>(s.scores[static_cast<std::size_t>(m)]) - least <= margin)
+        s.candidates.push_back(static_cast<std::int32_t>(m));
+    return nearest_candidate(i, s);
+  }
+
+  /// The nearest of s.candidates to row i, the lowest among equals.
+  std::int32_t nearest_candidate(index_t i, Scratch& s) const {
+    if (s.candidates.size() == 1) return s.candidates.front();
+    const index_t d = centroids_.d;
+    x_.load(i, s.row.data());
+    for (double& value : s.row) value *= centroids_.shrink;
+    const double factor = centroids_.scale / centroids_.shrink;
+    s.candidate_distances.clear();
+    for (const std::int32_t m : s.candidates)
+      s.candidate_distances.push_back(
+          squared_distance<double>(s.row.data(), centroids_.exact.data() + m * d, d, factor));
+    const double least_distance = *std::min_element(s.candidate_distances.begin(), s.candidate_distances.end());
+    const double limit = least_distance * (1 + static_cast<double>(d + 3) * 0x1p-51);
+    std::size_t kept = 0;
+    for (std::size_t q = 0; q < s.candidates.size(); ++q)
+      if (!(s.candidate_distances[q] > limit)) s.candidates[kept++] = s.candidates[q];
+    s.candidates.resize(kept);
+    return kept == 1 ? s.candidates.front() : nearest_twofold(s, factor);
+  }
+
+  /// The nearest of s.candidates, the lowest among equals.
+  std::int32_t nearest_twofold(Scratch& s, double factor) const {
+    s.twofold_distances.clear();
+    for (const std::int32_t m : s.candidates)
+      s.twofold_distances.push_back(
+          twofold_squared_distance(s.row.data(), centroids_.exact.data() + m * centroids_.d, centroids_.d, factor));
+    Twofold least = s.twofold_distances.front();
+    for (const Twofold& t : s.twofold_distances)
+      if ((t - least).hi < 0) least = t;
+    std::size_t q = 0;
+    while ((s.twofold_distances[q] - least).hi > twofold_tie(centroids_.d) * least.hi) ++q;
+    return s.candidates[q];
+  }
+
+  void move(index_t i, std::int32_t from, std::int32_t to, double weight, const FixedPoint& unit,
+            ClusterSums& sums) const {
+    const auto add = [&](std::int32_t cluster, double w, bool take_away) {
+      kernels_.accumulate({x_, &i, &w, 1}, shift_.wide.data(), unit.to_units.data(), unit.one, sums.upper(cluster),
+                          sums.lower(cluster));
+      sums.add_weight(unit, cluster, weight, take_away);
+    };
+    const double w = weight * unit.weight_to_units;
+    if (from >= 0) add(from, -w, true);
+    add(to, w, false);
+  }
+
+  const AssignKernels& kernels_;
+  const assign_cpu::ScoreKernels<S, Index>& score_;
+  const Rows& x_;
+  index_t piece_tiles_;
+  GroupedScores<S> grouped_;
+  const Scored<S>& centroids_ = grouped_.centroids;
+  const assign_cpu::ScoreMargin<S>& margin_ = grouped_.margin;
+  const std::optional<IntegerScores>& integers_ = grouped_.integers;
+  PackedShift<S> shift_;
+};
+
+}  // namespace ts::inline v0::assign_detail

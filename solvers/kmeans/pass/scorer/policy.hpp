@@ -1,0 +1,199 @@
+// What specialises the kernels that score rows, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/arguments.hpp"
+
+namespace ts::inline v0::cuda {
+
+/// Of sums in shared memory (assign_settle.cuh), for so many clusters.
+[[nodiscard]] constexpr int chip_words(int clusters, int d) noexcept { return clusters * (4 * (d + 1) + 1); }
+/// Of a column's shift (assign_load.cuh).
+[[nodiscard]] constexpr int shift_bytes(bool wide) noexcept { return wide ? 8 : 4; }
+/// Rows of a warpgroup's tile; bytes of 16 columns of a float16 operand in shared memory are 32 for each of its rows.
+inline constexpr int group_rows = 64, step_bytes = 32;
+
+/// scorer/kernels/assign_narrow.cuh
+struct NarrowPolicy {
+  DType type = DType::float64;
+  int d = 1;             ///< columns
+  int groups = 1;        ///< of four centroids
+  int rows = 2;          ///< of a lane
+  bool wide = false;     ///< x - shift in float64
+  int vector = 1;        ///< elements of one load
+  int alignment = 8;     ///< of it
+  int warps = 8;         ///< of a block
+  int blocks = 1;        ///< of a multiprocessor
+  bool on_chip = false;  ///< sums are kept in shared memory until the block is done
+  bool fast = false;     ///< the best score is taken at its word
+
+  static constexpr int most_vector = 16;
+  [[nodiscard]] constexpr int threads() const { return 32 * warps; }
+  [[nodiscard]] constexpr int registers() const { return 65536 / threads() / blocks / 8 * 8; }
+  [[nodiscard]] constexpr int clusters() const { return 8 * ((groups + 1) / 2); }
+  [[nodiscard]] constexpr int warp_rows() const { return 32 * rows; }
+  [[nodiscard]] constexpr int shifts_at() const { return groups * (d + 1) * 16; }
+  [[nodiscard]] constexpr int sums_at() const { return shifts_at() + (d + 3) / 4 * 4 * shift_bytes(wide); }
+  [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
+
+  TS_POLICY(NarrowPolicy, ScoresArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, groups, rows, wide, vector,
+            alignment, warps, blocks, on_chip, fast);
+};
+
+/// Tensor instructions of a warp: scorer/kernels/assign_single.cuh for rows as they are, assign_scores.cuh for rows
+/// that are shifted and scaled first.
+struct TensorPolicy {
+  DType type = DType::float64;
+  int d = 1;             ///< columns
+  int steps = 1;         ///< of 16 columns
+  int tiles = 1;         ///< of 8 centroids
+  int chunk = 1;         ///< of these that lie together
+  bool resident = true;  ///< all chunks stay in shared memory
+  int row_tiles = 1;     ///< of 16 rows
+  int parts = 1;         ///< of each number; of rows as they are 2: of centroids alone, 3: three products
+  bool paired = false;   ///< where only two centroids are left, they are told
+  bool as_are = false;   ///< rows are neither shifted nor scaled; what follows to `ahead` is theirs
+  int group = 0;         ///< tiles whose scores are compared together; 0: pair by pair
+  bool packed = true;    ///< nothing lies between rows
+  bool ahead = false;    ///< the next rows come into registers meanwhile
+  bool wide = false;     ///< x - shift in float64
+  int vector = 1;        ///< elements of one load
+  int alignment = 8;     ///< of it
+  int warps = 8;         ///< of a block
+  int blocks = 1;        ///< of a multiprocessor
+  bool on_chip = false;  ///< sums are kept in shared memory until the block is done
+  bool fast = false;     ///< the best score is taken at its word
+
+  static constexpr int most_vector = 4;
+  [[nodiscard]] constexpr int threads() const { return 32 * warps; }
+  [[nodiscard]] constexpr int registers() const { return 65536 / threads() / blocks / 8 * 8; }
+  [[nodiscard]] constexpr int clusters() const { return 8 * tiles; }
+  [[nodiscard]] constexpr int warp_rows() const { return 16 * row_tiles; }
+  [[nodiscard]] constexpr int chunks() const { return (tiles + chunk - 1) / chunk; }
+  /// Of four columns that a copy of a row fills: rows as they are of up to 8 columns fill K with copies.
+  [[nodiscard]] constexpr int quads() const { return !as_are || d > 8 ? 4 : d > 4 ? 2 : 1; }
+  [[nodiscard]] constexpr int planes() const { return parts == 1 ? 1 : 2; }
+  /// Factors that a lane has of a tile of centroids.
+  [[nodiscard]] constexpr int products() const { return quads() == 4 ? planes() * steps : 1; }
+  [[nodiscard]] constexpr int factor_bytes() const { return chunk * products() * 256; }
+  [[nodiscard]] constexpr int chunk_bytes() const { return factor_bytes() + chunk * 32; }
+  [[nodiscard]] constexpr int shifts_at() const { return (resident ? chunks() : 2) * chunk_bytes(); }
+  [[nodiscard]] constexpr int sums_at() const { return shifts_at() + (as_are ? 0 : 16 * steps * shift_bytes(wide)); }
+  [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
+  /// What the bound of a row as it is is made of.
+  [[nodiscard]] constexpr int static_bytes() const { return as_are ? 16 : 0; }
+
+  TS_POLICY(TensorPolicy, ScoresArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, steps, tiles, chunk,
+            resident, row_tiles, parts, paired, as_are, group, packed, ahead, wide, vector, alignment, warps, blocks,
+            on_chip, fast);
+};
+
+/// Tensor instructions of a warp for rows of any number of columns: scorer/kernels/assign_slabs.cuh
+struct SlabsPolicy {
+  DType type = DType::float64;
+  int d = 1;             ///< columns
+  int steps = 2;         ///< of 16 columns, in whole slabs
+  int slab = 2;          ///< steps of a row in registers
+  int tiles = 1;         ///< of 8 centroids
+  int chunk = 1;         ///< of these, whose scores are in registers
+  int stages = 4;        ///< of a slab of a chunk, in shared memory
+  int row_tiles = 1;     ///< of 16 rows
+  int parts = 1;         ///< of each number
+  bool paired = false;   ///< where only two centroids are left, they are told
+  bool wide = false;     ///< x - shift in float64
+  int vector = 1;        ///< elements of one load
+  int alignment = 8;     ///< of it
+  int warps = 8;         ///< of a block
+  int blocks = 1;        ///< of a multiprocessor
+  bool on_chip = false;  ///< sums are kept in shared memory until the block is done
+  bool fast = false;     ///< the best score is taken at its word
+
+  static constexpr int most_vector = 4;
+  [[nodiscard]] constexpr int threads() const { return 32 * warps; }
+  [[nodiscard]] constexpr int registers() const { return 65536 / threads() / blocks / 8 * 8; }
+  [[nodiscard]] constexpr int clusters() const { return 8 * tiles; }
+  [[nodiscard]] constexpr int warp_rows() const { return 16 * row_tiles; }
+  [[nodiscard]] constexpr int chunks() const { return (tiles + chunk - 1) / chunk; }
+  [[nodiscard]] constexpr int slabs() const { return steps / slab; }
+  /// Of few steps one instruction adds to the sum of the one before, which loses less than float16 parts do.
+  [[nodiscard]] constexpr bool chained() const { return parts == 1 && steps <= 64; }
+  [[nodiscard]] constexpr int stage_bytes() const { return parts * chunk * slab * 256; }
+  [[nodiscard]] constexpr int shifts_at() const { return stages * stage_bytes(); }
+  [[nodiscard]] constexpr int sums_at() const { return shifts_at() + 16 * steps * shift_bytes(wide); }
+  [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
+
+  TS_POLICY(SlabsPolicy, ScoresArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, steps, slab, tiles, chunk,
+            stages, row_tiles, parts, paired, wide, vector, alignment, warps, blocks, on_chip, fast);
+};
+
+/// Tensor instructions of a warpgroup: scorer/kernels/assign_groups.cuh
+struct GroupsPolicy {
+  DType type = DType::float64;
+  int d = 1;              ///< columns
+  int steps = 1;          ///< of 16 columns
+  int centroids = 64;     ///< padded to whole chunks
+  int chunk = 64;         ///< of them: 64 or 128
+  int groups = 1;         ///< warpgroups that multiply
+  int producers = 0;      ///< warps that make rows ready for them; none: groups do so themselves
+  int stages = 0;         ///< of the ring
+  int stage_steps = 1;    ///< of a stage; with producer warps all
+  int held = 0;           ///< steps of rows in registers: whole stages; with producer warps any
+  int parts = 1;          ///< of each number
+  int ahead = 0;          ///< bytes of the next rows that are fetched into the caches
+  bool confirms = false;  ///< only whether rows keep their labels is found, which takes producer warps
+  bool chosen = false;    ///< of each tile of rows only those centroids that are listed for it
+  bool bounded = false;   ///< scores of chosen centroids leave bounds for the next pass
+  bool collects = false;  ///< of listed rows, the centroids that a first kernel leaves
+  bool as_are = false;    ///< rows are neither shifted nor scaled
+  bool wide = false;      ///< x - shift in float64
+  int vector = 1;         ///< elements of one load
+  int alignment = 8;      ///< of it
+  int warps = 8;          ///< of a block
+  int blocks = 1;         ///< of a multiprocessor
+  bool on_chip = false;   ///< sums are kept in shared memory until the block is done
+  bool fast = false;      ///< the best score is taken at its word
+
+  static constexpr int most_vector = 16;
+  static constexpr int most_stages = 8, near_centroids = 2048;  ///< whose origins come into shared memory
+  static constexpr int known_bytes = 16;  ///< what producer warps tell of a row beside its columns
+  [[nodiscard]] constexpr int threads() const { return 32 * warps; }
+  [[nodiscard]] constexpr int registers() const { return 65536 / threads() / blocks / 8 * 8; }
+  [[nodiscard]] constexpr int producer_registers() const { return producers > 0 ? 72 : chosen ? 64 : 24; }
+  [[nodiscard]] constexpr int clusters() const { return centroids; }
+  [[nodiscard]] static constexpr int warp_rows() { return 16; }
+  [[nodiscard]] constexpr int consumers() const { return 4 * groups; }
+  /// Whether the other warps, whole warpgroups then, give their registers to these.
+  [[nodiscard]] constexpr bool gives() const { return warps >= consumers() + 4; }
+  /// Warps that bring chosen centroids.
+  [[nodiscard]] constexpr int fillers() const { return warps - consumers(); }
+  /// With one more that decides by signs (assign_confirm.cuh).
+  [[nodiscard]] constexpr int all_steps() const { return steps + (confirms ? 1 : 0); }
+  [[nodiscard]] constexpr int stage_bytes() const { return parts * stage_steps * step_bytes * chunk; }
+  /// Of a group's rows in shared memory; producer warps fill one of two while the other is multiplied.
+  [[nodiscard]] constexpr int left_part() const {
+    return (all_steps() - (producers > 0 ? 0 : held)) * step_bytes * group_rows;
+  }
+  [[nodiscard]] constexpr int left_bytes() const { return parts * left_part(); }
+  [[nodiscard]] constexpr int turns() const { return producers > 0 ? 2 : 1; }
+  [[nodiscard]] constexpr bool tells() const { return producers > 0 && !confirms; }
+  [[nodiscard]] constexpr int near_origins() const { return tells() && centroids <= near_centroids ? centroids : 0; }
+  [[nodiscard]] constexpr int left_at() const { return stages * stage_bytes(); }
+  [[nodiscard]] constexpr int known_at() const { return left_at() + turns() * groups * left_bytes(); }
+  [[nodiscard]] constexpr int origins_at() const {
+    return known_at() + (tells() ? turns() * groups * group_rows * known_bytes : 0);
+  }
+  [[nodiscard]] constexpr int shifts_at() const { return origins_at() + 4 * near_origins(); }
+  /// Of origins of chunks that are under way.
+  [[nodiscard]] constexpr int slots() const { return chosen ? most_stages + 1 : 0; }
+  [[nodiscard]] constexpr int slots_at() const { return shifts_at() + 16 * all_steps() * shift_bytes(wide); }
+  [[nodiscard]] constexpr int barriers_at() const { return slots_at() + 4 * slots() * chunk; }
+  [[nodiscard]] constexpr int shared_bytes() const {
+    return barriers_at() + 8 * (2 * most_stages + (producers > 0 ? 2 * turns() * groups : 0));
+  }
+
+  TS_POLICY(GroupsPolicy, ScoresArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, steps, centroids, chunk,
+            groups, producers, stages, stage_steps, held, parts, ahead, confirms, chosen, bounded, collects, as_are,
+            wide, vector, alignment, warps, blocks, on_chip, fast);
+};
+
+}  // namespace ts::inline v0::cuda

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tallskinny/gemm/core/matrix.hpp"
+#include "tallskinny/solvers/kmeans/pass/host_pass.hpp"
+#include "tallskinny/solvers/kmeans/pass/resolver/squared_distance.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/centroids.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/team.hpp"
+
+namespace ts::inline v0::assign_detail {
+
+namespace {
+
+/// The longest row decides how much room a thread needs.
+index_t longest_row(const Rows& x) {
+  index_t longest = 0;
+  for (index_t i = 0; i < x.rows(); ++i) longest = std::max(longest, x.entries(i));
+  return longest;
+}
+
+template <class S>
+class SparsePass {
+  using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
+
+ public:
+  SparsePass(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids)
+      : kernels_(assign_cpu::select(ctx.simd)),
+        score_(assign_cpu::score_kernels<S>(kernels_)),
+        x_(x),
+        centroids_(ctx, centroids, moments),
+        padded_((centroids_.k + score_.lanes - 1) / score_.lanes * score_.lanes),
+        longest_(longest_row(x)),
+        transposed_(Matrix<S>::zeros(centroids_.d, padded_)),
+        half_norms_(static_cast<std::size_t>(padded_), std::numeric_limits<S>::infinity()) {
+    for (double& c : centroids_.exact) c *= centroids_.scale / centroids_.shrink;
+    for (index_t m = 0; m < centroids_.k; ++m) {
+      for (index_t j = 0; j < centroids_.d; ++j)
+        transposed_(j, m) = centroids_.negated[static_cast<std::size_t>(m * centroids_.d + j)];
+      squared_norms_.push_back(squared_norm<long double>(centroids_.exact.data() + m * centroids_.d, centroids_.d));
+    }
+    std::copy(centroids_.half_norms.begin(), centroids_.half_norms.end(), half_norms_.begin());
+  }
+
+  struct Scratch {
+    std::vector<double> row;
+    std::vector<S> values, scores;
+    std::vector<index_t> rows;
+    AssignStats stats;
+  };
+  [[nodiscard]] Scratch scratch() const {
+    Scratch s;
+    s.row.resize(static_cast<std::size_t>(longest_));
+    s.values.resize(static_cast<std::size_t>(longest_));
+    s.scores.resize(static_cast<std::size_t>(padded_));
+    return s;
+  }
+
+  /// Labels of the rows i0 .. i0 + count - 1.
+  void piece(index_t i0, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    index_t undecided = count;
+    s.rows.resize(static_cast<std::size_t>(count) + 1);
+    if (to.bounds.all != nullptr && to.bounds.all->hold())
+      undecided = kernels_.screen(to.steps, to.labels.data() + i0, count, to.bounds.all->upper(to.bounds.first + i0),
+                                  to.bounds.all->lower(to.bounds.first + i0), s.rows.data());
+    else
+      std::iota(s.rows.begin(), s.rows.end(), index_t{0});
+    s.stats.skipped += count - undecided;
+    for (index_t q = 0; q < undecided; ++q) row(i0 + s.rows[static_cast<std::size_t>(q)], to, sums, s);
+  }
+
+ private:
+  void row(index_t i, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    const index_t entries = x_.entries(i);
+    const std::int32_t* columns = x_.indices() + x_.pointers()[i];
+    x_.load_entries(i, s.row.data());
+    double squared = 0;
+    for (index_t p = 0; p < entries; ++p) {
+      const double value = s.row[static_cast<std::size_t>(p)] * centroids_.scale;
+      s.values[static_cast<std::size_t>(p)] = static_cast<S>(value);
+      squared += value * value;
+    }
+    const double rounding = squared * 4 * static_cast<double>(entries + 4) * std::numeric_limits<double>::epsilon();
+    const double norm =
+        std::sqrt(squared) * (1 + 1e-6) + std::sqrt(static_cast<double>(entries)) * std::numeric_limits<S>::min();
+    S best{}, second{};
+    Index which{};
+    score_.best_two_sparse({s.values.data(), columns, entries}, {transposed_.data(), half_norms_.data(), padded_},
+                           s.scores.data(), {&best, &second, &which});
+    const double bound = score_bound<S>(static_cast<double>(entries), norm, centroids_.largest_norm, entries);
+    auto nearest = static_cast<std::int32_t>(which);
+    float upper = std::numeric_limits<float>::infinity(), lower = 0;
+    if (static_cast<double>(second) - static_cast<double>(best) > 2 * bound) {
+      // ||x - c||^2 = ||x||^2 + 2 score.
+      const double far = std::max(0.0, squared + rounding + 2 * (static_cast<double>(best) + 2 * bound));
+      const double near = std::max(0.0, squared - rounding + 2 * (static_cast<double>(second) - 2 * bound));
+      upper = static_cast<float>(std::sqrt(far)) * (1 + 0x1p-22F);
+      lower = static_cast<float>(std::sqrt(near)) * (1 - 0x1p-22F);
+    } else if (to.proven) {
+      nearest = resolve(columns, entries, static_cast<double>(best) + 2 * bound, s);
+    }
+    if (to.bounds.all != nullptr) {
+      *to.bounds.all->upper(to.bounds.first + i) = upper;
+      *to.bounds.all->lower(to.bounds.first + i) = lower;
+    }
+    std::int32_t& label = to.labels[static_cast<std::size_t>(i)];
+    if (label == nearest) return;
+    ++s.stats.changed;
+    const double weight = to.weights.empty() ? 1.0 : to.weights[static_cast<std::size_t>(i)];
+    if (sums != nullptr && weight != 0) {
+      if (label >= 0) sums->add_sparse(*to.unit, label, s.row.data(), columns, entries, weight, true);
+      sums->add_sparse(*to.unit, nearest, s.row.data(), columns, entries, weight);
+    }
+    label = nearest;
+  }
+
+  std::int32_t resolve(const std::int32_t* columns, index_t entries, double limit, Scratch& s) const {
+    ++s.stats.rescored;
+    std::vector<double>& row = s.row;
+    for (index_t p = 0; p < entries; ++p) row[static_cast<std::size_t>(p)] *= centroids_.scale;
+    std::int32_t nearest = -1;
+    long double nearest_distance = 0;
+    for (index_t m = 0; m < centroids_.k; ++m) {
+      if (static_cast<double>(s.scores[static_cast<std::size_t>(m)]) > limit) continue;
+      const long double distance =
+          sparse_squared_distance(row.data(), columns, entries, centroids_.exact.data() + m * centroids_.d,
+                                  squared_norms_[static_cast<std::size_t>(m)]);
+      if (nearest < 0 || distance < nearest_distance)
+        nearest = static_cast<std::int32_t>(m), nearest_distance = distance;
+    }
+    for (index_t p = 0; p < entries; ++p) row[static_cast<std::size_t>(p)] /= centroids_.scale;
+    return nearest;
+  }
+
+  const assign_cpu::AssignKernels& kernels_;
+  const assign_cpu::ScoreKernels<S, Index>& score_;
+  const Rows& x_;
+  Scored<S> centroids_;
+  index_t padded_, longest_;
+  Matrix<S> transposed_;
+  std::vector<S> half_norms_;
+  std::vector<long double> squared_norms_;
+};
+
+}  // namespace
+
+template <class S>
+AssignStats assign_sparse(const Context& ctx, const AssignArguments& of) {
+  const Rows& x = of.x;
+  const SparsePass<S> pass(ctx, x, of.moments, of.centroids);
+  const Pass to(of);
+  const auto threads = static_cast<index_t>(ctx.thread_count());
+  const index_t piece = std::clamp<index_t>(x.rows() / (16 * threads), 1, 1024);
+  const index_t pieces = (x.rows() + piece - 1) / piece;
+  const int team = team_size(ctx, pieces,
+                             static_cast<double>(x.rows() == 0 ? 0 : x.pointers()[x.rows()] / pieces) *
+                                 static_cast<double>(of.centroids.rows()));
+  return stats_of(for_each_piece(team, pass, pieces, of.sums,
+                                 [&](index_t p, ClusterSums* own, auto& scratch) {
+                                   pass.piece(p * piece, std::min(piece, x.rows() - p * piece), to, own, scratch);
+                                 }),
+                  std::is_same_v<S, double> ? "float64" : "float32", to.filter());
+}
+
+template AssignStats assign_sparse<float>(const Context&, const AssignArguments&);
+template AssignStats assign_sparse<double>(const Context&, const AssignArguments&);
+
+}  // namespace ts::inline v0::assign_detail

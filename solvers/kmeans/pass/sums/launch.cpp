@@ -1,0 +1,100 @@
+#include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
+
+#include <algorithm>
+
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/plan.hpp"
+
+namespace ts::inline v0::assign_device {
+
+namespace {
+
+/// Whether all factors of a column and of a row that weighs 1 have a product in float64.
+bool factors_multiply(const FixedPoint& unit) {
+  const double largest = unit.to_units.empty() ? 0 : *std::max_element(unit.to_units.begin(), unit.to_units.end());
+  return largest * (unit.weight_to_units * unit.one) <= 0x1p1000;
+}
+
+}  // namespace
+
+cuda::SumsArgument argument_of(const PlacedSums& sums, index_t d, const FixedPoint* unit,
+                               const double* weights) noexcept {
+  cuda::SumsArgument a;
+  a.to_units = sums.to_units, a.shift = sums.shift, a.weights = weights;
+  if (sums.words == nullptr) return a;
+  const index_t k = sums.clusters;
+  a.upper = sums.words, a.lower = a.upper + k * d;
+  a.weight_upper = a.lower + k * d, a.weight_lower = a.weight_upper + k;
+  a.counts = a.weight_lower + k;
+  a.one = unit->one, a.weight_to_units = unit->weight_to_units;
+  return a;
+}
+
+void add_fetched(const Context& ctx, const void* words, ClusterSums& sums) {
+  const auto count = static_cast<std::size_t>(sum_words(sums.clusters(), sums.cols()));
+  const std::size_t bytes = count * sizeof(std::uint64_t);
+  cuda::Staging& staging = ctx.stream.staging();
+  staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
+  const cuda::Staging::Stretch found = staging.take(bytes);
+  cuda::Staging::download(ctx.stream, found, words);
+  ctx.stream.synchronize();
+  sums.add_words({static_cast<const std::uint64_t*>(found.host), count}, ctx.thread_count());
+}
+
+void add_moves(const Context& ctx, const Rows& x, PerRow<const std::int32_t> labels, const FixedPoint& unit,
+               const cuda::SumsArgument& to, index_t clusters, index_t moves, const MoveOrder& memory) {
+  if (moves == 0) return;
+  const cuda::DeviceInfo& device = ctx.stream.device();
+  const cuda::RowsArgument rows = argument_of(x);
+  const auto k = static_cast<int>(clusters), count = static_cast<int>(moves);
+  std::uint32_t* const entries = memory.places + clusters;  // how many there are
+  const index_t most_entries = to.moves.rows == nullptr ? moves : 2 * moves;
+  cuda::fill_bytes(ctx.stream, memory.places, 0, static_cast<std::size_t>(clusters + 1) * sizeof(std::uint32_t));
+  const auto sort = [&](bool put) {
+    cuda::launch_with<cuda::SumsSortPolicy>(ctx, cuda::sums_sort_plan(put, clusters, moves, device),
+                                            {count, to.moves, labels.data, k, memory.places, memory.order});
+  };
+  sort(false);
+  cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(clusters), {k, memory.places, entries});
+  sort(true);
+  const bool weighed = to.weights != nullptr || !factors_multiply(unit);
+  cuda::launch_with<cuda::SumsAddPolicy>(ctx, cuda::sums_add_plan(cuda::rows_form(x), weighed, most_entries, device),
+                                         {rows, labels.data, memory.order, entries, to});
+}
+
+void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<const std::int32_t> labels,
+              PerRow<const double> weights, const FixedPoint& unit) {
+  const index_t n = x.rows(), k = sums.clusters;
+  Workspace w;
+  const std::size_t places = w.reserve<std::uint32_t>(k + 1),
+                    order = w.reserve<std::uint32_t>(std::min(n, most_listed_rows));
+  w.get(ctx.stream);
+  for (index_t i = 0; i < n; i += most_listed_rows) {
+    const index_t rows = std::min(most_listed_rows, n - i);
+    add_moves(ctx, x.block(i, rows), labels.part(i, rows), unit,
+              argument_of(sums, x.cols(), &unit, weights.part(i, rows).data), k, rows,
+              {w.at<std::uint32_t>(places), w.at<std::uint32_t>(order)});
+  }
+}
+
+void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<const std::int32_t> labels,
+              PerRow<const double> weights, const FixedPoint& unit, ClusterSums& sums) {
+  if (x.rows() == 0) return;
+  const index_t words = sum_words(sums.clusters(), x.cols());
+  Upload upload(ctx, 2 * x.cols());
+  PlacedSums placed;
+  placed.clusters = sums.clusters();
+  placed.shift = upload.next();
+  upload.add(moments.shift);
+  placed.to_units = upload.next();
+  upload.add(unit.to_units);
+  upload.send();
+  const cuda::Memory added(ctx.stream, static_cast<std::size_t>(words) * 8);
+  placed.words = static_cast<cuda::word64*>(added.data());
+  cuda::fill_bytes(ctx.stream, placed.words, 0, static_cast<std::size_t>(words) * 8);
+  add_rows(ctx, x, placed, labels, weights, unit);
+  add_fetched(ctx, placed.words, sums);
+}
+
+}  // namespace ts::inline v0::assign_device

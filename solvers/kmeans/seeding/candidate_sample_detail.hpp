@@ -1,0 +1,103 @@
+// Rows from which first centres are chosen. Internal to the room.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "tallskinny/solvers/kmeans/seeding/all_potential_detail.hpp"
+#include "tallskinny/solvers/kmeans/seeding/seeding_detail.hpp"
+
+namespace ts::inline v0::solvers::kmeans_detail {
+
+inline constexpr index_t most_sampled = index_t{1} << 27;  ///< numbers
+inline constexpr double stale = 1.0 / 16;                  ///< what is left of a potential when its sample has served
+
+/// Streams of one restart: numbers that serve different purposes never meet.
+struct Purpose {
+  enum : std::uint64_t { first_row = 0, draws = 1, kept = 2, samples_of_rounds = 16, even_samples = 32, samples = 64 };
+};
+
+/// Copies of some rows, in ascending order, in a type that holds all of their numbers.
+class CopiedRows {
+ public:
+  /// Memory that may serve again.
+  using Room = std::pair<PerRowArray<float>, PerRowArray<double>>;
+
+  CopiedRows(const KMeansProblem& p, std::span<const index_t> numbers, Room room = {})
+      : values_(p.source.type() != DType::float64 && p.scale.empty()
+                    ? Room{p.rows_as<float>(numbers, std::move(room.first)), PerRowArray<double>()}
+                    : Room{PerRowArray<float>(), p.rows_as<double>(numbers, std::move(room.second))}),
+        rows_(values_.first.view().empty()
+                  ? rows_of<double>(p.ctx, std::as_const(values_.second).view(), std::ssize(numbers), p.cols())
+                  : rows_of<float>(p.ctx, std::as_const(values_.first).view(), std::ssize(numbers), p.cols())) {}
+  CopiedRows(const CopiedRows&) = delete;
+  CopiedRows& operator=(const CopiedRows&) = delete;
+
+  [[nodiscard]] const RowsInMemory& rows() const noexcept { return rows_; }
+  [[nodiscard]] Room room() && { return std::move(values_); }
+
+ private:
+  Room values_;
+  RowsInMemory rows_;
+};
+
+/// A few rows that stand for all: each row is among them with a probability q of at least min(1, by_squared w D^2), and
+/// of at least min(1, evenly w), and weighs w / q, so that potentials of the sample, be it with further centres, are on
+/// average those of all rows (Horvitz, Thompson 1952), and draws from it are draws by w D^2. Rows that are kept evenly
+/// tell what rows weigh (Bachem, Lucic, Krause 2018, lightweight coresets).
+class CandidateSample {
+ public:
+  struct Factors {
+    double by_squared, evenly = 0;
+    [[nodiscard]] double probability(double weight, double squared) const {
+      const double one = std::min(1.0, by_squared * (weight * squared)), other = std::min(1.0, evenly * weight);
+      return one + other - one * other;
+    }
+  };
+  CandidateSample(const KMeansProblem& p, const Potential& all, const Factors& factors, const Random& random,
+                  const Random& evenly, CopiedRows::Room room = {})
+      : numbers_(keep(all, factors, random, evenly)),
+        copies_(p, numbers_, std::move(room)),
+        squared_(all.squared(numbers_)),
+        weights_(p.weights_at(numbers_)),
+        alone_(alone(p.ctx)),
+        problem_{alone_, copies_.rows(), {}, weigh(factors), p.k, {}, p.moments},
+        potential_(problem_, squared_) {
+    problem_.place_weights();
+  }
+  CandidateSample(const CandidateSample&) = delete;
+  CandidateSample& operator=(const CandidateSample&) = delete;
+
+  [[nodiscard]] const KMeansProblem& problem() const noexcept { return problem_; }
+  [[nodiscard]] Potential& potential() noexcept { return potential_; }
+  /// Its memory, for the next.
+  [[nodiscard]] CopiedRows::Room room() && { return std::move(copies_).room(); }
+  /// Which rows they are.
+  [[nodiscard]] const std::vector<index_t>& numbers() const noexcept { return numbers_; }
+
+ private:
+  static std::vector<index_t> keep(const Potential& all, const Factors& factors, const Random& random,
+                                   const Random& evenly) {
+    const std::vector<index_t> some = all.keep(factors.by_squared, random.philox());
+    if (factors.evenly == 0) return some;
+    const std::vector<index_t> others = all.keep_evenly(factors.evenly, evenly.philox());
+    std::vector<index_t> together;
+    std::set_union(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(together));
+    return together;
+  }
+  std::span<const double> weigh(const Factors& factors) {
+    for (std::size_t q = 0; q < weights_.size(); ++q) weights_[q] /= factors.probability(weights_[q], squared_[q]);
+    return weights_;
+  }
+
+  std::vector<index_t> numbers_;
+  CopiedRows copies_;
+  std::vector<double> squared_, weights_;
+  Context alone_;  ///< all ranks hold the sample
+  KMeansProblem problem_;
+  Potential potential_;
+};
+
+}  // namespace ts::inline v0::solvers::kmeans_detail

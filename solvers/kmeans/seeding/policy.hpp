@@ -1,0 +1,120 @@
+// What specialises the kernels of seeding/kernels, and their arguments.
+#pragma once
+
+#include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/arguments.hpp"
+
+namespace ts::inline v0::cuda {
+
+struct SeedGatherArguments {
+  RowsArgument x;
+  int d;
+  const index_t* numbers;  ///< null: all rows
+  index_t count;
+  const double* shift;  ///< null: rows as they are
+  double scale;
+  void* out;  ///< count x d in float64 or float32
+};
+
+/// seeding/kernels/seed_gather.cuh
+struct SeedGatherPolicy {
+  DType type = DType::float64;
+  bool wide = false;  ///< results are float64, not float32
+
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  TS_POLICY(SeedGatherPolicy, SeedGatherArguments, "solvers/kmeans/seeding/policy.hpp", type, wide);
+};
+
+struct SeedKeepArguments {
+  const double *squared, *weights;  ///< of each row; null: 1
+  index_t count, first_row;
+  double factor;
+  word64 stream, key;
+  unsigned* marks;
+};
+
+/// seeding/kernels/seed_keep.cuh
+struct SeedKeepPolicy {
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  TS_POLICY(SeedKeepPolicy, SeedKeepArguments, "solvers/kmeans/seeding/policy.hpp");
+};
+
+/// Of a row v = (x - shift) scale: its squared norm; norms, rounded up, of it in float16 and of what rounding leaves.
+struct alignas(16) SeedNorms {
+  double squared;
+  float head, rest;
+};
+/// A row that a candidate may be nearer to, and its squared distance.
+struct SeedPair {
+  int row, candidate;
+  double squared;
+};
+/// Where the pairs of a candidate lie, and what sum_i w_i D_i^2 falls by with it, in a unit.
+struct SeedStretch {
+  index_t begin, count;
+  long long most_gain;
+};
+/// sum_i w_i D_i^2 in a unit, before choices and after them, and how many there were; -1: of too many pairs none.
+struct SeedOutcome {
+  long long before, left;
+  double unit;
+  int choices;
+};
+
+/// A batch of draws (choose.hpp), which all of its kernels see.
+struct SeedBatchArguments {
+  RowsArgument x;  ///< less than 2^31
+  int d, columns;  ///< columns: of heads, 16 or a multiple
+  const double* shift;
+  double scale;
+  // Of each row:
+  void* heads;            ///< in float16, filled up with zeros; or null
+  SeedNorms* norms;       ///< or null
+  void* limits;           ///< limit_columns in float16
+  double* squared;        ///< D^2
+  const double* weights;  ///< null: 1
+  long long* through;     ///< w D^2 up to it
+  unsigned* marks;        ///< 0 before choices
+  // Of all:
+  unsigned* largest;   ///< bits of the largest norm, rounded up; 0 at first
+  unsigned* arrivals;  ///< 0 before draws
+  long long* sums;     ///< two of each block
+  // Of each draw:
+  int draws, padded;  ///< padded: to whole chunks of candidates
+  word64 stream, key, first_number;
+  index_t* numbers;  ///< the row
+  double* least;     ///< D^2 at which it is taken no longer
+  void* chunks;      ///< as heads_tiles.cuh takes them
+  unsigned* signs;   ///< chunks x 4 x rows
+  SeedStretch* stretches;
+  // Of pairs:
+  word64* total;       ///< how many there would be
+  index_t most_pairs;  ///< for which there is room
+  SeedPair* pairs;
+  // Choices:
+  int trials, most;  ///< draws of each, and choices
+  double enough;
+  SeedOutcome* outcome;
+  index_t* chosen;
+};
+
+/// seeding/kernels/seed_heads.cuh, seed_ahead.cuh, seed_tiles.cuh, seed_pairs.cuh, seed_measure.cuh, seed_turns.cuh
+struct SeedBatchPolicy {
+  DType type = DType::float32;
+
+  static constexpr int threads = 512, warps = threads / 32, blocks_at_once = 2;
+  static constexpr int most_blocks = 256, most_trials = 16;
+  static constexpr int tile_threads = 256, tile_rows = tile_threads, tile_steps = 4;  ///< of seed_tiles.cuh
+  // Static, and of each draw of seed_turns.cuh dynamic.
+  static constexpr int ahead_bytes = warps * 16 + most_blocks * 8, pairs_bytes = warps * 33 * 4 + 8,
+                       turns_bytes = warps * (32 + 4 * most_trials) + 16, bytes_of_draw = 32,
+                       tile_bytes = 2 * heads_chunk * tile_steps * 32;
+
+  TS_POLICY(SeedBatchPolicy, SeedBatchArguments, "solvers/kmeans/seeding/policy.hpp", type);
+};
+
+}  // namespace ts::inline v0::cuda

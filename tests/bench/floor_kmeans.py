@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""A floor under k-means: whole runs of ten iterations, over a grid of shapes that nobody tuned for, beside others.
+
+  tests/bench/floor_kmeans.py gpu BIN    beside FlashLib (its own choice of route) and flash-kmeans
+  tests/bench/floor_kmeans.py cpu BIN    beside scikit-learn, FAISS and SuperKMeans
+
+All get the same points and the same first centres, in turns, and the fastest run of each counts: of tskmeans all
+iterations as --log tells them, of the others what their call takes. The ratio is the time of the fastest of them over
+that of tskmeans, and the inertia that of tskmeans over theirs, less 1. The last lines tell the worst ratio and the
+geometric mean. Peers that are not installed, or that fail, are left out (nan).
+"""
+import argparse
+import importlib.util
+import math
+import statistics
+import time
+
+import numpy as np
+
+from common import NAN, Table, fastest, print_head, timed
+from kmeans_runs import Folder, from_centres, inertia, milliseconds, points, some_rows
+
+# Rows, columns, clusters, kind of points. GPUs take each in float32 and in float16.
+GPU_GRID = [
+    (10_000, 2, 8, "blobs"), (10_000, 64, 64, "blobs"), (10_000, 784, 10, "normal"), (10_000, 3072, 256, "embeddings"),
+    (20_000, 128, 4096, "normal"), (100_000, 1, 100, "normal"), (100_000, 16, 1000, "blobs"),
+    (100_000, 128, 1024, "normal"), (100_000, 768, 1000, "embeddings"), (100_000, 3072, 1000, "embeddings"),
+    (100_000, 32, 65_536, "normal"), (260_000, 3072, 16_384, "embeddings"), (300_000, 128, 1000, "blobs"),
+    (769_000, 1024, 16_384, "embeddings"), (1_000_000, 1, 4096, "normal"), (1_000_000, 3, 10, "blobs"),
+    (1_000_000, 10, 100, "normal"), (1_000_000, 32, 2, "normal"), (1_000_000, 48, 300, "blobs"),
+    (1_000_000, 64, 1024, "blobs"), (1_000_000, 128, 1000, "blobs"), (1_000_000, 128, 16_384, "embeddings"),
+    (1_000_000, 200, 50, "normal"), (1_000_000, 256, 1000, "blobs"), (1_000_000, 768, 1000, "blobs"),
+    (1_048_576, 768, 4096, "embeddings"), (1_280_000, 512, 16_384, "embeddings"), (3_000_000, 96, 4096, "normal"),
+    (3_000_000, 128, 1000, "blobs"), (6_553_600, 128, 65_536, "normal"), (10_000_000, 2, 100, "normal"),
+    (10_000_000, 16, 16, "blobs"), (10_000_000, 32, 64, "normal"), (10_000_000, 64, 256, "blobs"),
+    (30_000_000, 8, 64, "normal"), (30_000_000, 16, 8, "blobs")]
+# Processors take each in float32.
+CPU_GRID = [
+    (1000, 2, 8, "blobs"), (1000, 64, 10, "normal"), (5000, 784, 10, "blobs"), (10_000, 1, 16, "normal"),
+    (10_000, 2, 50, "blobs"), (10_000, 16, 100, "normal"), (10_000, 128, 1000, "blobs"),
+    (10_000, 768, 100, "embeddings"), (10_000, 3072, 50, "embeddings"), (20_000, 64, 4096, "normal"),
+    (50_000, 3, 10, "blobs"), (50_000, 10, 300, "blobs"), (50_000, 32, 2, "normal"), (50_000, 128, 128, "normal"),
+    (50_000, 784, 64, "blobs"), (50_000, 1536, 200, "embeddings"), (50_000, 3072, 500, "embeddings"),
+    (80_000, 512, 700, "blobs"), (80_000, 512, 700, "embeddings"), (100_000, 1, 1000, "normal"),
+    (100_000, 4, 1000, "blobs"), (100_000, 8, 16, "normal"), (100_000, 16, 64, "blobs"), (100_000, 48, 256, "normal"),
+    (100_000, 96, 1024, "embeddings"), (100_000, 128, 1000, "blobs"), (100_000, 200, 50, "normal"),
+    (100_000, 768, 1000, "embeddings"), (200_000, 128, 256, "blobs"), (200_000, 256, 1000, "normal"),
+    (300_000, 2, 100, "normal"), (300_000, 32, 1000, "blobs"), (300_000, 256, 2000, "embeddings"),
+    (500_000, 16, 16, "blobs"), (500_000, 64, 64, "normal"), (1_000_000, 2, 8, "blobs"), (1_000_000, 8, 256, "normal"),
+    (1_000_000, 16, 64, "blobs"), (1_000_000, 32, 16, "normal"), (1_000_000, 128, 16_384, "embeddings")]
+
+
+def part_of(grid, o):
+    """The cases that --part I/N and --only choose."""
+    part, parts = map(int, o.part.split("/"))
+    chosen = {tuple(map(int, shape.split("x"))) for shape in o.only.split(",") if shape}
+    return [case for case in grid[part - 1::parts] if not chosen or case[:3] in chosen]
+
+
+def installed(name):
+    return importlib.util.find_spec(name) is not None
+
+
+def tell(ratios):
+    """The worst and the geometric mean, over all cases and over those with more columns than one."""
+    known = [r for r in ratios if not math.isnan(r)]
+    if known:
+        print(f"worst {min(known):.2f}, geometric mean {statistics.geometric_mean(known):.2f} of {len(known)} cases, "
+              f"{sum(r < 1 for r in known)} below 1")
+
+
+def points_on_gpu(kind, n, d, k, dtype):
+    """As kmeans_runs.points(), made on the GPU: blobs overlap, so that first centres leave clusters empty."""
+    import torch
+    torch.manual_seed(1)
+    groups = 3000 if kind == "embeddings" else k
+    scale = torch.arange(1, d + 1, device="cuda", dtype=torch.float32) ** -.5
+    axes = torch.linalg.qr(torch.randn(d, d, device="cuda"))[0] if kind == "embeddings" else None
+    centres = torch.randn(groups, d, device="cuda") * (scale if kind == "embeddings" else 2)
+    x = torch.empty(n, d, device="cuda", dtype=dtype)
+    for i in range(0, n, 1 << 20):
+        part = torch.randn(min(1 << 20, n - i), d, device="cuda")
+        if kind != "normal":
+            of = centres[torch.randint(0, groups, (len(part),), device="cuda")]
+            part = of + (.8 * part * scale if kind == "embeddings" else part)
+        if kind == "embeddings":
+            part = torch.nn.functional.normalize(part @ axes)
+        x[i:i + len(part)] = part
+    return x
+
+
+def flashlib_run(x, c, iterations):
+    from flashlib.primitives.kmeans import flash_kmeans
+    result = flash_kmeans(x, len(c), max_iters=iterations, tol=0.0, init_centroids=c)
+    return next(r for r in result if r.shape[-2:] == c.shape).reshape(c.shape)
+
+
+def flash_kmeans_run(x, c, iterations):
+    from flash_kmeans.kmeans_triton_impl import _euclid_iter
+    squares, c = (x * x).sum(-1)[None], c[None]
+    for _ in range(iterations):
+        c = _euclid_iter(x[None], squares, c)[0]
+    return c[0]
+
+
+def gpu(o):
+    """Milliseconds, by CUDA events for those in Python."""
+    import torch
+    peers = {"FlashLib": flashlib_run, "flash-kmeans": flash_kmeans_run}
+    table = Table("points:20", "type:<8", "kind:<10", "all ms:9.2f", "first:8.2f", "median:8.3f",
+                  *(f"{name}:12.2f" for name in peers), "ratio:6.2f", "relocated:9", "inertia:+8.1e", "filters:<20")
+    ratios = []
+    for n, d, k, kind in part_of(GPU_GRID, o):
+        for dtype in o.types.split(","):
+            x = points_on_gpu(kind, n, d, k, getattr(torch, dtype))
+            c = x[torch.randperm(n, device="cuda")[:k]].contiguous()
+            theirs = {}
+            for name, run in peers.items():
+                try:
+                    # The first run compiles kernels.
+                    # FlashLib writes into the centres that it is given.
+                    starts = [c.clone() for _ in range(3)]
+                    theirs[name] = fastest([milliseconds(lambda: run(x, own, o.iterations)) for own in starts])
+                except Exception as failure:
+                    print(f"{name} fails at {n},{d},{k} {dtype}: {str(failure).splitlines()[:1]}")
+                    theirs[name] = (NAN, None)
+                torch.cuda.empty_cache()
+            ours = []
+            with Folder(dir=o.folder) as folder:
+                folder.write(x=x.cpu().numpy(), c=c.cpu().numpy())
+                for _ in range(1 + o.repeat):  # the first compiles kernels
+                    found, steps = from_centres(o, folder, "--device", "cuda", outputs=("centers",))
+                    ours.append(([1e3 * step["seconds"] for step in steps], steps))
+                centres = torch.tensor(folder.read("ours-centres"), device="cuda")
+            passes, steps = min(ours, key=lambda run: sum(run[0]))
+            seconds, theirs_at_end = min((t for t in theirs.values() if t[1] is not None), key=lambda t: t[0],
+                                         default=(NAN, None))
+            ratios.append(seconds / sum(passes))
+            beside = NAN if theirs_at_end is None or n * k > 10**11 else (
+                inertia(x, centres) / inertia(x, theirs_at_end) - 1)
+            used = sorted({f"{step['filter']}/{step['scorer']}" for step in steps})
+            table.row(f"{n},{d},{k}", dtype, kind, sum(passes), passes[0], statistics.median(passes),
+                      *(t[0] for t in theirs.values()), ratios[-1], steps[-1]["relocated"], beside, " ".join(used))
+            del x, c, theirs, theirs_at_end
+            torch.cuda.empty_cache()
+    tell(ratios)
+
+
+def sklearn_run(x, c, iterations):
+    from sklearn.cluster import KMeans
+    model = KMeans(len(c), init=c, n_init=1, max_iter=iterations, tol=0, algorithm="lloyd")
+    seconds = timed(lambda: model.fit(x))[0]
+    return seconds, model.cluster_centers_
+
+
+def faiss_run(x, c, iterations):
+    import faiss
+    kmeans = faiss.Kmeans(x.shape[1], len(c), niter=iterations, max_points_per_centroid=10**9,
+                          min_points_per_centroid=1)
+    return timed(lambda: kmeans.train(x, init_centroids=c) and None)[0], kmeans.centroids
+
+
+def superkmeans_run(x, c, iterations):
+    from superkmeans import SuperKMeans  # chooses first centres by itself
+    model = SuperKMeans(n_clusters=len(c), dimensionality=x.shape[1], iters=iterations, sampling_fraction=1.0,
+                        max_points_per_cluster=10**9, early_termination=False, hierarchical=False, tol=0.0)
+    seconds, found = timed(lambda: np.asarray(model.train(x)).reshape(c.shape))
+    return seconds, found
+
+
+def cpu(o):
+    """Milliseconds of wall time, all with as many threads as there are processors."""
+    peers = {"sklearn": sklearn_run, "faiss": faiss_run, "superkmeans": superkmeans_run}
+    peers = {name: run for name, run in peers.items() if installed(name)}
+    table = Table("points:20", "kind:<10", "all ms:10.2f", "first:9.2f", *(f"{name}:11.2f" for name in peers),
+                  "ratio:6.2f", "relocated:9", "inertia:+8.1e", "filters:<20")
+    ratios = []
+    for n, d, k, kind in part_of(CPU_GRID, o):
+        x = points(kind, n, d, k if kind == "blobs" else 3000)
+        c, theirs, ours = some_rows(x, k), {name: [] for name in peers}, []
+        with Folder(dir=o.folder) as folder:
+            folder.write(x=x, c=c)
+            for _ in range(o.repeat):
+                found, steps = from_centres(o, folder, outputs=("centers",))
+                ours.append((1e3 * sum(step["seconds"] for step in steps), steps))
+                for name, run in peers.items():
+                    try:
+                        theirs[name].append(run(x, c, o.iterations))
+                    except Exception as failure:
+                        print(f"{name} fails at {n},{d},{k}: {str(failure).splitlines()[:1]}")
+            centres = folder.read("ours-centres")
+        total, steps = fastest(ours)
+        best = {name: fastest(runs) for name, runs in theirs.items()}
+        seconds, their_centres = min((run for run in best.values() if run[1] is not None), key=lambda run: run[0],
+                                     default=(NAN, None))
+        ratios.append(1e3 * seconds / total)
+        unknown = their_centres is None or n * k * d > 10**12
+        beside = NAN if unknown else inertia(x, centres) / inertia(x, their_centres) - 1
+        used = sorted({f"{step['filter']}/{step['scorer']}" for step in steps})
+        table.row(f"{n},{d},{k}", kind, total, 1e3 * steps[0]["seconds"], *(1e3 * run[0] for run in best.values()),
+                  ratios[-1], steps[-1]["relocated"], beside, " ".join(used))
+    tell(ratios)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("where", choices=("gpu", "cpu"))
+    parser.add_argument("bin", help="the folder of tskmeans")
+    parser.add_argument("--folder", help="where files are written")
+    parser.add_argument("--iterations", type=int, default=10)
+    parser.add_argument("--repeat", type=int, default=2, help="runs of each: %(default)s")
+    parser.add_argument("--types", default="float32,float16", help="of points on GPUs: %(default)s")
+    parser.add_argument("--part", default="1/1", help="I/N: every Nth case, from the Ith on")
+    parser.add_argument("--only", default="", help="these shapes of the grid: ROWSxCOLUMNSxCLUSTERS, comma-separated")
+    o = parser.parse_args()
+    print_head()
+    start = time.perf_counter()
+    {"gpu": gpu, "cpu": cpu}[o.where](o)
+    print(f"{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
