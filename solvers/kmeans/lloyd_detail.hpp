@@ -2,21 +2,14 @@
 // Internal to the room.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <limits>
+#include <memory>
 
+#include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
 #include "tallskinny/solvers/kmeans/strategy_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
-
-/// Iterations before heads at least, since they need labels and serve means best, whose tails are shorter than those of
-/// rows, which first centres are; and the least left for them: axes cost as much as some passes.
-constexpr int heads_from = 1, least_passes_with_heads = 8;
-/// Of so many that are left; 0: too few.
-constexpr index_t passes_with_heads(int left) noexcept { return left < least_passes_with_heads ? 0 : left; }
 
 struct LloydControl {
   int max_iter = 300;
@@ -37,6 +30,25 @@ struct LloydControl {
   [[nodiscard]] KMeansProgress progress(index_t clusters, int iteration) const {
     return {.run = run, .runs = runs, .clusters = clusters, .iteration = iteration};
   }
+};
+
+/// Filters for passes on a device, made once labels are known: heads, and bounds of tiles.
+class DeviceFilters {
+ public:
+  /// Before a pass, of which `done` were made: makes what will pay, and offers it to the strategy. Each rank decides
+  /// for its own rows.
+  void prepare(const KMeansProblem& p, const LloydControl& control, int done, Clusters& clusters,
+               PassStrategy& strategy);
+  /// Passes with heads in a run of so many iterations; 0: too few.
+  [[nodiscard]] static index_t passes_of(int iterations) noexcept { return passes_with_heads(iterations - from); }
+
+ private:
+  /// Heads need labels and serve means best, whose tails are shorter than those of rows, which first centres are. And
+  /// axes cost as much as some passes.
+  static constexpr int from = 1, least_passes = 8;
+  [[nodiscard]] static index_t passes_with_heads(int left) noexcept { return left < least_passes ? 0 : left; }
+
+  bool decided_ = false;
 };
 
 struct LloydRun {
@@ -61,49 +73,37 @@ class Lloyd {
   void end_pass();
   [[nodiscard]] LloydRun result() && {
     run_.labels = std::move(labels_).to_host();
-    run_.centers = clusters_.centroids();
+    run_.centers = clusters_->centroids();
     return std::move(run_);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   enum class Phase { iterate, label, done };
-  /// Rows (m x d, their numbers among all) that leave clusters for empty ones.
-  struct Relocation {
-    std::vector<index_t> numbers;
-    Matrix<double> rows;
-    std::vector<double> weights;
-    std::vector<std::int32_t> from, to;
-  };
 
-  /// Makes what later passes on a device may choose centroids by: heads, and bounds of tiles.
-  void use_heads();
-  void make_heads(const Rows& x, const HeadsForm& form);
-  [[nodiscard]] bool stop_after(index_t changed);
-  [[nodiscard]] KMeansProgress progress(index_t changed);
-  [[nodiscard]] KMeansState state() const;
-  index_t changed_labels();
+  /// Labels that changed in the pass. Rows without a direction get label 0.
+  [[nodiscard]] index_t changed_labels();
   /// True if sums in fixed point serve all clusters as they are.
   [[nodiscard]] bool fixed_point_serves() const;
-  bool update_centers();
-  std::vector<FarRow> farthest(index_t count);
-  Relocation relocation(const std::vector<index_t>& empty);
-  void relocate_to_means(const std::vector<index_t>& empty);
-  double place_means(const Relocation& relocation);
-  void set_second_moment();
+  /// Centres move to the means of their rows. False if one is not the mean of the rows with its label.
+  bool move_centers();
+  /// Empty clusters take rows of others, and all centres move. Labels stay: the next pass finds who is near.
+  void relocate(const std::vector<index_t>& empty);
+  /// Sets why the run ends, if it does; tells of the iteration, and hands out the state.
+  [[nodiscard]] bool stops_after(index_t changed);
+  [[nodiscard]] KMeansProgress progress(index_t changed);
+  [[nodiscard]] KMeansState state() const;
 
   const KMeansProblem& p_;
   const LloydControl& control_;
-  Clusters clusters_;
+  const AdjustMean adjust_;
+  std::unique_ptr<Clusters> clusters_;
   PerRowArray<std::int32_t> labels_;
   PerRowArray<index_t> directionless_;
-  RowBounds bounds_;
   PassStrategy strategy_;
-  std::unique_ptr<GroupBounds> group_bounds_;
+  DeviceFilters device_filters_;
   Phase phase_ = Phase::iterate;
-  AssignStats stats_;  ///< of the last pass
-  bool asked_for_heads_ = false;
-  Clock::time_point pass_began_;
+  AssignStats stats_;      ///< of the last pass
+  Stopwatch since_begin_;  ///< of the pass
   double squared_shift_ = 0, second_moment_ = -1;
   LloydRun run_;
 };

@@ -178,6 +178,20 @@ bool too_coarse(const KMeansProblem& p, const FixedPoint& unit, const ClusterSum
   return false;
 }
 
+double second_moment_of(const KMeansProblem& p) {
+  if (p.weighted()) {
+    const std::vector<std::int32_t> zero(at(p.rows()));
+    return inertia_of(p, HostView<const double>(p.moments.shift.data(), 1, p.cols()), zero);
+  }
+  const auto n = static_cast<double>(p.all_rows());
+  double sum = 0;
+  for (std::size_t j = 0; j < p.moments.shift.size(); ++j) {
+    const double from_shift = p.moments.mean[j] - p.moments.shift[j];
+    sum += n * (p.moments.variance[j] + from_shift * from_shift);
+  }
+  return sum;
+}
+
 MovedCenters move_to_means(const KMeansProblem& p, const FixedPoint& unit, const ClusterSums& sums,
                            std::span<const std::int32_t> labels, HostView<double> centers, const AdjustMean& adjust) {
   if (too_coarse(p, unit, sums)) return move_in_order(p, labels, centers, adjust);

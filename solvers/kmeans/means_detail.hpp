@@ -27,6 +27,9 @@ class RowScales {
 /// than as many rows of the largest weight, or rows differ widely.
 [[nodiscard]] bool too_coarse(const KMeansProblem& problem, const FixedPoint& unit, const ClusterSums& sums);
 
+/// all: sum_i w_i ||x_i - shift||^2.
+[[nodiscard]] double second_moment_of(const KMeansProblem& problem);
+
 /// Shift of the centres, and weights of their clusters: 0 if and only if no row of the cluster weighs anything.
 struct MovedCenters {
   double squared_shift = 0;

@@ -59,10 +59,10 @@ void rehearse_rounds(const KMeansProblem& p) {
 
 void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptions& options) {
   const std::vector<std::int32_t> none;
-  Clusters clusters(p.ctx, Space::device, p.moments, unit_of(p), Matrix<double>::zeros(p.k, p.cols()));
+  const auto made = Clusters::make(p.ctx, Space::device, p.moments, unit_of(p), Matrix<double>::zeros(p.k, p.cols()));
+  Clusters& clusters = *made;
   PerRowArray<std::int32_t> labels(p.ctx, Space::device, p.rows(), no_label);
-  const index_t with_heads =
-      options.metric == KMeansMetric::cosine ? 0 : passes_with_heads(options.max_iter - heads_from);
+  const index_t with_heads = options.metric == KMeansMetric::cosine ? 0 : DeviceFilters::passes_of(options.max_iter);
   clusters.rehearse(rows, scores_of(options.precision), labels.view(), p.weights_of(0, p.rows()), with_heads);
   if (const index_t axes = with_heads > 0 ? clusters.heads_form(rows, with_heads).columns : 0; axes > 0)
     (void)leading_space(p.ctx, rows, p.moments, axes);

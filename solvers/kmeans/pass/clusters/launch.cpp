@@ -1,11 +1,18 @@
-#include "tallskinny/solvers/kmeans/pass/clusters/launch.hpp"
-
+// The clusters of a run in device memory.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <optional>
 
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
+#include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/tile_bounds.hpp"
+#include "tallskinny/solvers/kmeans/pass/launch.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/centroids.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/add_rows.hpp"
@@ -13,223 +20,259 @@
 
 namespace ts::inline v0::assign_device {
 
-DeviceClusters::DeviceClusters(const Context& ctx, const ColumnMoments& moments, const FixedPoint& unit,
-                               HostView<const double> centroids)
-    : ctx_(ctx),
-      moments_(moments),
-      unit_(unit),
-      k_(centroids.rows()),
-      d_(centroids.cols()),
-      scale_of_rows_(assign_detail::scoring_scale(centroids.rows(0, 0), moments)),
-      of_columns_(ctx.stream, 3, d_),
-      sums_(ctx.stream, 1, sum_words(k_, d_)),
-      told_(ctx.stream, k_, sizeof(ClusterNews) / sizeof(double)),
-      news_(static_cast<std::size_t>(k_)) {
-  for (DeviceMatrix<double>& each : placed_) each = DeviceMatrix<double>(ctx.stream, 1, k_ * d_ + k_);
-  Upload upload(ctx, 3 * d_);
-  upload.add(moments.shift), upload.add(unit.to_units), upload.add(unit.from_units);
-  upload.send(of_columns_.data());
-  cuda::fill_bytes(ctx.stream, sums_.data(), 0, static_cast<std::size_t>(sums_.cols()) * sizeof(std::uint64_t));
-  place(centroids);
-}
+namespace {
 
-Matrix<double> DeviceClusters::centroids() const {
-  Matrix<double> found(k_, d_);
-  copy(ctx_.stream, found.view(), DeviceView<const double>(current(), k_, d_, d_));
-  ctx_.stream.synchronize();
-  return found;
-}
+using cuda::ClusterNews;
 
-ClusterSums DeviceClusters::sums() const {
-  ClusterSums found(k_, d_);
-  add_fetched(ctx_, all_sums(), found);
-  return found;
-}
-
-void DeviceClusters::collect() {
-  const index_t words = sum_words(k_, d_);
-  if (of_ranks_.cols() == 0) of_ranks_ = DeviceMatrix<std::uint64_t>(ctx_.stream, 1, words);
-  cuda::copy_bytes(ctx_.stream, of_ranks_.data(), sums_.data(),
-                   static_cast<std::size_t>(words) * sizeof(std::uint64_t));
-  ctx_.communicator->add(ctx_.stream, {of_ranks_.data(), static_cast<std::size_t>(words)});
-  stale_ = true;
-}
-
-PlacedCentroids DeviceClusters::placed(bool with_sums) const noexcept {
-  const double* const shift = of_columns_.data();
-  return {
-      {k_, shift, shift + d_, with_sums ? as_words(sums_.data()) : nullptr}, spread_, current(), current() + k_ * d_};
-}
-
-AssignStats DeviceClusters::assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels,
-                                   PerRow<const double> weights, bool move_sums, bool settled, PassFilter filter) {
-  stale_ = stale_ || move_sums;
-  const PlacedCentroids centroids = placed(move_sums);
-  Chooser* const by = scores == Scores::fast ? nullptr : chooser(x, filter);
-  const AssignStats stats =
-      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled, by, nullptr});
-  if (tile_bounds_ && stats.filter == PassFilter::tiles) tile_bounds_->passed(stats.met);
-  if (tile_bounds_ && stats.filter != PassFilter::tiles) tile_bounds_->forget();
-  return stats;
-}
-
-Chooser* DeviceClusters::chooser(const Rows& x, PassFilter filter) {
-  constexpr double margin = 3;  // in mean moves of centroids
-  const bool by_heads = heads_ && heads_->fit(x, spread_.scale);
-  if (filter == PassFilter::tiles && tile_bounds_ && tile_bounds_->fit(x, spread_.scale)) {
-    if (!tile_bounds_->known())
-      tile_bounds_->begin_by(by_heads ? &*heads_ : nullptr, margin * mean_step_ * spread_.scale);
-    return &*tile_bounds_;
+class DeviceClusters final : public Clusters {
+ public:
+  DeviceClusters(const Context& ctx, const ColumnMoments& moments, const FixedPoint& unit,
+                 HostView<const double> centroids)
+      : Clusters(ctx, moments, unit, centroids),
+        scale_of_rows_(assign_detail::scoring_scale(centroids.rows(0, 0), moments)),
+        of_columns_(ctx.stream, 3, d_),
+        sums_(ctx.stream, 1, sum_words(k_, d_)),
+        told_(ctx.stream, k_, sizeof(ClusterNews) / sizeof(double)),
+        news_(static_cast<std::size_t>(k_)) {
+    for (DeviceMatrix<double>& each : placed_) each = DeviceMatrix<double>(ctx.stream, 1, k_ * d_ + k_);
+    Upload upload(ctx, 3 * d_);
+    upload.add(moments.shift), upload.add(unit.to_units), upload.add(unit.from_units);
+    upload.send(of_columns_.data());
+    cuda::fill_bytes(ctx.stream, sums_.data(), 0, static_cast<std::size_t>(sums_.cols()) * sizeof(std::uint64_t));
+    take(centroids);
   }
-  return filter == PassFilter::projection && by_heads ? &*heads_ : nullptr;
-}
 
-cuda::AssignProblem DeviceClusters::problem_of(const Rows& x) const {
-  return {.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)};
-}
-
-bool DeviceClusters::tile_bounds_may_pay(const Rows& x, bool wanted) const {
-  return cuda::tile_bounds_may_pay(problem_of(x), ctx_.stream.device(), wanted) &&
-         2 * TileBounds::bytes(x.rows(), d_, k_) <= cuda::free_memory(ctx_.stream);
-}
-
-HeadsForm DeviceClusters::heads_form(const Rows& x, index_t passes, bool wanted) const {
-  const HeadsForm form = cuda::heads_form(problem_of(x), passes, ctx_.stream.device(), wanted);
-  const bool fits = 2 * Heads::bytes(x.rows(), d_, form, k_) <= cuda::free_memory(ctx_.stream);
-  return fits ? form : HeadsForm{};
-}
-
-void DeviceClusters::use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers) {
-  heads_.emplace(ctx_, x, moments_, Heads::Along{axes, numbers}, k_, spread_.scale);
-}
-
-void DeviceClusters::use_tile_bounds(const Rows& x) { tile_bounds_.emplace(x, k_); }
-
-ChoosingCosts DeviceClusters::choosing_costs(const Rows& x) const {
-  return cuda::choosing_costs(problem_of(x), heads_ ? heads_->form() : HeadsForm{}, tile_bounds_.has_value());
-}
-
-void DeviceClusters::rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                              index_t passes_with_heads) {
-  const PlacedCentroids centroids = placed(true);
-  for (const bool settled : {false, true})
-    pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled});
-  const bool chooses = passes_with_heads > 0 && scores != Scores::fast;
-  const auto choose_by = [&](Chooser& by) {
-    pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, &by});
-  };
-  const HeadsForm form = chooses ? heads_form(x, passes_with_heads, false) : HeadsForm{};
-  if (form.columns > 0) {
-    use_heads(x, DeviceMatrix<double>(ctx_.stream, d_, form.columns).cview(), form.numbers);
-    choose_by(*heads_);
+  [[nodiscard]] Matrix<double> centroids() const override {
+    Matrix<double> found(k_, d_);
+    copy(ctx_.stream, found.view(), DeviceView<const double>(current(), k_, d_, d_));
+    ctx_.stream.synchronize();
+    return found;
   }
-  if (chooses && tile_bounds_may_pay(x, false)) {
-    TileBounds bounds(x, k_);
-    choose_by(bounds);
+  [[nodiscard]] ClusterSums sums() const override {
+    ClusterSums found(k_, d_);
+    add_fetched(ctx_, all_sums(), found);
+    return found;
   }
-  heads_.reset();
-}
-
-void DeviceClusters::add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) {
-  stale_ = true;
-  assign_device::add_rows(ctx_, x, placed(true).sums, labels, weights, unit_);
-}
-
-void DeviceClusters::run(Step step, double scale) {
-  const cuda::word64* const upper = as_words(all_sums());
-  const cuda::word64* const weight = upper + 2 * k_ * d_;
-  const cuda::FixedSumsArgument sums{
-      upper, upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(), unit_.inverse};
-  cuda::launch_with<cuda::MeansPolicy>(
-      ctx_, cuda::assign_means_plan(step == Step::move, k_),
-      {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(), step == Step::move ? other() : current(),
-       reinterpret_cast<ClusterNews*>(told_.data())});
-  const std::size_t bytes = news_.size() * sizeof(ClusterNews);
-  cuda::Staging& staging = ctx_.stream.staging();
-  staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
-  const cuda::Staging::Stretch found = staging.take(bytes);
-  cuda::Staging::download(ctx_.stream, found, told_.data());
-  ctx_.stream.synchronize();
-  std::memcpy(news_.data(), found.host, bytes);
-  stale_ = false;
-}
-
-void DeviceClusters::take_spread() {
-  // Means lie among their rows, so that mostly rows alone tell the scale.
-  double reach = moments_.reach.empty() ? 0 : *std::max_element(moments_.reach.begin(), moments_.reach.end());
-  for (const ClusterNews& news : news_) reach = std::max(reach, news.reach);
-  spread_ = {inverse_power_of_two(reach), 0};
-  if (spread_.scale != scale_of_rows_) run(Step::measure, spread_.scale);
-  for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
-}
-
-double DeviceClusters::move_to_means(std::vector<index_t>& weightless) {
-  run(Step::move, scale_of_rows_);
-  double squared_shift = 0;
-  for (index_t m = 0; m < k_; ++m) {
-    const ClusterNews& news = news_[static_cast<std::size_t>(m)];
-    if (news.weight == 0) weightless.push_back(m);
-    squared_shift += news.squared_step;
+  void collect() override {
+    if (ctx_.communicator->size() == 1) return;
+    const index_t words = sum_words(k_, d_);
+    if (of_ranks_.cols() == 0) of_ranks_ = DeviceMatrix<std::uint64_t>(ctx_.stream, 1, words);
+    cuda::copy_bytes(ctx_.stream, of_ranks_.data(), sums_.data(),
+                     static_cast<std::size_t>(words) * sizeof(std::uint64_t));
+    ctx_.communicator->add(ctx_.stream, {of_ranks_.data(), static_cast<std::size_t>(words)});
+    stale_ = true;
   }
-  if (!weightless.empty()) {
-    stale_ = true;  // news_ is of centroids that are not taken
-    return 0;
+
+  void begin_pass(PassFilter filter, index_t, const EachBlock&) override { filter_ = filter; }
+  AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
+                     bool settled, index_t) override {
+    expect_rows(x, labels);
+    if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
+    const bool move = sums == Sums::move;
+    stale_ = stale_ || move;
+    Chooser* const by = scores == Scores::fast ? nullptr : chooser(x);
+    const AssignStats stats =
+        pass_over(ctx_, {x, moments_, placed(move), scores, labels, weights, &unit_, settled, by, nullptr});
+    if (tile_bounds_ && stats.filter == PassFilter::tiles) tile_bounds_->passed(stats.met);
+    if (tile_bounds_ && stats.filter != PassFilter::tiles) tile_bounds_->forget();
+    return stats;
   }
-  mean_step_ = 0;
-  for (const ClusterNews& news : news_) mean_step_ += std::sqrt(news.squared_step) / static_cast<double>(k_);
-  turn_ = 1 - turn_;
-  take_spread();
-  return squared_shift;
-}
 
-std::vector<FarRow> DeviceClusters::farthest_rows(const Rows& x, PerRow<const std::int32_t> labels,
-                                                  index_t count) const {
-  return assign_device::farthest_rows(ctx_, x, current(), labels, count);
-}
+  [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes, bool wanted) const override {
+    const HeadsForm form = cuda::heads_form(problem_of(x), passes, ctx_.stream.device(), wanted);
+    const bool fits = 2 * Heads::bytes(x.rows(), d_, form, k_) <= cuda::free_memory(ctx_.stream);
+    return fits ? form : HeadsForm{};
+  }
+  void use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers) override {
+    expects(axes.rows() == x.cols(), "clusters: axes have the columns of the rows");
+    heads_.emplace(ctx_, x, moments_, Heads::Along{axes, numbers}, k_, spread_.scale);
+  }
+  [[nodiscard]] bool tile_bounds_may_pay(const Rows& x, bool wanted) const override {
+    return cuda::tile_bounds_may_pay(problem_of(x), ctx_.stream.device(), wanted) &&
+           2 * TileBounds::bytes(x.rows(), d_, k_) <= cuda::free_memory(ctx_.stream);
+  }
+  void use_tile_bounds(const Rows& x) override { tile_bounds_.emplace(x, k_); }
+  [[nodiscard]] ChoosingCosts choosing_costs(const Rows& x) const override {
+    return cuda::choosing_costs(problem_of(x), heads_ ? heads_->form() : HeadsForm{}, tile_bounds_.has_value());
+  }
+  void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
+                index_t passes_with_heads) override {
+    const PlacedCentroids centroids = placed(true);
+    for (const bool settled : {false, true})
+      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled});
+    if (passes_with_heads == 0 || scores == Scores::fast) return;
+    const auto choose_by = [&](Chooser& by) {
+      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, &by});
+    };
+    if (const HeadsForm form = heads_form(x, passes_with_heads, false); form.columns > 0) {
+      use_heads(x, DeviceMatrix<double>(ctx_.stream, d_, form.columns).cview(), form.numbers);
+      choose_by(*heads_);
+    }
+    if (tile_bounds_may_pay(x, false)) {
+      TileBounds bounds(x, k_);
+      choose_by(bounds);
+    }
+    heads_.reset();
+  }
 
-std::vector<index_t> DeviceClusters::counts() const {
-  std::vector<std::uint64_t> found(static_cast<std::size_t>(k_));
-  fetch_numbers<std::uint64_t>(ctx_, found, all_sums() + sum_words(k_, d_) - k_);
-  return {found.begin(), found.end()};
-}
+  void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) override {
+    expect_rows(x, labels);
+    stale_ = true;
+    assign_device::add_rows(ctx_, x, placed(true).sums, labels, weights, unit_);
+  }
+  Moved move_to_means(const AdjustMean& adjust) override {
+    Moved moved;
+    if (adjust) {
+      Matrix<double> adjusted = centroids();
+      moved = move_here(sums(), adjusted.view(), adjust);
+      if (moved.weightless.empty()) take(adjusted.cview());
+      return moved;
+    }
+    run(Step::move, scale_of_rows_);
+    double sum_of_steps = 0;
+    for (index_t m = 0; m < k_; ++m) {
+      const ClusterNews& news = news_[static_cast<std::size_t>(m)];
+      if (news.weight == 0) moved.weightless.push_back(m);
+      moved.squared_shift += news.squared_step, sum_of_steps += std::sqrt(news.squared_step) / static_cast<double>(k_);
+    }
+    if (!moved.weightless.empty()) {
+      stale_ = true;  // news_ is of centroids that are not taken
+      return {0, std::move(moved.weightless)};
+    }
+    mean_step_ = sum_of_steps, turn_ = 1 - turn_;
+    take_spread();
+    return moved;
+  }
+  [[nodiscard]] std::vector<FarRow> farthest_rows(const Rows& x, PerRow<const std::int32_t> labels,
+                                                  index_t count) const override {
+    return assign_device::farthest_rows(ctx_, x, current(), labels, count);
+  }
+  [[nodiscard]] std::vector<index_t> counts() const override {
+    std::vector<std::uint64_t> found(static_cast<std::size_t>(k_));
+    fetch_numbers<std::uint64_t>(ctx_, found, all_sums() + sum_words(k_, d_) - k_);
+    return {found.begin(), found.end()};
+  }
+  void move_rows(HostView<const double> rows, std::span<const std::int32_t> from, std::span<const std::int32_t> to,
+                 std::span<const double> weights) override {
+    const index_t count = rows.rows();
+    if (count == 0) return;
+    stale_ = true;
+    const auto there = [&](auto values) { return PerRowArray(ctx_, Space::device, std::vector(values)); };
+    std::vector<std::int32_t> numbers(from.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    DeviceMatrix<double> x(ctx_.stream, count, d_);
+    copy(ctx_.stream, x.view(), rows);
+    auto list = there(numbers), before = there(std::vector(from.begin(), from.end())),
+         labels = there(std::vector(to.begin(), to.end()));
+    const auto weigh = there(std::vector(weights.begin(), weights.end()));
+    const cuda::Memory places = array<std::uint32_t>(ctx_, k_ + 1), order = array<std::uint32_t>(ctx_, 2 * count);
+    PlacedSums sums = placed(true).sums;
+    sums.words = as_words(all_sums());
+    cuda::SumsArgument argument = argument_of(sums, d_, &unit_, weigh.view().data);
+    argument.moves = {list.view().data, before.view().data, nullptr};
+    add_moves(ctx_, Rows(ctx_.stream, x.cview()), labels.view(), unit_, argument, k_, count,
+              {as<std::uint32_t>(places), as<std::uint32_t>(order)});
+  }
+  void place(Matrix<double> centroids) override { take(centroids.cview()); }
+  [[nodiscard]] Twofold inertia_terms() override {
+    if (stale_) run(Step::measure, spread_.scale);
+    Twofold all;
+    for (const ClusterNews& news : news_) all = all + Twofold{news.inertia_high, news.inertia_low};
+    return all.scaled(1 / unit_.weight_to_units);
+  }
 
-void DeviceClusters::move_rows(HostView<const double> rows, std::span<const std::int32_t> from,
-                               std::span<const std::int32_t> to, std::span<const double> weights) {
-  const index_t count = rows.rows();
-  if (count == 0) return;
-  stale_ = true;
-  const auto there = [&](auto values) { return PerRowArray(ctx_, Space::device, std::vector(values)); };
-  std::vector<std::int32_t> numbers(from.size());
-  std::iota(numbers.begin(), numbers.end(), 0);
-  DeviceMatrix<double> x(ctx_.stream, count, d_);
-  copy(ctx_.stream, x.view(), rows);
-  auto list = there(numbers), before = there(std::vector(from.begin(), from.end())),
-       labels = there(std::vector(to.begin(), to.end()));
-  const auto weigh = there(std::vector(weights.begin(), weights.end()));
-  const cuda::Memory places = array<std::uint32_t>(ctx_, k_ + 1), order = array<std::uint32_t>(ctx_, 2 * count);
-  PlacedSums sums = placed(true).sums;
-  sums.words = as_words(all_sums());
-  cuda::SumsArgument argument = argument_of(sums, d_, &unit_, weigh.view().data);
-  argument.moves = {list.view().data, before.view().data, nullptr};
-  add_moves(ctx_, Rows(ctx_.stream, x.cview()), labels.view(), unit_, argument, k_, count,
-            {as<std::uint32_t>(places), as<std::uint32_t>(order)});
-}
+ private:
+  enum class Step { measure, move };
 
-void DeviceClusters::place(HostView<const double> centroids) {
-  expects(centroids.rows() == k_ && centroids.cols() == d_, "clusters: the centroids placed have another shape");
-  Upload upload(ctx_, k_ * d_);
-  upload.add(centroids);
-  upload.send(current());
-  mean_step_ = 0;
-  run(Step::measure, scale_of_rows_);
-  take_spread();
-}
+  void expect_rows(const Rows& x, PerRow<const std::int32_t> labels) const {
+    assign_detail::expect_per_row(x, labels, "labels");
+    expects(x.on_device() && x.cols() == d_, "clusters: clusters on a device serve rows there");
+  }
+  /// Of the rows of all ranks.
+  [[nodiscard]] std::uint64_t* all_sums() const noexcept { return (of_ranks_.cols() > 0 ? of_ranks_ : sums_).data(); }
+  [[nodiscard]] double* current() const noexcept { return placed_[turn_].data(); }
+  [[nodiscard]] double* other() const noexcept { return placed_[1 - turn_].data(); }
+  [[nodiscard]] PlacedCentroids placed(bool with_sums) const noexcept {
+    const double* const shift = of_columns_.data();
+    return {
+        {k_, shift, shift + d_, with_sums ? as_words(sums_.data()) : nullptr}, spread_, current(), current() + k_ * d_};
+  }
+  [[nodiscard]] cuda::AssignProblem problem_of(const Rows& x) const {
+    return {.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)};
+  }
 
-Twofold DeviceClusters::inertia_terms() {
-  if (stale_) run(Step::measure, spread_.scale);
-  Twofold all;
-  for (const ClusterNews& news : news_) all = all + Twofold{news.inertia_high, news.inertia_low};
-  return all.scaled(1 / unit_.weight_to_units);
+  /// Returns the chooser of centroids for a pass over these rows, or null.
+  [[nodiscard]] Chooser* chooser(const Rows& x) {
+    constexpr double margin = 3;  // in mean moves of centroids
+    const bool by_heads = heads_ && heads_->fit(x, spread_.scale);
+    if (filter_ == PassFilter::tiles && tile_bounds_ && tile_bounds_->fit(x, spread_.scale)) {
+      if (!tile_bounds_->known())
+        tile_bounds_->begin_by(by_heads ? &*heads_ : nullptr, margin * mean_step_ * spread_.scale);
+      return &*tile_bounds_;
+    }
+    return filter_ == PassFilter::projection && by_heads ? &*heads_ : nullptr;
+  }
+
+  /// Sets news_, of current centroids or of the means, which are put into other().
+  void run(Step step, double scale) {
+    const cuda::word64* const upper = as_words(all_sums());
+    const cuda::word64* const weight = upper + 2 * k_ * d_;
+    const cuda::FixedSumsArgument sums{
+        upper, upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(), unit_.inverse};
+    cuda::launch_with<cuda::MeansPolicy>(
+        ctx_, cuda::assign_means_plan(step == Step::move, k_),
+        {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(), step == Step::move ? other() : current(),
+         reinterpret_cast<ClusterNews*>(told_.data())});
+    const std::size_t bytes = news_.size() * sizeof(ClusterNews);
+    cuda::Staging& staging = ctx_.stream.staging();
+    staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
+    const cuda::Staging::Stretch found = staging.take(bytes);
+    cuda::Staging::download(ctx_.stream, found, told_.data());
+    ctx_.stream.synchronize();
+    std::memcpy(news_.data(), found.host, bytes);
+    stale_ = false;
+  }
+
+  void take(HostView<const double> centroids) {
+    expect_shape(centroids);
+    Upload upload(ctx_, k_ * d_);
+    upload.add(centroids);
+    upload.send(current());
+    mean_step_ = 0;
+    run(Step::measure, scale_of_rows_);
+    take_spread();
+  }
+  /// Sets what passes need to know of current centroids, from news_.
+  void take_spread() {
+    // Means lie among their rows, so that mostly rows alone tell the scale.
+    double reach = moments_.reach.empty() ? 0 : *std::max_element(moments_.reach.begin(), moments_.reach.end());
+    for (const ClusterNews& news : news_) reach = std::max(reach, news.reach);
+    spread_ = {inverse_power_of_two(reach), 0};
+    if (spread_.scale != scale_of_rows_) run(Step::measure, spread_.scale);
+    for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
+  }
+
+  double scale_of_rows_;
+  std::array<DeviceMatrix<double>, 2> placed_;  ///< k x d centroids, and the first column of all
+  DeviceMatrix<double> of_columns_;             ///< shift, to_units, from_units
+  DeviceMatrix<std::uint64_t> sums_;            ///< as ClusterSums::add_words has them
+  DeviceMatrix<std::uint64_t> of_ranks_;        ///< the same of the rows of several ranks
+  DeviceMatrix<double> told_;
+  std::size_t turn_ = 0;
+  std::vector<ClusterNews> news_;
+  bool stale_ = false;  ///< sums have changed since news_
+  Spread spread_;
+  PassFilter filter_ = PassFilter::none;
+  std::optional<Heads> heads_;
+  std::optional<TileBounds> tile_bounds_;
+  double mean_step_ = 0;  ///< of centroids in the last move
+};
+
+}  // namespace
+
+std::unique_ptr<Clusters> make_clusters(const Context& ctx, const ColumnMoments& moments, const FixedPoint& unit,
+                                        HostView<const double> centroids) {
+  return std::make_unique<DeviceClusters>(ctx, moments, unit, centroids);
 }
 
 }  // namespace ts::inline v0::assign_device

@@ -1,7 +1,7 @@
 // Clusters that stay on a GPU: the same bits as in host memory.
 #include "tallskinny/gemm/core/philox.hpp"
-#include "tallskinny/solvers/kmeans/pass/pass.hpp"
 #include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
+#include "tallskinny/solvers/kmeans/pass/pass.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
@@ -50,21 +50,20 @@ Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<dou
   Matrix<double> first(c.k, c.d);
   for (index_t m = 0; m < c.k; ++m) x.load(m * (c.n / c.k), first.data() + m * c.d);
   if (c.far) first(c.k - 1, 0) = c.offset + 1000 * c.factor;
-  Clusters clusters(ctx, x.space(), moments, unit, std::move(first));
+  const auto made = Clusters::make(ctx, x.space(), moments, unit, std::move(first));
+  Clusters& clusters = *made;
   PerRowArray<std::int32_t> labels(ctx, x.space(), std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   const PerRowArray<double> weigh(ctx, x.space(), weights);
   const bool bounded = c.bounded && x.space() == Space::host;
-  RowBounds bounds(bounded ? c.n : 0);
   index_t skipped = 0;
   Told told;
   const index_t block = c.block == 0 ? c.n : c.block;
   for (int step = 0; step < c.steps; ++step) {
-    if (bounded) clusters.begin_pass(bounds);
+    clusters.begin_pass(bounded ? PassFilter::rows : PassFilter::none, c.n, {});
     for (index_t i = 0; i < c.n; i += block) {
       const index_t rows = std::min(block, c.n - i);
-      const AssignStats stats =
-          clusters.assign(x.block(i, rows), Scores::float32, labels.view().part(i, rows), weigh.view().part(i, rows),
-                          Clusters::Sums::move, {bounded ? &bounds : nullptr, i}, step > 1);
+      const AssignStats stats = clusters.assign(x.block(i, rows), Scores::float32, labels.view().part(i, rows),
+                                                weigh.view().part(i, rows), Clusters::Sums::move, step > 1, i);
       skipped += stats.skipped;
       told.counts.push_back(stats.changed);
     }
@@ -77,15 +76,16 @@ Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<dou
     clusters.place(std::move(placed));
     add(told, clusters, {});
   }
+  clusters.begin_pass(PassFilter::none, c.n, {});
   (void)clusters.assign(x, Scores::float32, labels.view(), weigh.view(), Clusters::Sums::stay);
   told.labels = labels.to_host();
   add(told, clusters, {});
   CHECK((bounded || skipped == 0));
   CHECK((!(bounded && c.skips) || skipped > 0));
 
-  Clusters again(ctx, x.space(), moments, unit, clusters.centroids());
-  again.add_rows(x, labels.view(), weigh.view());
-  add(told, again, {});
+  const auto again = Clusters::make(ctx, x.space(), moments, unit, clusters.centroids());
+  again->add_rows(x, labels.view(), weigh.view());
+  add(told, *again, {});
   return told;
 }
 
@@ -148,8 +148,9 @@ TEST_CASE("clusters on a device serve rows there", "[assign][gpu]") {
   const auto x = Matrix<float>::zeros(10, 2);
   const Rows rows(x.cview());
   const auto moments = column_moments(ctx, rows);
-  Clusters clusters(ctx, Space::device, moments, FixedPoint(moments.reach, 1, 10), Matrix<double>::zeros(2, 2));
+  const auto clusters =
+      Clusters::make(ctx, Space::device, moments, FixedPoint(moments.reach, 1, 10), Matrix<double>::zeros(2, 2));
   std::vector<std::int32_t> labels(10, -1);
-  CHECK_THROWS_AS(clusters.assign(rows, Scores::float32, labels, {}, Clusters::Sums::move), Error);
-  CHECK_THROWS_AS(clusters.place(Matrix<double>(3, 2)), Error);
+  CHECK_THROWS_AS(clusters->assign(rows, Scores::float32, labels, {}, Clusters::Sums::move), Error);
+  CHECK_THROWS_AS(clusters->place(Matrix<double>(3, 2)), Error);
 }

@@ -1,7 +1,7 @@
 // Centroids chosen by heads of rows: the bits of passes over all centroids.
 #include "tallskinny/gemm/core/philox.hpp"
-#include "tallskinny/solvers/kmeans/pass/pass.hpp"
 #include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
+#include "tallskinny/solvers/kmeans/pass/pass.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
@@ -96,8 +96,8 @@ void check(const Case& c) {
     for (index_t i = 0; i < c.n; ++i) weights.push_back(static_cast<double>(i % 5) / 4);
   const PerRowArray<double> weigh(ctx, Space::device, weights);
   const auto none = [&] { return PerRowArray<std::int32_t>(ctx, Space::device, c.n, 0xff); };
-  Clusters plain(ctx, Space::device, moments, unit, Matrix<double>::copy_of(first.cview())),
-      choosing(ctx, Space::device, moments, unit, std::move(first));
+  const auto plain = Clusters::make(ctx, Space::device, moments, unit, Matrix<double>::copy_of(first.cview())),
+             choosing = Clusters::make(ctx, Space::device, moments, unit, std::move(first));
   const Matrix<double> axes_here = axes_of(c);
   DeviceMatrix<double> axes(ctx.stream, c.d, c.form.columns);
   copy(ctx.stream, axes.view(), axes_here.cview());
@@ -105,20 +105,20 @@ void check(const Case& c) {
   index_t left = 0, chosen_passes = 0;
   for (int step = 0; step < 6; ++step) {
     INFO("step " << step);
-    const AssignStats all = plain.assign(x, Scores::float32, labels.view(), weigh.view(), Clusters::Sums::move);
+    const AssignStats all = plain->assign(x, Scores::float32, labels.view(), weigh.view(), Clusters::Sums::move);
     const PassFilter filter = step == 0 ? PassFilter::none : c.bounds ? PassFilter::tiles : PassFilter::projection;
-    const AssignStats few =
-        choosing.assign(x, Scores::float32, chosen.view(), weigh.view(), Clusters::Sums::move, {}, false, {}, filter);
+    choosing->begin_pass(filter, c.n, {});
+    const AssignStats few = choosing->assign(x, Scores::float32, chosen.view(), weigh.view(), Clusters::Sums::move);
     CHECK(few.filter == filter);
     CHECK(few.changed == all.changed);
     CHECK(chosen.to_host() == labels.to_host());
-    CHECK(numbers_of(choosing) == numbers_of(plain));
+    CHECK(numbers_of(*choosing) == numbers_of(*plain));
     CHECK(all.met == 0);
     chosen_passes += few.met > 0 ? 1 : 0;
     left = few.met;
-    CHECK(choosing.move_to_means().squared_shift == plain.move_to_means().squared_shift);
-    if (step == 0 && (!c.bounds || c.after_heads)) choosing.use_heads(x, axes.cview(), c.form.numbers);
-    if (step == 0 && c.bounds) choosing.use_tile_bounds(x);
+    CHECK(choosing->move_to_means().squared_shift == plain->move_to_means().squared_shift);
+    if (step == 0 && (!c.bounds || c.after_heads)) choosing->use_heads(x, axes.cview(), c.form.numbers);
+    if (step == 0 && c.bounds) choosing->use_tile_bounds(x);
   }
   CHECK(chosen_passes >= 2);
   if (c.most_left >= 0) CHECK(static_cast<double>(left) < c.most_left * static_cast<double>(c.n * c.k));
