@@ -5,9 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "tallskinny/solvers/kmeans/kmeans.hpp"
-#include "tallskinny/solvers/kmeans/pass/rows/per_row.hpp"
-#include "tallskinny/solvers/kmeans/row_source.hpp"
+#include "tallskinny/solvers/kmeans/problem_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
@@ -38,19 +36,29 @@ class UnitRows final : public RowSource {
   std::optional<Rows> all_;           ///< these rows, if they stay
 };
 
-/// How the rows are to be divided by their norms; nothing at all unless the metric is cosine.
-struct Directions {
-  std::vector<double> scale;             ///< reciprocal norms of rows in host memory, 0 for those without a direction
-  std::unique_ptr<const UnitRows> unit;  ///< of rows on a device, instead
-  std::vector<index_t> zero_rows;        ///< here
-  index_t all_zero_rows = 0;             ///< how many there are on all ranks
-  std::vector<double> weights;           ///< the given ones, and 0 for rows without a direction, if any rank has some
+/// Rows and weights as passes take them: for cosine divided by their norms.
+class Directions {
+ public:
+  /// all. @throws Error(invalid_argument) for ranks and weights that do not fit, and, for cosine, NaN or Inf.
+  Directions(const Context& ctx, const RowSource& source, std::span<const double> weights, KMeansMetric metric);
 
-  Directions(const Context& ctx, const RowSource& source, std::span<const double> given, KMeansMetric metric);
-  [[nodiscard]] std::span<const double> weights_or(std::span<const double> given) const {
-    return all_zero_rows == 0 ? given : std::span<const double>(weights);
-  }
-  [[nodiscard]] const RowSource& rows_or(const RowSource& given) const { return unit ? *unit : given; }
+  /// Of k clusters, without moments. This, and what it was made of, must outlive it.
+  [[nodiscard]] KMeansProblem problem(index_t k) const;
+  /// Reciprocal norms of rows in host memory, 0 for those without a direction; nothing unless the metric is cosine.
+  [[nodiscard]] const std::vector<double>& scale() const noexcept { return scale_; }
+  /// Rows without a direction, on all ranks.
+  [[nodiscard]] index_t zero_rows() const noexcept { return all_zero_rows_; }
+
+ private:
+  const Context& ctx_;
+  const RowSource& source_;
+  std::span<const double> weights_;
+  bool weighted_;  ///< any rank has weights
+  std::vector<double> scale_;
+  std::unique_ptr<const UnitRows> unit_;  ///< of rows on a device, instead
+  std::vector<index_t> zero_rows_;        ///< here
+  index_t all_zero_rows_ = 0;
+  std::vector<double> weights_or_zero_;  ///< the weights, and 0 for rows without a direction, if any rank has some
 };
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

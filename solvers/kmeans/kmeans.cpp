@@ -276,21 +276,17 @@ std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& ro
   const UseHostMemory use(ctx.host_memory);
   const cuda::KeepMemory keep(ctx.stream);
   expects(!clusters.empty(), "no number of clusters is given");
-  check_ranks(ctx, rows);
   const bool one_rank = ctx.communicator->size() == 1;
   const KMeansOptions of_ranks = one_rank ? KMeansOptions{} : agreed_options(ctx, given);
   const KMeansOptions& o = one_rank ? given : of_ranks;
   for (const index_t k : clusters) check_sizes(ctx, rows, o, k);
-  const bool weighted = check_weights(ctx, rows.rows(), o.weights);
-  if (o.init == KMeansInit::given) check_centers(rows.cols(), o.centers);
-  if (o.metric == KMeansMetric::cosine) check_finite(ctx, rows);
   const Directions normal(ctx, rows, o.weights, o.metric);
-  const index_t zero_rows = normal.all_zero_rows;
-  expects(zero_rows == 0 ||
-              any_rank(ctx, std::any_of(normal.weights.begin(), normal.weights.end(), [](double w) { return w > 0; })),
+  if (o.init == KMeansInit::given) check_centers(rows.cols(), o.centers);
+  KMeansProblem problem = normal.problem(0);
+  const index_t zero_rows = normal.zero_rows();
+  const auto weighs = [](double weight) { return weight > 0; };
+  expects(zero_rows == 0 || any_rank(ctx, std::any_of(problem.weights.begin(), problem.weights.end(), weighs)),
           "all points (of positive weight) are zero and have no direction, which the cosine metric needs");
-  KMeansProblem problem{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(o.weights), 0, normal.zero_rows};
-  problem.weighted_elsewhere = weighted || zero_rows > 0;
   problem.find_moments();
   if (rows.space() == Space::device)
     for (const index_t k : clusters) prepare_kmeans(ctx, rows.type(), rows.rows(), rows.cols(), k, o, &problem.moments);

@@ -24,7 +24,7 @@ double simplified_silhouette_of(const KMeansProblem& p, HostView<const double> c
   RowBounds bounds(p.rows());
   bounds.begin_pass(p.ctx, centers, p.moments);
   std::vector<std::int32_t> nearest(labels.size(), -1);
-  assign_all(p, centers, Scores::float64, nearest, nullptr, nullptr, &bounds);
+  assign_all(p, centers, Scores::float64, nearest, &bounds);
   const std::vector<double> own = own_distances(p, centers, labels);
   double sum = 0;
   in_turn(p.ctx, {&sum, 1}, [&] {
@@ -70,13 +70,10 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
                        std::span<const std::int32_t> labels, KMeansMetric metric, std::span<const double> given) {
   const UseHostMemory use(ctx.host_memory);
   const index_t k = centers.rows(), d = rows.cols();
-  check_ranks(ctx, rows);
   check_labels(ctx, rows, labels, k);
   const Matrix<double> usable = usable_centers(d, centers, metric);
-  const bool weighted = check_weights(ctx, rows.rows(), given);
   const Directions normal(ctx, rows, given, metric);
-  KMeansProblem p{ctx, normal.rows_or(rows), normal.scale, normal.weights_or(given), k, normal.zero_rows};
-  p.weighted_elsewhere = weighted || normal.all_zero_rows > 0;
+  KMeansProblem p = normal.problem(k);
   p.find_moments();
 
   auto means = Matrix<double>::copy_of(usable.cview());

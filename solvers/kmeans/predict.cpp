@@ -41,11 +41,12 @@ class OnePass {
   }
 
   void take(index_t first, const Rows& block) {
+    if (!block.on_device() && (cosine_ || block.sparse())) check_finite(p_.ctx, first, block);
     PerRow<const double> weights = p_.weights_of(first, block.rows());
     const auto labels = labels_.view().part(first, block.rows());
     if (!cosine_) return label(first, block, labels, weights);
     scale_.resize(at(block.rows()));
-    const Rows unit = directions(first, block);
+    const Rows unit = directions(block);
     std::vector<index_t> zero;
     for (index_t i = 0; i < block.rows(); ++i)
       if (scale_[at(i)] == 0) zero.push_back(i);
@@ -75,9 +76,8 @@ class OnePass {
 
  private:
   /// The rows divided by their norms, which go into scale_.
-  Rows directions(index_t first, const Rows& block) {
+  Rows directions(const Rows& block) {
     if (!block.on_device()) {
-      check_finite(p_.ctx, first, block);
       reciprocal_norms(p_.ctx, block, scale_);
       return block.scaled(scale_);
     }
@@ -117,36 +117,19 @@ KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<con
   const UseHostMemory use(ctx.host_memory);
   expects(centers.rows() >= 1, "there are no centres to predict with");
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
-  check_ranks(ctx, rows);
-  const bool weighted = check_weights(ctx, rows.rows(), weights);
-  if (any_rank(ctx, !rows.in_memory())) {
-    KMeansProblem problem{ctx, rows, {}, weights, centers.rows()};
-    problem.weighted_elsewhere = weighted;
-    OnePass pass(problem, centers, usable.cview(), metric, scores_of(precision));
-    problem.for_each_block([&pass](index_t first, const Rows& block) { pass.take(first, block); });
-    return std::move(pass).finish();
-  }
-  check_finite(ctx, rows);
-  const Directions normal(ctx, rows, weights, metric);
-  KMeansProblem problem{
-      ctx, normal.rows_or(rows), normal.scale, normal.weights_or(weights), centers.rows(), normal.zero_rows};
-  problem.weighted_elsewhere = weighted || normal.all_zero_rows > 0;
-  problem.find_moments();
-  KMeansPrediction result;
-  result.zero_rows = normal.all_zero_rows;
-  result.rescored = label_all(problem, usable.cview(), scores_of(precision), result.labels);
-  result.inertia = inertia_of(problem, centers, result.labels);
-  result.sizes = sizes_of(ctx, result.labels, centers.rows());
-  return result;
+  const Directions as_given(ctx, rows, weights, KMeansMetric::euclidean);  // OnePass finds directions block by block
+  KMeansProblem problem = as_given.problem(centers.rows());
+  OnePass pass(problem, centers, usable.cview(), metric, scores_of(precision));
+  problem.for_each_block([&pass](index_t first, const Rows& block) { pass.take(first, block); });
+  return std::move(pass).finish();
 }
 
 index_t verify(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                std::span<const std::int32_t> labels, KMeansMetric metric, index_t sample) {
   const UseHostMemory use(ctx.host_memory);
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
-  check_ranks(ctx, rows);
   const Directions normal(ctx, rows, {}, metric);
-  const KMeansProblem problem{ctx, normal.rows_or(rows), normal.scale, {}};
+  const KMeansProblem problem = normal.problem(centers.rows());
   if (const index_t n = problem.all_rows(); sample > 0 && sample < n) {
     constexpr std::uint64_t checked = 97;  // a stream of its own
     std::vector<index_t> numbers = some_rows(n, sample, Random(0, checked));
@@ -169,12 +152,10 @@ Matrix<double> transform(const Context& ctx, const Rows& rows, HostView<const do
   const UseHostMemory use(ctx.host_memory);
   const Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   const RowsInMemory source(rows);
-  check_ranks(ctx, source);
-  check_finite(ctx, source);
   const Directions normal(ctx, source, {}, metric);
-  KMeansProblem{ctx, normal.rows_or(source), normal.scale, {}}.find_moments();  // refuses what cannot be squared
+  normal.problem(0).find_moments();  // refuses what cannot be squared
   Matrix<double> out(rows.rows(), centers.rows());
-  distances(ctx, rows.scaled(normal.scale), usable.cview(), out.view());
+  distances(ctx, rows.scaled(normal.scale()), usable.cview(), out.view());
   return out;
 }
 

@@ -72,7 +72,7 @@ void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptio
   clusters.move_rows(Matrix<double>::zeros(1, p.cols()).cview(), std::vector{0}, std::vector{0}, std::vector{1.0});
   (void)clusters.inertia_terms();
   const auto centers = Matrix<double>::zeros(p.k, p.cols());
-  (void)inertia(p.ctx, rows, centers.cview(), labels.view(), p.weights_of(0, p.rows()), 0);
+  (void)inertia(p.ctx, rows, centers.cview(), labels.view(), p.weights_of(0, p.rows()));
   (void)count_misassigned(p.ctx, rows, centers.cview(), labels.view());
 }
 

@@ -34,19 +34,6 @@ using Of = KMeansRangeError::Of;
   throw KMeansRangeError(of, what + "; multiply by a power of two to bring them nearer to 1");
 }
 
-bool all_equal(const KMeansProblem& p) {
-  std::vector<double> first(at(p.cols())), row(first);
-  p.load(0, first.data());
-  bool equal = true;
-  agreed(p.ctx, [&] {
-    for (index_t i = 0; equal && i < p.rows(); ++i) {
-      p.load_here(i, row.data());
-      equal = row == first;
-    }
-  });
-  return !any_rank(p.ctx, !equal);
-}
-
 double heaviest_of(const KMeansProblem& p) {
   const double here = p.weights.empty() ? 0 : *std::max_element(p.weights.begin(), p.weights.end());
   return max_of_ranks(p.ctx, here);
@@ -58,10 +45,6 @@ double lightest_of(const KMeansProblem& p) {
   for (const double weight : p.weights)
     if (weight > 0) lightest = std::min(lightest, weight);
   return min_of_ranks(p.ctx, lightest);
-}
-
-[[noreturn]] void refuse_spread() {
-  refuse_range(Of::points, "the points differ by less than 2^-480, and squares of that vanish in float64");
 }
 
 /// Every |x_ij| is at most that.
@@ -100,7 +83,8 @@ void RowsDiffer::look(const Rows& block) {
 }
 
 void RowsDiffer::check(const Context& ctx) const {
-  if (!any_rank(ctx, enough_) && any_rank(ctx, little_)) refuse_spread();
+  if (!any_rank(ctx, enough_) && any_rank(ctx, little_))
+    refuse_range(Of::points, "the points differ by less than 2^-480, and squares of that vanish in float64");
 }
 
 void KMeansProblem::load_here(index_t i, double* row) const {
@@ -196,19 +180,25 @@ void KMeansProblem::find_moments() {
   moments = std::move(found).finish();
   check_coordinates(moments);
   const double spread = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
-  if (spread > 0 && spread < smallest_spread && !all_equal(*this)) refuse_spread();
+  if (spread > 0 && spread < smallest_spread) {
+    std::vector<double> first(at(cols()));
+    load(0, first.data());
+    RowsDiffer differ(std::move(first));
+    for_each_block([&](index_t, const Rows& block) { differ.look(block); });
+    differ.check(ctx);
+  }
   check_weight_range(*this);
   wide_rows = scales.differ_widely(moments);
   wide_weights = weighted() && lightest_of(*this) < heaviest_of(*this) * 0x1p-10;
 }
 
 AssignStats assign_all(const KMeansProblem& p, HostView<const double> centers, Scores scores,
-                       std::span<std::int32_t> labels, const FixedPoint* unit, ClusterSums* sums, RowBounds* bounds) {
+                       std::span<std::int32_t> labels, RowBounds* bounds) {
   AssignStats stats;
   const auto pass = [&](PerRow<std::int32_t> there) {
     p.for_each_block([&](index_t first, const Rows& block) {
       AssignArguments of{block, p.moments, centers, scores, there.part(first, block.rows())};
-      of.weights = p.weights_of(first, block.rows()), of.unit = unit, of.sums = sums, of.bounds = {bounds, first};
+      of.bounds = {bounds, first};
       stats += assign(p.ctx, of);
     });
   };

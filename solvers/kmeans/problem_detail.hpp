@@ -94,8 +94,7 @@ inline constexpr unsigned char no_label = 0xff, far_away = 0x7f;
 
 /// One pass of assign() over all rows. This and what follows: calls of all ranks.
 AssignStats assign_all(const KMeansProblem& problem, HostView<const double> centers, Scores scores,
-                       std::span<std::int32_t> labels, const FixedPoint* unit = nullptr, ClusterSums* sums = nullptr,
-                       RowBounds* bounds = nullptr);
+                       std::span<std::int32_t> labels, RowBounds* bounds = nullptr);
 /// The labels of one pass from none, 0 for rows without a direction. Returns how many rows were scored again.
 index_t label_all(const KMeansProblem& problem, HostView<const double> centers, Scores scores,
                   std::vector<std::int32_t>& labels);
@@ -141,10 +140,12 @@ void check_centers(index_t cols, HostView<const double> centers);
 /// A copy of checked centres, on the sphere for cosine.
 Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMeansMetric metric);
 
-/// Whether rows that pass by once differ by what float64 can square.
+/// Whether rows that pass by differ by what float64 can square.
 class RowsDiffer {
  public:
-  /// Looks at rows until two differ enough.
+  /// @param first row of all; empty: the first that is looked at
+  explicit RowsDiffer(std::vector<double> first = {}) : first_(std::move(first)) {}
+  /// Looks at rows until one differs enough from the first.
   void look(const Rows& block);
   /// all: @throws KMeansRangeError when some differ, but none by enough.
   void check(const Context& ctx) const;

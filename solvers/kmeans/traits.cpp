@@ -70,12 +70,10 @@ ClusterTraits traits_of(const Context& ctx, const RowSource& rows, HostView<cons
                         std::span<const std::int32_t> labels, KMeansMetric metric, index_t most) {
   const UseHostMemory use(ctx.host_memory);
   const index_t k = centers.rows();
-  check_ranks(ctx, rows);
   check_labels(ctx, rows, labels, k);
   Matrix<double> usable = usable_centers(rows.cols(), centers, metric);
   const Directions normal(ctx, rows, {}, metric);
-  KMeansProblem p{ctx, normal.rows_or(rows), normal.scale, normal.weights_or({}), k, normal.zero_rows};
-  p.weighted_elsewhere = normal.all_zero_rows > 0;
+  KMeansProblem p = normal.problem(k);
   p.find_moments();
   ClusterTraits found;
   const NearRows members = nearest_rows(p, usable.cview(), labels, at(most));

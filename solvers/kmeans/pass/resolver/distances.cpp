@@ -276,9 +276,9 @@ std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, HostView<co
 }
 
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels,
-               PerRow<const double> weights, double before) {
+               PerRow<const double> weights) {
   const std::vector<double> partial = chunk_inertias(ctx, x, centroids, labels, weights);
-  return std::accumulate(partial.begin(), partial.end(), before);
+  return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
 index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const double> centroids,

@@ -27,9 +27,8 @@ std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, HostView<co
                                   PerRow<const std::int32_t> labels, index_t count);
 
 /// sum_i w_i ||x_i - c_{labels[i]}||^2, the terms as above, added in a fixed tree.
-/// `before`: of the blocks of rows before these (each a multiple of chunk_rows long), to which it is added.
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels,
-               PerRow<const double> weights, double before = 0);
+               PerRow<const double> weights);
 
 /// The same terms of each chunk alone; inertia() adds them in order.
 std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
