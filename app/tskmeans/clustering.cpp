@@ -45,10 +45,9 @@ std::string text_of(const KMeansProgress& p, KMeansAlgorithm algorithm, bool sev
 
 bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMeasures& b) {
   const auto order = [by](const solvers::KMeansMeasures& m) {
-    const double value = by == Choose::simplified_silhouette ? m.simplified_silhouette
-                         : by == Choose::davies_bouldin      ? -m.davies_bouldin
-                                                             : m.calinski_harabasz;
-    return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
+    const double value = named(m)[static_cast<std::size_t>(by)].value;
+    if (std::isnan(value)) return -std::numeric_limits<double>::infinity();
+    return by == Choose::davies_bouldin ? -value : value;
   };
   return order(a) > order(b);
 }

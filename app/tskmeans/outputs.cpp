@@ -47,11 +47,8 @@ std::string write_all(const ProgramOptions& o, const Outcome& out, const Context
     file.write("distances", out.distances);
   else if (out.distances.rows() > 0)
     app::write_rows<double>(file, "distances", ranks, 1, out.points.rows, out.distances.cols());
-  if (out.measures) {
-    file.attribute("/", "simplified_silhouette", out.measures->simplified_silhouette);
-    file.attribute("/", "davies_bouldin", out.measures->davies_bouldin);
-    file.attribute("/", "calinski_harabasz", out.measures->calinski_harabasz);
-  }
+  if (out.measures)
+    for (const NamedMeasure& each : named(*out.measures)) file.attribute("/", each.key, each.value);
   file.attribute("/", "metric", name_of(o.kmeans.metric));
   file.attribute("/", "source", out.points.where.text());
   file.commit();

@@ -86,16 +86,11 @@ Plane principal_components(const Sample& s) {
   Matrix<double> gram(d, d);
   Plane plane{Matrix<double>::zeros(d, 2)};
   ts::gram(ctx, Op::adjoint, 1.0, s.points.cview(), 0.0, gram.view());
-  const auto eigen = ortho::hermitian_eigen<double>(gram.cview());
-  std::vector<index_t> order(static_cast<std::size_t>(d));
-  for (index_t j = 0; j < d; ++j) order[static_cast<std::size_t>(j)] = j;
-  std::sort(order.begin(), order.end(), [&](index_t a, index_t b) {
-    return eigen.values[static_cast<std::size_t>(a)] > eigen.values[static_cast<std::size_t>(b)];
-  });
+  const auto eigen = ortho::hermitian_eigen<double>(gram.cview());  // ascending
   double all = 0, held = 0;
   for (const double v : eigen.values) all += std::max(v, 0.0);
   for (index_t q = 0; q < std::min<index_t>(2, d); ++q) {
-    const index_t which = order[static_cast<std::size_t>(q)];
+    const index_t which = d - 1 - q;
     held += std::max(eigen.values[static_cast<std::size_t>(which)], 0.0);
     for (index_t j = 0; j < d; ++j) plane.directions(j, q) = eigen.vectors(j, which);
   }
@@ -244,10 +239,8 @@ void add_choices(app::HtmlPage& page, const ProgramOptions& o, const Outcome& ou
     const auto k = static_cast<double>(c.clusters);
     elbow.push_back({k, c.inertia});
     silhouette.push_back({k, c.measures.simplified_silhouette});
-    rows.push_back({app::grouped(c.clusters), app::short_number(c.inertia, 8),
-                    app::short_number(c.measures.simplified_silhouette, 4),
-                    app::short_number(c.measures.davies_bouldin, 4),
-                    app::short_number(c.measures.calinski_harabasz, 5)});
+    rows.push_back({app::grouped(c.clusters), app::short_number(c.inertia, 8)});
+    for (const NamedMeasure& each : named(c.measures)) rows.back().push_back(each.text());
   }
   page.heading("How many clusters");
   page.paragraph(app::grouped(std::ssize(out.found.sizes)) + " clusters were chosen by " + name_of(o.choose) + ".");
@@ -274,11 +267,8 @@ void write_pictures(const ProgramOptions& o, const Outcome& out, const Context& 
     facts.emplace_back("algorithm", name_of(o.kmeans.algorithm));
     facts.emplace_back("iterations", std::to_string(r.n_iter) + " (" + name_of(r.stop) + ")");
   }
-  if (out.measures) {
-    facts.emplace_back("simplified silhouette", app::short_number(out.measures->simplified_silhouette, 4));
-    facts.emplace_back("Davies-Bouldin", app::short_number(out.measures->davies_bouldin, 4));
-    facts.emplace_back("Calinski-Harabasz", app::short_number(out.measures->calinski_harabasz, 5));
-  }
+  if (out.measures)
+    for (const NamedMeasure& each : named(*out.measures)) facts.emplace_back(each.name, each.text());
   page.facts(facts);
   if (!out.choices.empty()) add_choices(page, o, out);
   add_inertia(page, out);

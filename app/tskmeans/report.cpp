@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <numeric>
+#include <utility>
 
 #include "tallskinny/app/common/json.hpp"
 #include "tallskinny/app/common/read_options.hpp"
@@ -16,11 +18,6 @@ namespace {
 constexpr std::size_t sizes_shown = 24;  ///< more clusters than this are summed up in one line
 
 void print_sizes(const std::vector<index_t>& sizes) {
-  const double all = static_cast<double>(std::max<index_t>(1, [&sizes] {
-    index_t sum = 0;
-    for (const index_t s : sizes) sum += s;
-    return sum;
-  }()));
   if (sizes.size() > sizes_shown) {
     std::vector<index_t> sorted = sizes;
     std::sort(sorted.begin(), sorted.end());
@@ -29,7 +26,8 @@ void print_sizes(const std::vector<index_t>& sizes) {
     return;
   }
   constexpr int bar = 40;
-  const double largest = static_cast<double>(std::max<index_t>(1, *std::max_element(sizes.begin(), sizes.end())));
+  const auto all = static_cast<double>(std::max(index_t{1}, std::accumulate(sizes.begin(), sizes.end(), index_t{0}))),
+             largest = static_cast<double>(std::max(index_t{1}, *std::max_element(sizes.begin(), sizes.end())));
   std::cout << "cluster       points   share\n";
   for (std::size_t m = 0; m < sizes.size(); ++m) {
     const auto size = static_cast<double>(sizes[m]);
@@ -40,8 +38,7 @@ void print_sizes(const std::vector<index_t>& sizes) {
 }
 
 void add_measures(app::JsonObject& json, const solvers::KMeansMeasures& m) {
-  json.add("simplified_silhouette", m.simplified_silhouette);
-  json.add("davies_bouldin", m.davies_bouldin).add("calinski_harabasz", m.calinski_harabasz);
+  for (const NamedMeasure& each : named(m)) json.add(each.key, each.value);
 }
 
 /// Iterations one after the other with the same filter and scorer.
@@ -59,6 +56,8 @@ std::vector<app::JsonObject> passes_of(const std::vector<solvers::KMeansProgress
 }
 
 }  // namespace
+
+std::string NamedMeasure::text() const { return app::short_number(value, digits); }
 
 void print_json(const ProgramOptions& o, const Outcome& out) {
   const solvers::KMeansResult& r = out.found;
@@ -144,18 +143,19 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
     std::cout << "centres by a sample of " << app::grouped(r.sampled) << " points, labels of all points are exact\n";
   if (out.ranks > 1) std::cout << app::grouped(out.ranks) << " ranks, " << out.ranks_work << '\n';
   print_sizes(r.sizes);
-  if (out.measures)
-    std::cout << "simplified silhouette " << app::short_number(out.measures->simplified_silhouette, 4)
-              << ", Davies-Bouldin " << app::short_number(out.measures->davies_bouldin, 4) << ", Calinski-Harabasz "
-              << app::short_number(out.measures->calinski_harabasz, 5) << '\n';
-  if (!out.choices.empty()) {
+  if (out.measures) {
+    const char* before = "";
+    for (const NamedMeasure& each : named(*out.measures))
+      std::cout << std::exchange(before, ", ") << each.name << ' ' << each.text();
+    std::cout << '\n';
+  }
+  if (!out.choices.empty())
     std::cout << "clusters       inertia  simplified silhouette  Davies-Bouldin  Calinski-Harabasz\n";
-    for (const Outcome::Choice& c : out.choices)
-      std::cout << std::setw(8) << c.clusters << std::setw(14) << app::short_number(c.inertia, 8) << std::setw(23)
-                << app::short_number(c.measures.simplified_silhouette, 4) << std::setw(16)
-                << app::short_number(c.measures.davies_bouldin, 4) << std::setw(19)
-                << app::short_number(c.measures.calinski_harabasz, 5)
-                << (c.clusters == std::ssize(r.sizes) ? "  <- " + name_of(o.choose) : "") << '\n';
+  for (const Outcome::Choice& c : out.choices) {
+    std::cout << std::setw(8) << c.clusters << std::setw(14) << app::short_number(c.inertia, 8);
+    for (const NamedMeasure& each : named(c.measures))
+      std::cout << std::setw(2 + static_cast<int>(std::string_view(each.name).size())) << each.text();
+    std::cout << (c.clusters == std::ssize(r.sizes) ? "  <- " + name_of(o.choose) : "") << '\n';
   }
   if (out.known)
     std::cout << "adjusted Rand index " << app::short_number(out.known->rand_index, 4) << " with the "

@@ -1,6 +1,7 @@
 // Results of tskmeans on standard output.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -10,6 +11,20 @@
 #include "tallskinny/solvers/setup/streamed_rows.hpp"
 
 namespace ts::tskmeans {
+
+/// A measure of quality, as files and as sentences name it.
+struct NamedMeasure {
+  const char *key, *name;
+  double value;
+  int digits;  ///< in sentences
+
+  [[nodiscard]] std::string text() const;
+};
+[[nodiscard]] inline std::array<NamedMeasure, 3> named(const solvers::KMeansMeasures& m) {
+  return {{{"simplified_silhouette", "simplified silhouette", m.simplified_silhouette, 4},
+           {"davies_bouldin", "Davies-Bouldin", m.davies_bouldin, 4},
+           {"calinski_harabasz", "Calinski-Harabasz", m.calinski_harabasz, 5}}};
+}
 
 /// What was found, by clustering or by prediction.
 struct Outcome {

@@ -41,7 +41,7 @@ class OnePass {
   }
 
   void take(index_t first, const Rows& block) {
-    if (!block.on_device() && (cosine_ || block.sparse())) check_finite(p_.ctx, first, block);
+    if (cosine_ && !block.on_device()) check_finite(p_.ctx, first, block);
     PerRow<const double> weights = p_.weights_of(first, block.rows());
     const auto labels = labels_.view().part(first, block.rows());
     if (!cosine_) return label(first, block, labels, weights);

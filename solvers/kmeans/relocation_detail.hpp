@@ -19,7 +19,7 @@ struct Relocation {
 [[nodiscard]] Relocation relocation_to(const std::vector<index_t>& empty, const KMeansProblem& problem,
                                        const Clusters& clusters, PerRow<const std::int32_t> labels);
 
-/// all: after clusters.move_rows(), the centres of sums that fixed point does not serve, or of fewer rows than clusters.
+/// all: after clusters.move_rows(), centres move where fixed point does not serve, or rows are fewer than clusters.
 /// Returns the squared shift. @param labels of the rows here, without the relocation
 double place_means(const Relocation& relocation, const KMeansProblem& problem, Clusters& clusters,
                    std::vector<std::int32_t> labels, const AdjustMean& adjust);

@@ -43,19 +43,11 @@ struct Both {
   Rows here, there;
 
   explicit Both(const Case& c)
-      : ctx(context()), x(points<T>(c)), memory(placed(ctx, x)), here(x.cview()), there(ctx.stream, memory.cview()) {}
-
- private:
-  static Context context() {
-    Context ctx = test::device_context();
-    return ctx;
-  }
-  static DeviceMatrix<T> placed(const Context& ctx, const Matrix<T>& x) {
-    DeviceMatrix<T> memory(ctx.stream, x.rows(), x.cols());
-    copy(ctx.stream, memory.view(), x.cview());
-    ctx.stream.synchronize();
-    return memory;
-  }
+      : ctx(test::device_context()),
+        x(points<T>(c)),
+        memory(test::copy_there(ctx, x)),
+        here(x.cview()),
+        there(ctx.stream, memory.cview()) {}
 };
 
 template <class T>

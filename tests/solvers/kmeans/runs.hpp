@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/app/generators/features.hpp"
+#include "tallskinny/solvers/kmeans/agreement.hpp"
 #include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 
 namespace ts::test {
@@ -32,22 +33,10 @@ inline KMeansOptions from_centers(const Matrix<double>& centers) {
 
 using Labels = std::vector<std::int32_t>;
 
-/// The share of pairs on which two labellings agree, corrected for chance (Hubert, Arabie 1985).
+/// Of labellings of rows, whatever the numbers of the labels.
 inline double adjusted_rand_index(const Labels& a, const Labels& b) {
-  const auto ka = static_cast<std::size_t>(*std::max_element(a.begin(), a.end()) + 1);
-  const auto kb = static_cast<std::size_t>(*std::max_element(b.begin(), b.end()) + 1);
-  std::vector<double> table(ka * kb), rows(ka), cols(kb);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const auto p = static_cast<std::size_t>(a[i]), q = static_cast<std::size_t>(b[i]);
-    ++table[p * kb + q], ++rows[p], ++cols[q];
-  }
-  const auto pairs = [](const std::vector<double>& counts) {
-    return std::accumulate(counts.begin(), counts.end(), 0.0,
-                           [](double sum, double c) { return sum + c * (c - 1) / 2; });
-  };
-  const auto n = static_cast<double>(a.size());
-  const double expected = pairs(rows) * pairs(cols) / (n * (n - 1) / 2);
-  return (pairs(table) - expected) / ((pairs(rows) + pairs(cols)) / 2 - expected);
+  const auto count = [](const Labels& labels) { return *std::max_element(labels.begin(), labels.end()) + 1; };
+  return solvers::adjusted_rand_index({}, a, b, count(a), count(b));
 }
 
 inline bool same_bits(const KMeansResult& a, const KMeansResult& b) {

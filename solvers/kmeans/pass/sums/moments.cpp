@@ -176,7 +176,7 @@ void for_each_entry(const Rows& x, Use&& use) {
 
 }  // namespace
 
-MomentsOfBlocks::MomentsOfBlocks(index_t cols) {
+MomentsOfBlocks::MomentsOfBlocks(index_t cols, index_t first_row) : first_row_(first_row) {
   const auto d = static_cast<std::size_t>(cols);
   moments_ = {std::vector<double>(d), std::vector<double>(d), std::vector<double>(d), std::vector<double>(d)};
   stored_.resize(d);
@@ -205,7 +205,7 @@ void MomentsOfBlocks::add_squares(const Rows& x) {
 void MomentsOfBlocks::first_round(const Context& ctx, const Rows& x) {
   const bool alone = ctx.communicator->size() == 1;
   if (x.rows() > 0) sparse_ = x.sparse();
-  const index_t first = alone ? rows_ : first_row(ctx) + rows_;
+  const index_t first = (alone ? first_row_ : first_row(ctx)) + rows_;
   rows_ += x.rows();
   if (x.sparse()) {
     if (alone) add_entries(x);
@@ -294,8 +294,8 @@ ColumnMoments MomentsOfBlocks::finish() && {
   return std::move(moments_);
 }
 
-ColumnMoments column_moments(const Context& ctx, const Rows& x) {
-  MomentsOfBlocks moments(x.cols());
+ColumnMoments column_moments(const Context& ctx, const Rows& x, index_t first_row) {
+  MomentsOfBlocks moments(x.cols(), first_row);
   const Context one = alone(ctx);
   moments.first_round(one, x);
   moments.second_round(one, x);
@@ -303,7 +303,7 @@ ColumnMoments column_moments(const Context& ctx, const Rows& x) {
 }
 
 ColumnMoments moments_about(const Context& ctx, const Rows& x, std::span<const double> mean, index_t first_row) {
-  if (x.sparse()) return column_moments(ctx, x);
+  if (x.sparse()) return column_moments(ctx, x, first_row);
   const std::size_t d = mean.size();
   ColumnMoments m{{mean.begin(), mean.end()}, std::vector<double>(d), std::vector<double>(d), std::vector<double>(d)};
   set_shift(m, 0);

@@ -16,10 +16,11 @@ struct ColumnMoments {
   std::vector<double> shift;           ///< close to the mean; zero for sparse rows. Subtracted before products
   std::vector<double> reach;           ///< max |x_ij - shift_j| of each column
 };
-/// @throws Error(invalid_argument) naming row and column of the first NaN or infinity.
-ColumnMoments column_moments(const Context& ctx, const Rows& x);
+/// @throws Error(invalid_argument) naming row and column of the first NaN or infinity. @param first_row the number of
+/// the first row, for sentences.
+ColumnMoments column_moments(const Context& ctx, const Rows& x, index_t first_row = 0);
 /// The same in one round, taking `mean` for the mean of every column; variance is about that. Of sparse rows
-/// column_moments(). @param first_row the number of the first row, for sentences.
+/// column_moments().
 ColumnMoments moments_about(const Context& ctx, const Rows& x, std::span<const double> mean, index_t first_row = 0);
 
 /// The same for rows that come in blocks, each but the last a multiple of chunk_rows long: two rounds over
@@ -30,7 +31,8 @@ class MomentsOfBlocks {
   /// use(block) for all blocks here.
   using Pass = std::function<void(const std::function<void(const Rows& block)>& use)>;
 
-  explicit MomentsOfBlocks(index_t cols);
+  /// @param first_row the number of the first row on one rank, for sentences
+  explicit MomentsOfBlocks(index_t cols, index_t first_row = 0);
   /// @throws Error(invalid_argument) naming row (counted from the first block of all ranks on) and column.
   void first_round(const Context& ctx, const Rows& block);
   void second_round(const Context& ctx, const Rows& block);
@@ -47,7 +49,7 @@ class MomentsOfBlocks {
 
   ColumnMoments moments_;
   std::vector<double> stored_;  ///< entries of each column of sparse rows
-  index_t rows_ = 0, rows_here_ = 0;
+  index_t rows_ = 0, rows_here_ = 0, first_row_;
   bool finite_ = true, sparse_ = false, second_ = false;
   std::vector<Matrix<double>> waiting_;  ///< of chunks here, until the ranks before have added theirs
 };

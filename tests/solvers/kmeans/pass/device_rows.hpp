@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tallskinny/solvers/kmeans/pass/pass.hpp"
+#include "tallskinny/tests/solvers/kmeans/pass/numbers.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
@@ -34,17 +35,6 @@ inline Matrix<double> centres(const Case& c) {
   if (c.copies)
     for (index_t m = 2; m < c.k; m += 3)
       for (index_t j = 0; j < c.d; ++j) out(m, j) = out(m - 1, j);
-  return out;
-}
-
-inline std::vector<double> numbers_of(const ClusterSums& sums, const FixedPoint& unit) {
-  std::vector<double> out;
-  for (index_t m = 0; m < sums.clusters(); ++m) {
-    out.push_back(static_cast<double>(sums.count(m)));
-    out.push_back(sums.weight(unit, m));
-    if (!sums.weightless(m))
-      for (index_t j = 0; j < sums.cols(); ++j) out.push_back(sums.mean(unit, m, j));
-  }
   return out;
 }
 

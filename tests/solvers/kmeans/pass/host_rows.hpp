@@ -4,6 +4,7 @@
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/kmeans/pass/pass.hpp"
+#include "tallskinny/tests/solvers/kmeans/pass/numbers.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
 namespace ts::test {
@@ -33,7 +34,7 @@ inline constexpr Scores exact_scores[] = {Scores::int8, Scores::int16, Scores::f
 
 struct Outcome {
   std::vector<std::int32_t> labels;
-  std::vector<double> means;  // of clusters with rows, bit for bit
+  std::vector<double> sums;
   AssignStats stats;
 };
 
@@ -46,12 +47,7 @@ inline Outcome run(const Context& ctx, const Rows& x, HostView<const double> c, 
   Outcome o;
   o.labels.assign(static_cast<std::size_t>(x.rows()), -1);
   o.stats = assign(ctx, {x, moments, c, scores, o.labels, weights, &unit, &sums});
-  for (index_t m = 0; m < c.rows(); ++m) {
-    o.means.push_back(static_cast<double>(sums.count(m)));
-    o.means.push_back(sums.weight(unit, m));
-    if (!sums.weightless(m))
-      for (index_t j = 0; j < x.cols(); ++j) o.means.push_back(sums.mean(unit, m, j));
-  }
+  o.sums = numbers_of(sums, unit);
   return o;
 }
 
@@ -92,7 +88,7 @@ void check_against_reference(index_t n, index_t d, index_t k, double offset = 0,
     for (ctx.threads = 1; ctx.threads <= 3; ctx.threads += 2) {
       const Outcome found = run(ctx, Rows(x.cview()), c.cview(), scores);
       CHECK(found.labels == expected.labels);
-      CHECK(found.means == expected.means);
+      CHECK(found.sums == expected.sums);
       CHECK(found.stats.changed == n);
     }
   });

@@ -2,6 +2,7 @@
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/pass/pass.hpp"
+#include "tallskinny/tests/solvers/kmeans/pass/numbers.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
@@ -33,15 +34,8 @@ void add(Told& told, Clusters& clusters, const Clusters::Moved& moved) {
   const Twofold terms = clusters.inertia_terms();
   for (const double x : {moved.squared_shift, terms.hi, terms.lo}) told.numbers.push_back(x);
   told.counts.insert(told.counts.end(), moved.weightless.begin(), moved.weightless.end());
-  const ClusterSums sums = clusters.sums();
-  for (index_t m = 0; m < sums.clusters(); ++m) {
-    told.counts.push_back(sums.count(m));
-    told.numbers.push_back(sums.weight(clusters.unit(), m));
-    for (index_t j = 0; j < sums.cols(); ++j) {
-      const Twofold sum = sums.exact_sum(clusters.unit(), m, j);
-      told.numbers.push_back(sum.hi), told.numbers.push_back(sum.lo);
-    }
-  }
+  const std::vector<double> sums = test::numbers_of(clusters.sums(), clusters.unit());
+  told.numbers.insert(told.numbers.end(), sums.begin(), sums.end());
 }
 
 Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<double>& weights) {

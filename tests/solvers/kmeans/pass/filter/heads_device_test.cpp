@@ -2,6 +2,7 @@
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/pass/pass.hpp"
+#include "tallskinny/tests/solvers/kmeans/pass/numbers.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
@@ -62,20 +63,6 @@ Matrix<double> axes_of(const Case& c) {
   return axes;
 }
 
-std::vector<double> numbers_of(const Clusters& clusters) {
-  const ClusterSums sums = clusters.sums();
-  std::vector<double> numbers;
-  for (index_t m = 0; m < sums.clusters(); ++m) {
-    numbers.push_back(static_cast<double>(sums.count(m)));
-    numbers.push_back(sums.weight(clusters.unit(), m));
-    for (index_t j = 0; j < sums.cols(); ++j) {
-      const Twofold sum = sums.exact_sum(clusters.unit(), m, j);
-      numbers.push_back(sum.hi), numbers.push_back(sum.lo);
-    }
-  }
-  return numbers;
-}
-
 template <class T>
 void check(const Case& c) {
   INFO("n " << c.n << " d " << c.d << " k " << c.k << " m " << c.form.columns << " numbers "
@@ -112,7 +99,7 @@ void check(const Case& c) {
     CHECK(few.filter == filter);
     CHECK(few.changed == all.changed);
     CHECK(chosen.to_host() == labels.to_host());
-    CHECK(numbers_of(*choosing) == numbers_of(*plain));
+    CHECK(test::numbers_of(choosing->sums(), unit) == test::numbers_of(plain->sums(), unit));
     CHECK(all.met == 0);
     chosen_passes += few.met > 0 ? 1 : 0;
     left = few.met;
