@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tallskinny/app/tskmeans/labels.hpp"
+#include "tallskinny/app/tskmeans/outputs.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/error.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"

@@ -9,7 +9,7 @@
 #include "tallskinny/io/printable.hpp"
 #include "tallskinny/io/row_reader.hpp"
 #include "tallskinny/solvers/agreed.hpp"
-#include "tallskinny/solvers/kmeans/agreement.hpp"
+#include "tallskinny/solvers/kmeans/measures.hpp"
 
 namespace ts::tskmeans {
 

@@ -5,7 +5,6 @@
 
 #include "tallskinny/app/common/output_path.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tskmeans/labels.hpp"
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/io/output_file.hpp"

@@ -1,4 +1,4 @@
-#include "tallskinny/app/tskmeans/pictures.hpp"
+#include "tallskinny/app/tskmeans/outputs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/agreed.hpp"
-#include "tallskinny/solvers/kmeans/traits.hpp"
+#include "tallskinny/solvers/kmeans/measures.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::tskmeans {

@@ -11,7 +11,6 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tskmeans/clustering.hpp"
 #include "tallskinny/app/tskmeans/outputs.hpp"
-#include "tallskinny/app/tskmeans/pictures.hpp"
 #include "tallskinny/app/tskmeans/plan.hpp"
 #include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/io/labelled_table.hpp"

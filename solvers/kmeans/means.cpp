@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/add_rows.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/means.hpp"
 #include "tallskinny/solvers/kmeans/seeding/potential.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {

@@ -1,5 +1,8 @@
-// How well a clustering describes its rows.
+// How well a clustering describes its rows, what its clusters are like, and how well two labellings agree.
 #pragma once
+
+#include <span>
+#include <vector>
 
 #include "tallskinny/solvers/kmeans/kmeans.hpp"
 
@@ -26,5 +29,28 @@ struct KMeansMeasures {
                                      std::span<const std::int32_t> labels,
                                      KMeansMetric metric = KMeansMetric::euclidean,
                                      std::span<const double> weights = {});
+
+struct ClusterTraits {
+  /// k x d: how far the mean of the members lies from the mean of all rows, in units of the standard deviation of all
+  /// rows; 0 where a feature is the same in all rows, NaN for a cluster without rows.
+  Matrix<double> deviations;
+  /// Of each cluster the members nearest to its centre, the nearest first, equally near ones in their order: numbers of
+  /// rows among those of all ranks.
+  std::vector<std::vector<index_t>> nearest;
+};
+
+/// Of labels and centres as kmeans() or predict() give them; every row counts once. Of the directions of the rows for
+/// cosine. Four passes over the rows, and 8 bytes for each. All ranks call it together, and have all of the result.
+/// @param most rows named of each cluster
+/// @throws as measure().
+[[nodiscard]] ClusterTraits traits_of(const Context& ctx, const RowSource& rows, HostView<const double> centers,
+                                      std::span<const std::int32_t> labels,
+                                      KMeansMetric metric = KMeansMetric::euclidean, index_t most = 3);
+
+/// The adjusted Rand index, whatever the numbers of the labels: 1 for the same clusters, about 0 for labels by chance.
+/// Of several ranks each passes its rows, and all get the index of all rows. Source: Hubert and Arabie 1985.
+/// @param labels, known for each row a number from 0 on, below `clusters` and `classes`, which all ranks agree on
+[[nodiscard]] double adjusted_rand_index(const Context& ctx, std::span<const std::int32_t> labels,
+                                         std::span<const std::int32_t> known, index_t clusters, index_t classes);
 
 }  // namespace ts::inline v0::solvers

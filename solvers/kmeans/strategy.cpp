@@ -94,11 +94,6 @@ PassFilter PassStrategy::choose_there(int left, index_t changed) const noexcept 
   return there_.has_heads() && of_projection_.due(changed) ? PassFilter::projection : PassFilter::none;
 }
 
-void PassStrategy::refuse() noexcept {
-  groups_serve_ = false;
-  filter_ = choose_here(left_, std::numeric_limits<index_t>::max());
-}
-
 void PassStrategy::passed(const AssignStats& here, const AssignStats& all, bool held) noexcept {
   constexpr index_t few = 16;
   settled_ = all.changed <= shape_.all_rows / few;

@@ -48,7 +48,7 @@ class PassStrategy {
     PassCosts costs;
     KMeansFilter filter = KMeansFilter::automatic;
     bool host = true;       ///< rows lie in host memory
-    bool in_memory = true;  ///< and are there for all passes
+    bool in_memory = true;  ///< and are there for all passes, dense
     bool bytes = true;      ///< the processor has products of bytes
   };
   PassStrategy(const Shape& shape, Scores scores) noexcept;
@@ -62,8 +62,6 @@ class PassStrategy {
   void offer(const ChoosingCosts& costs) noexcept;
   /// Before a pass, of which `done` were made and at most `left` follow with it. @param changed labels in the last one
   PassFilter choose(int done, int left, index_t changed) noexcept;
-  /// The filter chosen cannot be made: passes go on without.
-  void refuse() noexcept;
   /// Takes in the counts of the pass here, and on all ranks. @param held RowBounds of the pass before held
   void passed(const AssignStats& here, const AssignStats& all, bool held) noexcept;
 

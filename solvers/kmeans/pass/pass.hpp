@@ -5,4 +5,4 @@
 
 #include "tallskinny/solvers/kmeans/pass/assign.hpp"
 #include "tallskinny/solvers/kmeans/pass/resolver/distances.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/add_rows.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/means.hpp"

@@ -54,9 +54,8 @@ template <class T>
 void check(const Case& c) {
   INFO("n " << c.n << " d " << c.d << " k " << c.k << " levels " << c.levels << " spread " << c.spread << " type "
             << static_cast<int>(dtype_of<T>));
-  const Both<T> rows(c);
-  const Context& ctx = rows.ctx;
-  const Rows &here = rows.here, &there = rows.there;
+  const Both<T> both(c);
+  const auto& [ctx, x, memory, here, there] = both;
   std::vector<double> weights;
   for (index_t i = 0; c.weighted && i < c.n; ++i) weights.push_back(static_cast<double>(i % 4) / 2);
   KMeansOptions o{.clusters = c.k, .init = KMeansInit::random, .max_iter = 12, .weights = weights, .seed = 3};
@@ -119,9 +118,8 @@ TEST_CASE("on a device, k-means of more rows, of wide ones, and of many clusters
 TEST_CASE("on a device, k-means of so many clusters that passes confirm labels", "[kmeans][gpu]") {
   const bool clustered = GENERATE(false, true);
   const Case c{20000, 64, 1000, 0, clustered ? 0.3 : 1};
-  const Both<float> rows(c);
-  const Context& ctx = rows.ctx;
-  const Rows &here = rows.here, &there = rows.there;
+  const Both<float> both(c);
+  const auto& [ctx, x, memory, here, there] = both;
   KMeansOptions o{.clusters = c.k, .init = KMeansInit::random, .max_iter = 25, .seed = 3};
   o.tolerance = solvers::KMeansTolerance::labels;
   index_t confirmed = 0;  // passes behind one that changed few labels
@@ -140,14 +138,13 @@ TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmea
   const bool weighted = GENERATE(false, true), empty = GENERATE(false, true);
   INFO("weights " << weighted << " a cluster is empty " << empty);
   const Case c{9001, 12, 7};
-  const Both<float> rows(c);
-  const Context& ctx = rows.ctx;
-  const Rows &here = rows.here, &there = rows.there;
+  const Both<float> both(c);
+  const auto& [ctx, x, memory, here, there] = both;
   std::vector<double> weights;
   for (index_t i = 0; weighted && i < c.n; ++i) weights.push_back(static_cast<double>(i % 4) / 2);
   Matrix<double> first(c.k, c.d);
   for (index_t m = 0; m < c.k; ++m)
-    for (index_t j = 0; j < c.d; ++j) first(m, j) = static_cast<double>(rows.x(m * 100, j));
+    for (index_t j = 0; j < c.d; ++j) first(m, j) = static_cast<double>(x(m * 100, j));
   if (empty) first(2, 1) = first(4, 0) = 50;
   KMeansOptions o{
       .clusters = c.k, .init = KMeansInit::given, .centers = first.cview(), .max_iter = 20, .weights = weights};
@@ -169,9 +166,8 @@ TEST_CASE("on a device, every iteration tells what it tells on the host", "[kmea
 
 TEST_CASE("on a device, a run goes on from a state", "[kmeans][gpu]") {
   const Case c{20000, 6, 25};
-  const Both<float> rows(c);
-  const Context& ctx = rows.ctx;
-  const Rows& there = rows.there;
+  const Both<float> both(c);
+  const auto& [ctx, x, memory, here, there] = both;
   KMeansOptions o{.clusters = c.k, .max_iter = 15, .tolerance = solvers::KMeansTolerance::labels};
   solvers::KMeansState state;
   const KMeansResult straight = kmeans(ctx, there, o);

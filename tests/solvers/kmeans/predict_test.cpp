@@ -3,11 +3,11 @@
 #include "tallskinny/solvers/kmeans/axes.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
+#include "tallskinny/tests/support/copy_there.hpp"
 #include "tallskinny/tests/support/device.hpp"
 
 using namespace ts;
 using namespace ts::solvers;
-using solvers::kmeans_detail::KMeansProblem;
 using solvers::kmeans_detail::leading_space;
 
 namespace {
@@ -64,17 +64,6 @@ double left_beside_best(const Matrix<double>& q, double decay) {
   }
   return (all - held) / (all - best);
 }
-
-struct OfRows {
-  Context ctx;
-  Rows rows;
-  solvers::RowsInMemory source;
-  KMeansProblem problem;
-
-  OfRows(const Context& context, const Rows& x) : ctx(context), rows(x), source(rows), problem{ctx, source, {}, {}, 2} {
-    problem.find_moments();
-  }
-};
 
 }  // namespace
 
@@ -139,14 +128,11 @@ TEST_CASE("on a device, leading axes are orthonormal and leave little", "[gpu][k
   const double decay = GENERATE(0.5, 1.0);
   Context ctx = test::device_context();
   const Matrix<float> x = falling(20000, 128, decay, 5);
-  const DeviceMatrix<float> there(ctx.stream, 20000, 128);
-  copy(ctx.stream, DeviceView<float>::unchecked(there.data(), 20000, 128, 128), x.cview());
-  const OfRows of(ctx, Rows(ctx.stream, there.cview()));
-  const DeviceMatrix<double> found = leading_space(ctx, of.rows, of.problem.moments, 48);
+  const DeviceMatrix<float> there = test::copy_there(ctx, x);
+  const Rows rows(ctx.stream, there.cview());
+  const DeviceMatrix<double> found = leading_space(ctx, rows, column_moments(ctx, rows), 48);
   REQUIRE(found.cols() == 48);
-  Matrix<double> q(128, 48);
-  copy(ctx.stream, q.view(), found.cview());
-  ctx.stream.synchronize();
+  const Matrix<double> q = test::copy_here(ctx.stream, found);
   CHECK(largest_error_of_orthonormality(q) < test::allowed::six_digits);
   CHECK(left_beside_best(q, decay) < 1.15);
 }

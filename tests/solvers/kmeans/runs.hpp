@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tallskinny/app/generators/features.hpp"
-#include "tallskinny/solvers/kmeans/agreement.hpp"
+#include "tallskinny/solvers/kmeans/measures.hpp"
 #include "tallskinny/tests/solvers/kmeans/everywhere.hpp"
 
 namespace ts::test {

@@ -80,14 +80,6 @@ TEST_CASE("a filter ends once it has cost a tenth of a run, and is tried again f
   }
 }
 
-TEST_CASE("what could not be made is not tried again", "[kmeans]") {
-  PassStrategy strategy = strategy_for(100000, 512, 100);
-  REQUIRE(strategy.choose(1, 50, 100000) == PassFilter::groups);
-  strategy.refuse();
-  CHECK(strategy.filter() == PassFilter::none);
-  CHECK(strategy.choose(2, 49, 1) == PassFilter::none);
-}
-
 TEST_CASE("bounds of wide rows wait for few changes, and rest where they leave less than 0.4 of the rows alone") {
   PassStrategy wide = strategy_for(1000, 1000, 1000);
   const auto next = [&](const AssignStats& stats, bool held = false) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "tallskinny/solvers/kmeans/pass/sums/add_rows.hpp"
-
 namespace ts::inline v0 {
 
 namespace {

@@ -8,7 +8,6 @@
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
-#include "tallskinny/solvers/kmeans/pass/rows/form.hpp"
 
 namespace ts::inline v0 {
 

@@ -5,7 +5,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
-#include "tallskinny/solvers/kmeans/pass/rows/form.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/rows.hpp"
 
 namespace ts::inline v0::cuda {
 

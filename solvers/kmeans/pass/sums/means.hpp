@@ -1,4 +1,4 @@
-// Centroids from the sums of their rows, and what is known of rows from their sums alone.
+// Sums of rows whose labels are known, centroids from them, and what is known of rows from their sums alone.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,17 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/cluster_sums.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/moments.hpp"
 
 namespace ts::inline v0 {
+
+/// Adds every row that weighs something to the sum of its cluster, or takes nothing into account where the
+/// label is negative: what a pass of assign() that starts from labels -1 leaves.
+void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<const std::int32_t> labels,
+              PerRow<const double> weights, const FixedPoint& unit, ClusterSums& sums);
+
+/// The sums of the rows of all ranks of `ctx`, from those of the rows here.
+[[nodiscard]] ClusterSums sums_of_ranks(const Context& ctx, const ClusterSums& here);
 
 /// May change the mean of a cluster before it becomes a centroid; false: the centroid stays as it is.
 using AdjustMean = std::function<bool(std::span<double> mean)>;

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/runtime/gpu/devices.hpp"
 #include "tallskinny/gemm/runtime/gpu/kernel_plan.hpp"
-#include "tallskinny/solvers/kmeans/pass/rows/form.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/rows.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/policy.hpp"
 
 namespace ts::inline v0::cuda {

@@ -1,7 +1,6 @@
 // First centres of many rows, which are chosen on samples of them.
 #include "tallskinny/gemm/plan/tuned.hpp"
-#include "tallskinny/solvers/kmeans/agreement.hpp"
-#include "tallskinny/solvers/kmeans/traits.hpp"
+#include "tallskinny/solvers/kmeans/measures.hpp"
 #include "tallskinny/tests/solvers/kmeans/ranks.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
 #include "tallskinny/tests/support/test.hpp"
