@@ -41,7 +41,7 @@ void add_moves(const Context& ctx, const Rows& x, PerRow<const std::int32_t> lab
 /// Adds all rows that have a label. Asynchronous.
 void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<const std::int32_t> labels,
               PerRow<const double> weights, const FixedPoint& unit);
-/// As the function of this name (add_rows.hpp).
+/// As the function of this name (means.hpp).
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<const std::int32_t> labels,
               PerRow<const double> weights, const FixedPoint& unit, ClusterSums& sums);
 
