@@ -41,6 +41,10 @@ PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept
                     groups_serve(shape.rows, shape.costs.cols, shape.costs.clusters)) {
   const double products = static_cast<double>(shape.costs.clusters) * static_cast<double>(shape.costs.cols);
   least_skipped_ = cost_of_row_bounds / (cost_of_row_bounds + products);
+  // Bounds of rows of few products cost more than these, unless hardly a label changes.
+  constexpr index_t one_of = 32;
+  rows_rest_ = rows_rest_ || products < cost_of_row_bounds;
+  if (rows_rest_) of_rows_ = Attempts(shape.all_rows / one_of);
   if (!wide()) return;
   least_skipped_ = std::max(least_skipped_, shape.costs.of.least_skipped);
   of_rows_ = Attempts(shape.all_rows / shape.costs.of.least_changed);

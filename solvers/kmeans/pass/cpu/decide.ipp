@@ -79,14 +79,13 @@ index_t screen(const CentroidSteps& c, const std::int32_t* __restrict labels, in
 
 double squared_difference(const double* a, const double* b, index_t d) {
   VecD part[2] = {};
-  index_t j = 0;
-  for (; j + 2 * lanes<double> <= d; j += 2 * lanes<double>)
-    for (int q = 0; q < 2; ++q) {
-      const VecD difference = load<VecD>(a + j + q * lanes<double>) - load<VecD>(b + j + q * lanes<double>);
-      part[q] = fma(difference, difference, part[q]);
-    }
+  for (index_t j = 0; j < d; j += 2 * lanes<double>)
+    for (int q = 0; q < 2; ++q)
+      if (const index_t from = j + q * lanes<double>; from < d) {
+        const VecD difference = load_first<VecD>(a + from, d - from) - load_first<VecD>(b + from, d - from);
+        part[q] = fma(difference, difference, part[q]);
+      }
   double sum = 0;
-  for (; j < d; ++j) sum += (a[j] - b[j]) * (a[j] - b[j]);
   const VecD both = part[0] + part[1];
   for (int l = 0; l < lanes<double>; ++l) sum += both[l];
   return sum;

@@ -132,6 +132,7 @@ TS_INLINE void store_all(const BestSoFar<S> (&found)[row_vectors], const Out<S>&
 /// The lines of the next rows, a few at a time.
 struct Asking {
   static constexpr index_t line = 64, most = 4096;  // bytes; the processor asks for the rest by itself
+  static constexpr index_t narrow = 512;            // bytes of rows that are one stretch if they lie side by side
   const char* values;
   const index_t* row;
   const index_t* end;
@@ -142,8 +143,11 @@ struct Asking {
     const index_t size = next.x.type() == DType::float64 ? 8 : next.x.type() == DType::float32 ? 4 : 2;
     stride = next.x.row_stride() * size;
     bytes = next.x.cols() * size < most ? next.x.cols() * size : most;
+    index_t rows = next.count;
+    if (rows > 1 && stride <= narrow && row[rows - 1] - row[0] == rows - 1)
+      bytes += (rows - 1) * stride, rows = 1, end = row + 1;
     if (stride % line != 0) bytes += line - 1;
-    at_once = (bytes + line - 1) / line * next.count / (steps > 0 ? steps : 1) + 1;  // no columns: no steps
+    at_once = (bytes + line - 1) / line * rows / (steps > 0 ? steps : 1) + 1;  // no columns: no steps
   }
   TS_INLINE void step() {
     for (index_t q = 0; q < at_once && row != end; ++q) {
@@ -259,10 +263,12 @@ const AssignKernels kernels = {{of_integers, of_heads, of_pairs},
                                score_table<double>(),
                                centred,
                                accumulate,
+                               move,
                                screen,
                                squared_difference,
                                squared_distance,
                                squared_distance_of_rows,
+                               own_squared_distances,
                                add,
                                spread,
                                means,

@@ -45,15 +45,6 @@ TS_INLINE Twofolds join(VecU64 upper, VecU64 lower, double inverse) {
   return sum_of(whole.hi, whole.lo + bottom(lower) * inverse);
 }
 
-/// `count` numbers, and zeros for the rest of the vector.
-template <class V, class S>
-TS_INLINE V load_first(const S* p, index_t count) {
-  if (count >= lanes<double>) return load<V>(p);
-  V v{};
-  for (index_t l = 0; l < count; ++l) v[l] = p[l];
-  return v;
-}
-
 /// 32 partial sums, one for each column modulo 32, as the lanes of a warp have them.
 constexpr int partial_sums = 32, partial_vectors = partial_sums / lanes<double>;
 

@@ -26,6 +26,34 @@ TS_INLINE VecD wide_part(const float16* x) {
   return wide_part(reinterpret_cast<const float*>(&signed_value));
 }
 
+/// `count` numbers, and zeros for the rest of the vector.
+template <class V, class S>
+TS_INLINE V load_first(const S* p, index_t count) {
+  constexpr int n = sizeof(V) / sizeof(S);
+  if (count >= n) return load<V>(p);
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64 && sizeof(S) == 8)
+    return __builtin_bit_cast(V, _mm512_maskz_loadu_epi64(static_cast<__mmask8>((1U << count) - 1), p));
+  if constexpr (sizeof(V) == 32 && sizeof(S) == 4)
+    return __builtin_bit_cast(V, _mm256_maskz_loadu_epi32(static_cast<__mmask8>((1U << count) - 1), p));
+#endif
+  S some[n] = {};
+  for (index_t l = 0; l < count; ++l) some[l] = p[l];
+  return load<V>(some);
+}
+/// The same of any type in float64.
+TS_INLINE VecD wide_first(const double* x, index_t count) { return load_first<VecD>(x, count); }
+TS_INLINE VecD wide_first(const float* x, index_t count) {
+  return __builtin_convertvector(load_first<PartF>(x, count), VecD);
+}
+template <class T>
+TS_INLINE VecD wide_first(const T* x, index_t count) {
+  if (count >= lanes<double>) return wide_part(x);
+  double some[lanes<double>] = {};
+  for (index_t l = 0; l < count; ++l) some[l] = widen(x[l]);
+  return load<VecD>(some);
+}
+
 /// (x factor - shift) scale in float64, then rounded to S.
 template <class S, bool scaled, class T>
 TS_INLINE typename Types<S>::Vec centred_part(const T* x, double factor, const Packing<S>& p, index_t j) {

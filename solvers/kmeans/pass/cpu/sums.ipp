@@ -39,21 +39,29 @@ TS_INLINE void for_few_rows(const Rows& x, index_t count, const Number& number, 
   });
 }
 
+struct Limbs {
+  std::uint64_t upper, lower;
+};
 /// See split() in cluster_sums.cpp.
+TS_INLINE Limbs limbs_of(double v, double weight, double shift, double unit, double one) {
+  constexpr double magic = 0x1.8p52;
+  constexpr auto magic_bits = __builtin_bit_cast(std::uint64_t, magic);
+  const double p = weight * ((v - shift) * unit) * one;
+  const double rounded = p + magic;
+  const double rest = (p - (rounded - magic)) * one + magic;
+  return {__builtin_bit_cast(std::uint64_t, rounded) - magic_bits,
+          __builtin_bit_cast(std::uint64_t, rest) - magic_bits};
+}
+
 template <class... Row>
 void accumulate_few(const double* __restrict shift, const double* __restrict to_units, double one, index_t d,
                     std::uint64_t* __restrict upper, std::uint64_t* __restrict lower, Row... row) {
-  constexpr double magic = 0x1.8p52;
-  constexpr auto magic_bits = __builtin_bit_cast(std::uint64_t, magic);
   for (index_t j = 0; j < d; ++j) {
     const double from = shift[j], unit = to_units[j];
     std::uint64_t up = upper[j], low = lower[j];
     const auto add = [&](double v, double w) TS_LAMBDA {
-      const double p = w * ((v - from) * unit) * one;
-      const double rounded = p + magic;
-      const double rest = (p - (rounded - magic)) * one + magic;
-      up += __builtin_bit_cast(std::uint64_t, rounded) - magic_bits;
-      low += __builtin_bit_cast(std::uint64_t, rest) - magic_bits;
+      const Limbs limbs = limbs_of(v, w, from, unit, one);
+      up += limbs.upper, low += limbs.lower;
     };
     (add(row[j], row.weight), ...);
     upper[j] = up, lower[j] = low;
@@ -67,47 +75,69 @@ void accumulate(const RowsToAdd& rows, const double* shift, const double* to_uni
       [&](auto... row) TS_LAMBDA { accumulate_few(shift, to_units, one, rows.x.cols(), upper, lower, row...); });
 }
 
-/// Eight partial sums in as many vectors as they fill.
-struct EightSums {
-  VecD part[8 / lanes<double>] = {};
-
-  TS_INLINE double of(const double* rest, int count) const {
-    double sum[8];
-    for (int q = 0; q < 8 / lanes<double>; ++q) store(sum + q * lanes<double>, part[q]);
-    for (int q = 0; q < count; ++q) sum[q] += rest[q];
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+/// Limbs of -w v are those of w v, negated.
+template <class Row>
+TS_INLINE void move_limbs(const double* __restrict shift, const double* __restrict to_units, double one, index_t d,
+                          std::uint64_t* __restrict to_upper, std::uint64_t* __restrict to_lower,
+                          std::uint64_t* __restrict from_upper, std::uint64_t* __restrict from_lower, Row row) {
+  for (index_t j = 0; j < d; ++j) {
+    const Limbs limbs = limbs_of(row[j], row.weight, shift[j], to_units[j], one);
+    to_upper[j] += limbs.upper, to_lower[j] += limbs.lower;
+    from_upper[j] -= limbs.upper, from_lower[j] -= limbs.lower;
   }
-};
+}
+template <class T, bool plain>
+void move_each(const RowsToMove& rows, const double* shift, const double* to_units, double one, std::uint64_t* upper,
+               std::uint64_t* lower) {
+  const Rows& x = rows.x;
+  const index_t d = x.cols();
+  for (const MovedRow* moved = rows.rows; moved != rows.rows + rows.count; ++moved) {
+    const index_t i = moved->row, to = moved->to * d, from = moved->from * d;
+    const RowToAdd<T, plain> row{static_cast<const T*>(x.values()) + i * x.row_stride(), x.col_stride(), x.scale(i),
+                                 moved->weight * rows.weight_to_units};
+    if (moved->from < 0)
+      accumulate_few(shift, to_units, one, d, upper + to, lower + to, row);
+    else
+      move_limbs(shift, to_units, one, d, upper + to, lower + to, upper + from, lower + from, row);
+  }
+}
+void move(const RowsToMove& rows, const double* shift, const double* to_units, double one, std::uint64_t* upper,
+          std::uint64_t* lower) {
+  const bool plain = rows.x.col_stride() == 1 && !rows.x.has_scale();
+  with_values(rows.x, [&]<class T>(const T*) TS_LAMBDA {
+    if (plain)
+      move_each<T, true>(rows, shift, to_units, one, upper, lower);
+    else
+      move_each<T, false>(rows, shift, to_units, one, upper, lower);
+  });
+}
 
-/// ||a - b||^2, of what `part` has as vectors of both, and `one` as numbers.
-template <class Part, class One>
-TS_INLINE double squared_distance_of(index_t d, const Part& part, const One& one) {
-  EightSums sums;
-  double rest[8];
-  index_t j = 0;
-  for (; j + 8 <= d; j += 8)
-    for (int q = 0; q < 8 / lanes<double>; ++q) {
-      const VecD difference = part(j + q * lanes<double>);
-      sums.part[q] += difference * difference;
-    }
-  for (index_t q = j; q < d; ++q) rest[q - j] = one(q) * one(q);
-  return sums.of(rest, static_cast<int>(d - j));
+/// ||a - b||^2 in eight partial sums; part(j, count): a - b from column j on, of which `count` columns are there, and
+/// zeros.
+template <class Part>
+TS_INLINE double squared_distance_of(index_t d, const Part& part) {
+  constexpr int vectors = 8 / lanes<double>;
+  VecD sums[vectors] = {};
+  for (index_t j = 0; j < d; j += 8)
+    for (int q = 0; q < vectors; ++q)
+      if (const index_t from = j + q * lanes<double>; from < d) {
+        const VecD difference = part(from, d - from);
+        sums[q] += difference * difference;
+      }
+  double sum[8];
+  for (int q = 0; q < vectors; ++q) store(sum + q * lanes<double>, sums[q]);
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 double squared_distance(const double* a, const double* b, index_t d) {
-  return squared_distance_of(
-      d, [=](index_t j) TS_LAMBDA { return load<VecD>(a + j) - load<VecD>(b + j); },
-      [=](index_t j) TS_LAMBDA { return a[j] - b[j]; });
+  return squared_distance_of(d, [=](index_t j, index_t count) TS_LAMBDA {
+    return load_first<VecD>(a + j, count) - load_first<VecD>(b + j, count);
+  });
 }
+
+/// (x - shift) scale from column j on, and zeros.
 template <class T>
-double squared_distance_of_plain(const Rows& x, index_t a, index_t b, const double* shift, double scale) {
-  const T *const values = static_cast<const T*>(x.values()), *const u = values + a * x.row_stride(),
-                 *const v = values + b * x.row_stride();
-  const VecD by = broadcast<VecD>(scale);
-  const auto part = [&](const T* of, index_t j) TS_LAMBDA { return (wide_part(of + j) - load<VecD>(shift + j)) * by; };
-  const auto one = [&](const T* of, index_t j) TS_LAMBDA { return (widen(of[j]) - shift[j]) * scale; };
-  return squared_distance_of(
-      x.cols(), [&](index_t j) TS_LAMBDA { return part(u, j) - part(v, j); },
-      [&](index_t j) TS_LAMBDA { return one(u, j) - one(v, j); });
+TS_INLINE VecD scaled_part(const T* x, const double* shift, index_t j, index_t count, VecD scale) {
+  return (wide_first(x + j, count) - load_first<VecD>(shift + j, count)) * scale;
 }
 double squared_distance_of_rows(const Rows& x, index_t a, index_t b, const double* shift, double scale, double* room) {
   const index_t d = x.cols();
@@ -116,8 +146,35 @@ double squared_distance_of_rows(const Rows& x, index_t a, index_t b, const doubl
     for (index_t j = 0; j < 2 * d; ++j) room[j] *= scale;
     return squared_distance(room, room + d, d);
   }
-  return with_values(x,
-                     [&]<class T>(const T*) TS_LAMBDA { return squared_distance_of_plain<T>(x, a, b, shift, scale); });
+  return with_values(x, [&]<class T>(const T* values) TS_LAMBDA {
+    const T *const u = values + a * x.row_stride(), *const v = values + b * x.row_stride();
+    const VecD by = broadcast<VecD>(scale);
+    return squared_distance_of(d, [&](index_t j, index_t count) TS_LAMBDA {
+      return scaled_part(u, shift, j, count, by) - scaled_part(v, shift, j, count, by);
+    });
+  });
+}
+
+void own_squared_distances(const Rows& x, const index_t* rows, index_t count, const OwnCentroids& of, double* room,
+                           double* out) {
+  const index_t d = x.cols();
+  const bool plain = x.col_stride() == 1 && !x.has_scale();
+  const VecD by = broadcast<VecD>(of.scale);
+  with_values(x, [&]<class T>(const T* values) TS_LAMBDA {
+    for (index_t q = 0; q < count; ++q) {
+      const double* const c = of.centroids + of.labels[rows[q]] * d;
+      if (plain) {
+        const T* const row = values + rows[q] * x.row_stride();
+        out[q] = squared_distance_of(d, [&](index_t j, index_t left) TS_LAMBDA {
+          return scaled_part(row, of.shift, j, left, by) - load_first<VecD>(c + j, left);
+        });
+      } else {
+        centred(x, rows[q], of.shift, room);
+        for (index_t j = 0; j < d; ++j) room[j] *= of.scale;
+        out[q] = squared_distance(room, c, d);
+      }
+    }
+  });
 }
 
 template <class... Row>

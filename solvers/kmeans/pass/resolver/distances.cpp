@@ -163,7 +163,8 @@ class Direct {
   }
 
   struct Scratch {
-    std::vector<double> row;
+    std::vector<double> row, own;
+    std::vector<index_t> rows;
     std::vector<FarRow> far;
   };
   void load(index_t i, Scratch& s) const {
@@ -172,6 +173,16 @@ class Direct {
       x_.load_entries(i, s.row.data());
     else
       kernels_.centred(x_, i, none_.data(), s.row.data());
+  }
+  /// Of a chunk's rows from `first` on to the centroids of their labels.
+  void own(index_t first, index_t count, const std::int32_t* labels, Scratch& s, double* out) const {
+    if (x_.sparse()) {
+      for (index_t q = 0; q < count; ++q) load(first + q, s), out[q] = to(first + q, labels[first + q], s);
+      return;
+    }
+    s.row.resize(none_.size()), s.rows.resize(static_cast<std::size_t>(count));
+    std::iota(s.rows.begin(), s.rows.end(), first);
+    kernels_.own_squared_distances(x_, s.rows.data(), count, {labels, c_.data(), none_.data(), 1}, s.row.data(), out);
   }
   [[nodiscard]] double to(index_t i, index_t m, const Scratch& s) const {
     const double* c = c_.data() + m * c_.cols();
@@ -196,19 +207,25 @@ class Direct {
   std::vector<long double> norms_;
 };
 
-/// use(i, scratch, chunk) for every row; chunks in parallel, the rows of one in order. Returns the scratch of all
-/// threads.
+/// use(first row, rows, scratch, chunk) for every chunk, in parallel. Returns the scratch of all threads.
 template <class Use>
-std::vector<Direct::Scratch> for_each_row(const Context& ctx, index_t rows, Use&& use) {
+std::vector<Direct::Scratch> for_each_chunk(const Context& ctx, index_t rows, const Use& use) {
   constexpr double products_per_chunk = 16.0 * chunk_rows;  // at the least
   const index_t chunks = chunk_count(rows);
   const int team = assign_detail::team_size(ctx, chunks, products_per_chunk);
   std::vector<Direct::Scratch> scratch(static_cast<std::size_t>(team));
   parallel_pieces(team, chunks, [&](index_t c, int thread) {
-    Direct::Scratch& mine = scratch[static_cast<std::size_t>(thread)];
-    for (index_t i = c * chunk_rows; i < std::min(rows, (c + 1) * chunk_rows); ++i) use(i, mine, c);
+    const index_t first = c * chunk_rows;
+    use(first, std::min(chunk_rows, rows - first), scratch[static_cast<std::size_t>(thread)], c);
   });
   return scratch;
+}
+/// use(i, scratch, chunk) for every row, those of a chunk in order.
+template <class Use>
+std::vector<Direct::Scratch> for_each_row(const Context& ctx, index_t rows, const Use& use) {
+  return for_each_chunk(ctx, rows, [&](index_t first, index_t count, Direct::Scratch& s, index_t chunk) {
+    for (index_t i = first; i < first + count; ++i) use(i, s, chunk);
+  });
 }
 
 void expect_labels(const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels) {
@@ -225,11 +242,14 @@ std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<c
   if (x.on_device()) return assign_device::chunk_inertias(ctx, x, centroids, labels, weights);
   const Direct direct(ctx, x, centroids);
   std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
-  for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t chunk) {
-    const double weight = weights.empty() ? 1.0 : weights.data[i];
-    if (weight == 0) return;  // even where the distance is infinite
-    direct.load(i, s);
-    partial[static_cast<std::size_t>(chunk)] += weight * direct.to(i, labels.data[i], s);
+  for_each_chunk(ctx, x.rows(), [&](index_t first, index_t count, Direct::Scratch& s, index_t chunk) {
+    s.own.resize(chunk_rows);
+    direct.own(first, count, labels.data, s, s.own.data());
+    double& sum = partial[static_cast<std::size_t>(chunk)];
+    for (index_t q = 0; q < count; ++q) {
+      const double weight = weights.empty() ? 1.0 : weights.data[first + q];
+      if (weight != 0) sum += weight * s.own[static_cast<std::size_t>(q)];  // the distance may be infinite
+    }
   });
   return partial;
 }
@@ -240,9 +260,8 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
   expects(static_cast<index_t>(distances.size()) == x.rows(), "distances must have one entry for each row");
   if (x.on_device()) return assign_device::own_squared_distances(ctx, x, centroids, labels, distances);
   const Direct direct(ctx, x, centroids);
-  for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t) {
-    direct.load(i, s);
-    distances[static_cast<std::size_t>(i)] = direct.to(i, labels.data[i], s);
+  for_each_chunk(ctx, x.rows(), [&](index_t first, index_t count, Direct::Scratch& s, index_t) {
+    direct.own(first, count, labels.data, s, distances.data() + first);
   });
 }
 

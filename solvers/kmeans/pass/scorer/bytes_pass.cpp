@@ -24,6 +24,7 @@ std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArgument
   if (pieces >= least_pieces_for_trial) {
     BytesPass::Scratch s = pass.scratch();
     for (; done < trial_pieces; ++done) pass.piece(done, to, of.sums, s);
+    pass.move_now(of.sums, s);
     first = s.stats;
     if (!pass.pays(s, trial_pieces * head_piece)) {
       const index_t from = trial_pieces * head_piece, rest = of.x.rows() - from;

@@ -36,18 +36,17 @@ class DensePass {
   struct Scratch {
     Matrix<S> tile;
     std::vector<double> row;
-    std::vector<index_t> rows, packed, open;
+    std::vector<index_t> rows, packed, open, moving;
     std::vector<S> norms, best, second, scores, scaled_row;
     std::vector<std::int32_t> pairs;
     std::vector<Index> which, found;
     std::vector<float> upper, lower;
     std::vector<std::int32_t> candidates;
-    std::vector<double> candidate_distances;
+    std::vector<double> candidate_distances, own_distances;
     std::vector<Twofold> twofold_distances;
     AssignStats stats;
-    bool moves_wait = false;
-    std::vector<MovedRow> moved;
-    const FixedPoint* unit = nullptr;  ///< of the sums that these wait for
+    std::vector<MovedRow> moved;       ///< but not in the sums yet
+    const FixedPoint* unit = nullptr;  ///< of these sums
   };
   [[nodiscard]] Scratch scratch() const {
     const auto r = static_cast<std::size_t>(score_.rows), d = static_cast<std::size_t>(centroids_.d);
@@ -56,7 +55,7 @@ class DensePass {
     s.row.resize(d), s.scaled_row.resize(d);
     s.rows.resize(static_cast<std::size_t>(piece_rows()) + 1), s.packed.resize(r);
     s.norms.resize(r), s.best.resize(r), s.second.resize(r), s.which.resize(r);
-    s.upper.resize(r), s.lower.resize(r);
+    s.upper.resize(r), s.lower.resize(r), s.moving.resize(r + 1), s.own_distances.resize(s.rows.size());
     if (integers_) s.pairs.resize(r * static_cast<std::size_t>(integers_->pairs));
     s.scores.resize(static_cast<std::size_t>(centroids_.k));
     s.candidates.reserve(static_cast<std::size_t>(centroids_.k));
@@ -64,6 +63,11 @@ class DensePass {
     return s;
   }
 
+  void move_now(ClusterSums* sums, Scratch& s) const {
+    if (s.moved.empty()) return;
+    move_rows(kernels_, x_, shift_.wide.data(), *s.unit, s.moved, *sums);
+    s.moved.clear();
+  }
   /// The rows that waited.
   template <class OfThreads>
   void settle_moves(int team, OfThreads& threads, ClusterSums& sums) const {
@@ -104,12 +108,7 @@ class DensePass {
     if (label == nearest) return;
     ++s.stats.changed;
     const double weight = to.weights.empty() ? 1.0 : to.weights[static_cast<std::size_t>(i)];
-    if (sums != nullptr && weight != 0) {
-      if (s.moves_wait)
-        s.moved.push_back({i, weight, label, nearest}), s.unit = to.unit;
-      else
-        move(i, label, nearest, weight, *to.unit, *sums);
-    }
+    if (sums != nullptr && weight != 0) s.moved.push_back({i, weight, label, nearest}), s.unit = to.unit;
     label = nearest;
   }
 
@@ -120,29 +119,24 @@ class DensePass {
     float* lower = bounds.lower(to.bounds.first + i0);
     const std::int32_t* labels = to.labels.data() + i0;
     index_t left = kernels_.screen(to.steps, labels, count, upper, lower, s.rows.data());
+    for (index_t q = 0; q < left; ++q) s.rows[static_cast<std::size_t>(q)] += i0;
     // Where bounds prove next to nothing, own distances would not prove much more; and they cost about as
     // much as scores against a few vectors of centroids.
-    if (left <= count - count / 8 && centroids_.k >= least_clusters_to_tighten) {
-      index_t kept = 0;
-      for (index_t q = 0; q < left; ++q) {
-        const index_t r = s.rows[static_cast<std::size_t>(q)];
-        upper[r] = own_distance(i0 + r, labels[r], bounds, s);
-        s.rows[static_cast<std::size_t>(kept)] = r;
-        if (!(upper[r] < std::max(lower[r], to.steps.half_gap[labels[r]]))) ++kept;
-      }
-      left = kept;
-    }
-    for (index_t q = 0; q < left; ++q) s.rows[static_cast<std::size_t>(q)] += i0;
-    return left;
-  }
-
-  /// An upper bound of the distance of a row to a centroid, in scaled coordinates.
-  float own_distance(index_t i, std::int32_t label, const RowBounds& bounds, Scratch& s) const {
-    kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
-    for (double& value : s.row) value *= centroids_.scale;
-    const double squared = kernels_.squared_difference(s.row.data(), bounds.centroid(label), centroids_.d);
+    if (left > count - count / 8 || centroids_.k < least_clusters_to_tighten) return left;
+    kernels_.own_squared_distances(x_, s.rows.data(), left,
+                                   {to.labels.data(), bounds.centroid(0), shift_.wide.data(), centroids_.scale},
+                                   s.row.data(), s.own_distances.data());
     const double d = static_cast<double>(centroids_.d);
-    return static_cast<float>(std::sqrt(squared) * (1 + (d + 8) * 0x1p-52) + std::sqrt(d) * 0x1p-50) * (1 + 0x1p-22F);
+    index_t kept = 0;
+    for (index_t q = 0; q < left; ++q) {
+      const index_t i = s.rows[static_cast<std::size_t>(q)], r = i - i0;
+      const double distance = std::sqrt(s.own_distances[static_cast<std::size_t>(q)]);
+      // In scaled coordinates, whose rounding counts.
+      upper[r] = static_cast<float>(distance * (1 + (d + 8) * 0x1p-52) + std::sqrt(d) * 0x1p-50) * (1 + 0x1p-22F);
+      s.rows[static_cast<std::size_t>(kept)] = i;
+      if (!(upper[r] < std::max(lower[r], to.steps.half_gap[labels[r]]))) ++kept;
+    }
+    return kept;
   }
 
   /// Labels of the first of the `left` rows that follow, a tile of them at most; those that integers leave
@@ -171,34 +165,54 @@ class DensePass {
                       {s.best.data(), s.second.data(), s.which.data()});
       decide(margin_, nullptr);
     }
-    constexpr index_t stretch = 16;
-    const auto stay = [](const Index* which, const std::int32_t* labels) {
-      bool all = true;
-      for (index_t r = 0; r < stretch; ++r) all &= which[r] == labels[r] && which[r] >= 0;
-      return all;
-    };
-    const bool together = !bounded && rows[count - 1] - rows[0] == count - 1;
-    for (index_t r = 0; r < count; ++r) {
+    settle(rows, count, by_integers, to, s);
+    take_labels(rows, count, to, sums, s);
+  }
+
+  /// Rows of a tile that scores leave open. Bounds of all of them.
+  void settle(const index_t* rows, index_t count, bool by_integers, const Pass& to, Scratch& s) const {
+    bool open = false;
+    for (index_t r = 0; r < count; ++r) open |= s.which[static_cast<std::size_t>(r)] < 0;
+    for (index_t r = 0; open && r < count; ++r) {
       const auto at = static_cast<std::size_t>(r);
-      const index_t i = rows[r];
-      if (together && r % stretch == 0 && r + stretch <= count && stay(s.which.data() + r, to.labels.data() + i)) {
-        r += stretch - 1;  // none of them moves
+      if (s.which[at] >= 0) continue;
+      if (by_integers) {
+        s.open.push_back(rows[r]);
         continue;
       }
-      auto nearest = static_cast<std::int32_t>(s.which[at]);
-      if (nearest < 0 && by_integers) {
-        s.open.push_back(i);
-        continue;
-      }
-      if (nearest < 0) {
-        nearest = to.proven ? resolve(i, s) : static_cast<std::int32_t>(s.found[at]);
-        s.upper[at] = std::numeric_limits<float>::infinity(), s.lower[at] = 0;
-      }
-      if (bounded) {
-        *to.bounds.all->upper(to.bounds.first + i) = s.upper[at];
-        *to.bounds.all->lower(to.bounds.first + i) = s.lower[at];
-      }
-      relabel(i, nearest, to, sums, s);
+      s.which[at] = to.proven ? resolve(rows[r], s) : s.found[at];
+      s.upper[at] = std::numeric_limits<float>::infinity(), s.lower[at] = 0;
+    }
+    if (to.bounds.all == nullptr) return;
+    for (index_t r = 0; r < count; ++r) {
+      *to.bounds.all->upper(to.bounds.first + rows[r]) = s.upper[static_cast<std::size_t>(r)];
+      *to.bounds.all->lower(to.bounds.first + rows[r]) = s.lower[static_cast<std::size_t>(r)];
+    }
+  }
+
+  /// The labels of a tile, of the rows that are not open.
+  void take_labels(const index_t* rows, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
+    // Without branches, as nobody can tell which rows move.
+    index_t moves = 0;
+    const auto look = [&](index_t r, std::int32_t label) {
+      const Index which = s.which[static_cast<std::size_t>(r)];
+      s.moving[static_cast<std::size_t>(moves)] = r;
+      moves += static_cast<index_t>(which != label) & static_cast<index_t>(which >= 0);
+    };
+    constexpr index_t stretch = 16;
+    const bool together = rows[count - 1] - rows[0] == count - 1;
+    const std::int32_t* const labels = to.labels.data() + rows[0];
+    for (index_t r = 0; r < count;) {
+      const index_t end = std::min(count, r + stretch);
+      bool moves_any = !together;
+      if (together)
+        for (index_t q = r; q < end; ++q) moves_any |= s.which[static_cast<std::size_t>(q)] != labels[q];
+      if (!moves_any) r = end;
+      for (; r < end; ++r) look(r, together ? labels[r] : to.labels[static_cast<std::size_t>(rows[r])]);
+    }
+    for (index_t q = 0; q < moves; ++q) {
+      const index_t r = s.moving[static_cast<std::size_t>(q)];
+      relabel(rows[r], static_cast<std::int32_t>(s.which[static_cast<std::size_t>(r)]), to, sums, s);
     }
   }
 
@@ -267,18 +281,6 @@ class DensePass {
     std::size_t q = 0;
     while ((s.twofold_distances[q] - least).hi > twofold_tie(centroids_.d) * least.hi) ++q;
     return s.candidates[q];
-  }
-
-  void move(index_t i, std::int32_t from, std::int32_t to, double weight, const FixedPoint& unit,
-            ClusterSums& sums) const {
-    const auto add = [&](std::int32_t cluster, double w, bool take_away) {
-      kernels_.accumulate({x_, &i, &w, 1}, shift_.wide.data(), unit.to_units.data(), unit.one, sums.upper(cluster),
-                          sums.lower(cluster));
-      sums.add_weight(unit, cluster, weight, take_away);
-    };
-    const double w = weight * unit.weight_to_units;
-    if (from >= 0) add(from, -w, true);
-    add(to, w, false);
   }
 
   const AssignKernels& kernels_;

@@ -40,6 +40,16 @@ std::vector<Change> changes_of(std::span<const std::vector<MovedRow>> lists, ind
 
 }  // namespace
 
+void move_rows(const assign_cpu::AssignKernels& kernels, const Rows& x, const double* shift, const FixedPoint& unit,
+               std::span<const MovedRow> rows, ClusterSums& sums) {
+  kernels.move({x, rows.data(), std::ssize(rows), unit.weight_to_units}, shift, unit.to_units.data(), unit.one,
+               sums.upper(0), sums.lower(0));
+  for (const MovedRow& moved : rows) {
+    if (moved.from >= 0) sums.add_weight(unit, moved.from, moved.weight, true);
+    sums.add_weight(unit, moved.to, moved.weight, false);
+  }
+}
+
 void move_rows(int threads, const assign_cpu::AssignKernels& kernels, const Rows& x, const double* shift,
                const FixedPoint& unit, std::span<const std::vector<MovedRow>> lists, ClusterSums& sums) {
   const std::vector<Change> changes = changes_of(lists, sums.clusters());

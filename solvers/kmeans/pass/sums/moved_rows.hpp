@@ -9,11 +9,7 @@
 
 namespace ts::inline v0::assign_detail {
 
-struct MovedRow {
-  index_t row;
-  double weight;
-  std::int32_t from, to;  ///< from -1: from nowhere
-};
+using assign_cpu::MovedRow;
 
 /// Sums of so many bytes stay in no cache while rows move between them, and those of each thread would be cleared and
 /// added up in every pass. Then rows wait for the end of the pass.
@@ -22,7 +18,10 @@ struct MovedRow {
   return sums.clusters() * sums.cols() * 16 >= least_bytes;
 }
 
-/// Moves the rows of all lists. Sums are exact, so that their bits do not depend on the order.
+/// Moves rows one by one.
+void move_rows(const assign_cpu::AssignKernels& kernels, const Rows& x, const double* shift, const FixedPoint& unit,
+               std::span<const MovedRow> rows, ClusterSums& sums);
+/// Moves the rows of all lists, cluster by cluster. Sums are exact, so that their bits do not depend on the order.
 /// @param shift of centred rows, @param unit of the sums
 void move_rows(int threads, const assign_cpu::AssignKernels& kernels, const Rows& x, const double* shift,
                const FixedPoint& unit, std::span<const std::vector<MovedRow>> lists, ClusterSums& sums);

@@ -10,8 +10,9 @@
 namespace ts::inline v0::assign_detail {
 
 /// Calls work(piece, sums, scratch) for every piece, each thread with a pass.scratch() and sums of its own;
-/// these are fixed-point, so merging them gives the same bits whoever did what. Where moves_wait(), passes that can
-/// list rows in s.moved, and settle_moves() comes last. Returns what threads had.
+/// these are fixed-point, so merging them gives the same bits whoever did what. Passes may list rows that move in
+/// s.moved: they move after each piece, or, where moves_wait(), in settle_moves(), which comes last. Returns what
+/// threads had.
 template <class Pass, class Work>
 auto for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSums* sums, const Work& work) {
   std::vector<typename Pass::Scratch> scratch;
@@ -20,12 +21,14 @@ auto for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSums* sum
   const bool waits = can_wait && sums != nullptr && moves_wait(*sums);
   for (int t = 0; t < team; ++t) {
     scratch.push_back(pass.scratch());
-    if constexpr (can_wait) scratch.back().moves_wait = waits;
     if (sums != nullptr && t > 0 && !waits) parts.emplace_back(sums->clusters(), sums->cols());
   }
   parallel_pieces(team, pieces, [&](index_t p, int thread) {
     const auto t = static_cast<std::size_t>(thread);
-    work(p, parts.empty() || t == 0 ? sums : &parts[t - 1], scratch[t]);
+    ClusterSums* const own = parts.empty() || t == 0 ? sums : &parts[t - 1];
+    work(p, own, scratch[t]);
+    if constexpr (can_wait)
+      if (!waits) pass.move_now(own, scratch[t]);
   });
   for (const ClusterSums& part : parts) sums->merge(part);
   if constexpr (can_wait)

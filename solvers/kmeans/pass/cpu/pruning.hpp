@@ -1,0 +1,141 @@
+// What the kernels for products of bytes offer, which leave out most products.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "tallskinny/solvers/kmeans/pass/rows/rows.hpp"
+
+namespace ts::inline v0::assign_cpu {
+
+template <class S>
+struct Packing;
+
+/// Centroids that are met together, and rows whose bounds lie side by side (scores/pruning.hpp).
+inline constexpr int head_group = 32, head_piece = 64;
+inline constexpr float no_bound = std::numeric_limits<float>::infinity();
+
+/// A head x as bytes q: x factor = q but for rounding.
+struct RoundedHead {
+  float factor;         ///< 0 for a head of zeros
+  std::int32_t sum;     ///< of q
+  float squares, lost;  ///< ||q||^2, ||x factor - q||^2
+};
+/// head_group centroids: byte j of centroid m, plus PruningKernels::offset, at
+/// quads[(j / 4 * head_group + m) * 4 + j % 4].
+struct GroupOfHeads {
+  const std::uint8_t* quads;
+  const float *half_norms, *scale, *radius;
+  std::int32_t first;  ///< number of its first centroid
+};
+/// PruningKernels::rows rows, of which `count` are asked for. The score of row r and centroid m lies about
+///   half_norms[m] + scale[r] scale[m] (start[r] + sum of products of bytes),
+/// by radius[r] radius[m] at most. Centroids whose least score is at most limit[r] survive: their numbers are appended
+/// at end[r], behind which there is room for two groups. least[r]: of the others.
+struct BatchOfHeads {
+  const std::int8_t* const* head;
+  const std::int32_t* start;
+  const float *scale, *radius, *floor;
+  const std::int32_t* place;  ///< of the row in its piece
+  float* limit;
+  std::int32_t** end;
+  float* least;
+  std::ptrdiff_t to_lower = 0;  ///< `nearest` alone: from the place of a number to that of its least score
+  int count = 0;
+};
+/// What 8 bits cost, in products of two 16-bit integers.
+struct ProductCosts {
+  double column = 0.5;         ///< a product of a row and a centroid of a group
+  double rest = 0;             ///< what comes after those of a pair, in all columns
+  double rest_of_heads = 25;   ///< the same of heads, of which more survive
+  double least_skipped = 0.4;  ///< share of the rows that bounds must leave alone, since passes with them have 16 bits
+  index_t least_changed = 20;  ///< they are tried once one label of so many changes
+};
+/// None where a processor has no fast products of bytes (AMX, AVX-512 VNNI, AVX2). `columns` are multiples of
+/// head_columns.
+struct PruningKernels {
+  int rows = 0, offset = 0;
+  /// Around calls of a thread for groups of centroids (UseTiles); null where nothing has to be made ready.
+  void (*take_tiles)() = nullptr;
+  void (*give_tiles)() = nullptr;
+  void (*round_head)(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) = nullptr;
+  void (*survivors)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
+  /// The same, after limit[r] was lowered to the greatest score that some centroid of the group may have at most, plus
+  /// floor[r]; lists have least scores beside numbers, and least[r] is not set.
+  void (*nearest)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
+  /// bounds, in float16, become less by `moved`; bit r of the result: bounds[r] <= upper[r]. head_piece of each.
+  std::uint64_t (*move_bounds)(std::uint16_t* bounds, float moved, const float* upper) = nullptr;
+  /// bounds[place[r]] = sqrt(floor[r] + 2 least[r]), rounded towards 0, for the first `count` rows of a batch.
+  void (*put_bounds)(const BatchOfHeads& rows, int count, std::uint16_t* bounds) = nullptr;
+  /// products[q] = sum_j x_j c_mj for the numbers m of a list; rows of bytes have `columns`, a multiple of 64.
+  void (*listed_products)(const std::int8_t* x, index_t columns, const std::uint8_t* centroids,
+                          const std::int32_t* list, index_t count, std::int32_t* products) = nullptr;
+  /// scores[q] = half_norms[m] + x^T (-c_m) for the numbers m of a list, as ScoreKernels::row_scores.
+  void (*listed_scores)(const float* x, index_t d, const float* centroids, const float* half_norms,
+                        const std::int32_t* list, index_t count, float* scores) = nullptr;
+  /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers. Asks for row `next` meanwhile.
+  void (*scaled_row)(const Rows& x, index_t i, index_t next, const Packing<float>& packing, double* row,
+                     float* out) = nullptr;
+  double (*square)(const float* x, index_t d) = nullptr;  ///< of the norm
+  ProductCosts costs = {};
+};
+inline constexpr index_t head_columns = 16, most_head_rows = 32;
+/// What kernels may read of quads behind those of the last group: products with it are not used.
+inline constexpr index_t beyond_quads = 64 * head_group;
+
+/// While it lives, its thread may call kernels for groups of centroids.
+class UseTiles {
+ public:
+  explicit UseTiles(const PruningKernels& kernels) : kernels_(kernels) {
+    if (kernels_.take_tiles != nullptr) kernels_.take_tiles();
+  }
+  ~UseTiles() {
+    if (kernels_.give_tiles != nullptr) kernels_.give_tiles();
+  }
+  UseTiles(const UseTiles&) = delete;
+  UseTiles& operator=(const UseTiles&) = delete;
+
+ private:
+  const PruningKernels& kernels_;
+};
+
+/// A centroid in 8 bits, as in GroupOfHeads.
+struct CentroidOfPairs {
+  float half_norm, scale, radius;
+};
+/// head_piece rows; least_square: of the square of a distance, that of the row, less what rounding takes.
+struct RowsOfPairs {
+  const float *scale, *radius, *floor, *least_square;
+  float* limit;
+};
+/// The rows r that bits of asked[m] name meet centroid m, for `count` numbers m.
+struct PairsToMeet {
+  const std::uint8_t* centroids;  ///< `columns` bytes of each
+  index_t columns;
+  const std::int32_t* ids;
+  index_t count;
+  const std::uint64_t* asked;
+  const std::int8_t* rows;
+  index_t stride;  ///< from row to row
+  const std::int32_t* start;
+};
+/// For pairs of one row and one centroid, in all columns in 8 bits, a multiple of 64; none where PruningKernels are
+/// none. Products of head_piece rows and a centroid lie side by side.
+struct PairKernels {
+  double few = 0;  ///< below this share of pairs in a group they are met one by one
+  /// products[m head_piece + r] = start[r] + x_r c_m.
+  void (*of_pairs)(const PairsToMeet& pairs, std::int32_t* products) = nullptr;
+  /// The same for PruningKernels::rows rows, of which `count` are asked for, and all of a group, those of row r from
+  /// products + r head_group on.
+  void (*of_group)(const std::uint8_t* quads, index_t columns, const std::int8_t* const* rows, int count,
+                   const std::int32_t* start, std::int32_t* products) = nullptr;
+  /// limit[r] becomes the greatest score that c may have with row r, plus floor[r], if that is less; of rows `met`.
+  void (*lower_limits)(const CentroidOfPairs& c, const RowsOfPairs& rows, const std::int32_t* products,
+                       std::uint64_t met) = nullptr;
+  /// bounds[r] of the rows `met`, in float16; returns those with a least score of at most limit[r].
+  std::uint64_t (*settle)(const CentroidOfPairs& c, const RowsOfPairs& rows, const std::int32_t* products,
+                          std::uint64_t met, std::uint16_t* bounds) = nullptr;
+};
+
+}  // namespace ts::inline v0::assign_cpu
