@@ -3,22 +3,29 @@
 
   tests/bench/floor_kmeans.py gpu BIN    beside FlashLib (its own choice of route) and flash-kmeans
   tests/bench/floor_kmeans.py cpu BIN    beside scikit-learn, FAISS and SuperKMeans
+  tests/bench/floor_kmeans.py budget BIN    the filter that tskmeans chooses beside each of them by hand, on a processor
 
 All get the same points and the same first centres, in turns, and the fastest run of each counts: of tskmeans all
-iterations as --log tells them, of the others what their call takes. The ratio is the time of the fastest of them over
-that of tskmeans, and the inertia that of tskmeans over theirs, less 1. The last lines tell the worst ratio and the
-geometric mean. Peers that are not installed, or that fail, are left out (nan).
+iterations as --log tells them on a GPU, the whole run but for its start and reading on a processor; of the others what
+their call takes. SuperKMeans chooses first centres by itself. The ratio is the time of the fastest of them over that of
+tskmeans, and the inertia that of tskmeans over theirs, less 1. The last lines tell the worst ratio and the geometric
+mean. Peers that are not installed, or that fail, are left out (nan).
+
+`budget` takes processor time, of the process but for its start, and the ratio is that of --filter auto over the least
+of none, bounds and projection.
 """
 import argparse
 import importlib.util
 import math
+import os
+import resource
 import statistics
 import time
 
 import numpy as np
 
-from common import NAN, Table, fastest, print_head, timed
-from kmeans_runs import Folder, from_centres, inertia, milliseconds, points, some_rows
+from common import NAN, Table, fastest, output_of, print_head, timed
+from kmeans_runs import Folder, from_centres, inertia, milliseconds, points, some_rows, tskmeans
 
 # Rows, columns, clusters, kind of points. GPUs take each in float32 and in float16.
 GPU_GRID = [
@@ -146,76 +153,131 @@ def gpu(o):
     tell(ratios)
 
 
-def sklearn_run(x, c, iterations):
+def sklearn_run(x, c, o):
     from sklearn.cluster import KMeans
-    model = KMeans(len(c), init=c, n_init=1, max_iter=iterations, tol=0, algorithm="lloyd")
+    model = KMeans(len(c), init=c, n_init=1, max_iter=o.iterations, tol=0, algorithm="lloyd")
     seconds = timed(lambda: model.fit(x))[0]
     return seconds, model.cluster_centers_
 
 
-def faiss_run(x, c, iterations):
+def faiss_run(x, c, o):
     import faiss
-    kmeans = faiss.Kmeans(x.shape[1], len(c), niter=iterations, max_points_per_centroid=10**9,
+    faiss.omp_set_num_threads(o.threads)
+    kmeans = faiss.Kmeans(x.shape[1], len(c), niter=o.iterations, max_points_per_centroid=10**9,
                           min_points_per_centroid=1)
     return timed(lambda: kmeans.train(x, init_centroids=c) and None)[0], kmeans.centroids
 
 
-def superkmeans_run(x, c, iterations):
-    from superkmeans import SuperKMeans  # chooses first centres by itself
-    model = SuperKMeans(n_clusters=len(c), dimensionality=x.shape[1], iters=iterations, sampling_fraction=1.0,
-                        max_points_per_cluster=10**9, early_termination=False, hierarchical=False, tol=0.0)
-    seconds, found = timed(lambda: np.asarray(model.train(x)).reshape(c.shape))
-    return seconds, found
+def superkmeans_run(x, c, o):
+    from superkmeans import SuperKMeans
+    model = SuperKMeans(n_clusters=len(c), dimensionality=x.shape[1], iters=o.iterations, sampling_fraction=1.0,
+                        max_points_per_cluster=10**9, early_termination=False, hierarchical=False, tol=0.0,
+                        n_threads=o.threads)
+    return timed(lambda: np.asarray(model.train(x)).reshape(c.shape))
+
+
+def words_of(o, folder, *more):
+    """A run of tskmeans from x and c of the folder, without files written."""
+    return [folder.path("x"), "--init", folder.path("c"), "--max-iter", o.iterations, "--tol", 0, "--threads",
+            o.threads, *more]
 
 
 def cpu(o):
-    """Milliseconds of wall time, all with as many threads as there are processors."""
+    """Milliseconds of wall time."""
     peers = {"sklearn": sklearn_run, "faiss": faiss_run, "superkmeans": superkmeans_run}
     peers = {name: run for name, run in peers.items() if installed(name)}
-    table = Table("points:20", "kind:<10", "all ms:10.2f", "first:9.2f", *(f"{name}:11.2f" for name in peers),
-                  "ratio:6.2f", "relocated:9", "inertia:+8.1e", "filters:<20")
-    ratios = []
+    table = Table("points:20", "kind:<10", "run ms:10.2f", *(f"{name}:11.2f" for name in peers), "ratio:6.2f",
+                  "iterations:10", "relocated:9", "inertia:+8.1e", "its:+8.1e", "filters:<20")
+    print("inertia: beside the fastest of them; its: beside SuperKMeans")
+    ratios, embeddings = [], []
     for n, d, k, kind in part_of(CPU_GRID, o):
         x = points(kind, n, d, k if kind == "blobs" else 3000)
         c, theirs, ours = some_rows(x, k), {name: [] for name in peers}, []
         with Folder(dir=o.folder) as folder:
             folder.write(x=x, c=c)
-            for _ in range(o.repeat):
-                found, steps = from_centres(o, folder, outputs=("centers",))
-                ours.append((1e3 * sum(step["seconds"] for step in steps), steps))
+            start = time.perf_counter()
+            while len(ours) < o.repeat or (time.perf_counter() - start < o.least and len(ours) < 10 * o.repeat):
+                found = tskmeans(o, *words_of(o, folder))
+                ours.append((found["seconds"], found))
                 for name, run in peers.items():
                     try:
-                        theirs[name].append(run(x, c, o.iterations))
+                        theirs[name].append(run(x, c, o))
                     except Exception as failure:
                         print(f"{name} fails at {n},{d},{k}: {str(failure).splitlines()[:1]}")
-            centres = folder.read("ours-centres")
-        total, steps = fastest(ours)
+            steps = from_centres(o, folder, "--threads", o.threads, outputs=())[1]
+        total, found = fastest(ours)
         best = {name: fastest(runs) for name, runs in theirs.items()}
-        seconds, their_centres = min((run for run in best.values() if run[1] is not None), key=lambda run: run[0],
-                                     default=(NAN, None))
-        ratios.append(1e3 * seconds / total)
-        unknown = their_centres is None or n * k * d > 10**12
-        beside = NAN if unknown else inertia(x, centres) / inertia(x, their_centres) - 1
+        seconds, centres = min((run for run in best.values() if run[1] is not None), key=lambda run: run[0],
+                               default=(NAN, None))
+        ratios.append(seconds / total)
+        its, its_centres = best.get("superkmeans", (NAN, None))
+        if kind == "embeddings":
+            embeddings.append(its / total)
+
+        def beside(those, all_products=n * k * d):
+            return NAN if those is None or all_products > 10**12 else found["inertia"] / inertia(x, those) - 1
+
         used = sorted({f"{step['filter']}/{step['scorer']}" for step in steps})
-        table.row(f"{n},{d},{k}", kind, total, 1e3 * steps[0]["seconds"], *(1e3 * run[0] for run in best.values()),
-                  ratios[-1], steps[-1]["relocated"], beside, " ".join(used))
+        table.row(f"{n},{d},{k}", kind, 1e3 * total, *(1e3 * run[0] for run in best.values()), ratios[-1], len(steps),
+                  steps[-1]["relocated"], beside(centres), beside(its_centres), " ".join(used))
     tell(ratios)
+    if embeddings:
+        print("embeddings beside SuperKMeans: ", end="")
+        tell(embeddings)
+
+
+def processor_seconds(work):
+    """User and system time of the children of this process that `work` ends."""
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = spent()
+    work()
+    return spent() - before
+
+
+def budget(o):
+    """Milliseconds of processor time."""
+    filters = ("auto", "none", "bounds", "projection")
+    table = Table("points:20", "kind:<10", *(f"{name}:11.2f" for name in filters), "ratio:6.2f")
+    ratios = []
+    for n, d, k, kind in part_of(CPU_GRID, o):
+        x = points(kind, n, d, k if kind == "blobs" else 3000)
+        with Folder(dir=o.folder) as folder:
+            folder.write(x=x, c=some_rows(x, k))
+            least, start, runs = {}, time.perf_counter(), 0
+            while runs < o.repeat or (time.perf_counter() - start < o.least and runs < 10 * o.repeat):
+                runs += 1
+                for name in ("start", *filters):
+                    words = words_of(o, folder, *(("--dry-run",) if name == "start" else ("--filter", name)))
+                    command = [f"{o.bin}/tskmeans", *words, "--json", "--quiet"]
+                    seconds = processor_seconds(lambda words=command: output_of(words, (0, 3)))
+                    least[name] = min(seconds, least.get(name, seconds))
+        passes = {name: least[name] - least["start"] for name in filters}
+        ratios.append(passes["auto"] / min(passes[name] for name in filters[1:]))
+        table.row(f"{n},{d},{k}", kind, *(1e3 * passes[name] for name in filters), ratios[-1])
+    if ratios:
+        print(f"worst {max(ratios):.2f} of {len(ratios)} cases, {sum(r > 1.1 for r in ratios)} above 1.1")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("where", choices=("gpu", "cpu"))
+    parser.add_argument("where", choices=("gpu", "cpu", "budget"))
     parser.add_argument("bin", help="the folder of tskmeans")
     parser.add_argument("--folder", help="where files are written")
     parser.add_argument("--iterations", type=int, default=10)
-    parser.add_argument("--repeat", type=int, default=2, help="runs of each: %(default)s")
+    parser.add_argument("--repeat", type=int, default=2, help="runs of each, at least: %(default)s")
+    parser.add_argument("--least", type=float, default=4, help="seconds of a case on processors: %(default)s")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of all: %(default)s")
     parser.add_argument("--types", default="float32,float16", help="of points on GPUs: %(default)s")
     parser.add_argument("--part", default="1/1", help="I/N: every Nth case, from the Ith on")
     parser.add_argument("--only", default="", help="these shapes of the grid: ROWSxCOLUMNSxCLUSTERS, comma-separated")
     o = parser.parse_args()
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(o.threads)))  # of those to import
     print_head()
     start = time.perf_counter()
-    {"gpu": gpu, "cpu": cpu}[o.where](o)
+    {"gpu": gpu, "cpu": cpu, "budget": budget}[o.where](o)
     print(f"{time.perf_counter() - start:.0f} s")
 
 
