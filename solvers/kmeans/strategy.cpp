@@ -7,6 +7,7 @@ namespace ts::inline v0::solvers::kmeans_detail {
 namespace {
 
 constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  ///< of bounds of groups
+constexpr index_t least_clusters_alone = 32, least_products_alone = 384 * 64;  ///< the same; of single centroids
 constexpr index_t most_columns = 1 << 16;                                      ///< of sums of products in 32 bits
 constexpr int least_passes = 4;                                                ///< the first with bounds skips nothing
 constexpr double cost_of_row_bounds = 512;
@@ -30,7 +31,9 @@ double PassCosts::with_groups(index_t group, double coarse, double met) const no
 }
 
 bool groups_serve(index_t rows, index_t cols, index_t clusters) noexcept {
-  return cols >= least_columns && cols <= most_columns && clusters >= least_clusters && rows >= least_rows;
+  const bool alone = GroupBounds::group_for(cols, clusters) == 1 && cols * clusters >= least_products_alone;
+  return cols >= least_columns && cols <= most_columns && rows >= least_rows &&
+         clusters >= (alone ? least_clusters_alone : least_clusters);
 }
 
 PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept

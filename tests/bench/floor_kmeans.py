@@ -186,9 +186,9 @@ def cpu(o):
     """Milliseconds of wall time."""
     peers = {"sklearn": sklearn_run, "faiss": faiss_run, "superkmeans": superkmeans_run}
     peers = {name: run for name, run in peers.items() if installed(name)}
-    table = Table("points:20", "kind:<10", "run ms:10.2f", *(f"{name}:11.2f" for name in peers), "ratio:6.2f",
-                  "iterations:10", "relocated:9", "inertia:+8.1e", "its:+8.1e", "filters:<20")
-    print("inertia: beside the fastest of them; its: beside SuperKMeans")
+    table = Table("points:20", "kind:<10", "run ms:10.2f", "passes:9.2f", *(f"{name}:11.2f" for name in peers),
+                  "ratio:6.2f", "iterations:10", "relocated:9", "inertia:+8.1e", "its:+8.1e", "filters:<20")
+    print("passes: all iterations of a run with --log; inertia: beside the fastest of them; its: beside SuperKMeans")
     ratios, embeddings = [], []
     for n, d, k, kind in part_of(CPU_GRID, o):
         x = points(kind, n, d, k if kind == "blobs" else 3000)
@@ -218,8 +218,9 @@ def cpu(o):
             return NAN if those is None or all_products > 10**12 else found["inertia"] / inertia(x, those) - 1
 
         used = sorted({f"{step['filter']}/{step['scorer']}" for step in steps})
-        table.row(f"{n},{d},{k}", kind, 1e3 * total, *(1e3 * run[0] for run in best.values()), ratios[-1], len(steps),
-                  steps[-1]["relocated"], beside(centres), beside(its_centres), " ".join(used))
+        table.row(f"{n},{d},{k}", kind, 1e3 * total, 1e3 * sum(step["seconds"] for step in steps),
+                  *(1e3 * run[0] for run in best.values()), ratios[-1], len(steps), steps[-1]["relocated"],
+                  beside(centres), beside(its_centres), " ".join(used))
     tell(ratios)
     if embeddings:
         print("embeddings beside SuperKMeans: ", end="")

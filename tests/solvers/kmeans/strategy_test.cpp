@@ -29,6 +29,9 @@ TEST_CASE("the shape of the rows chooses the filter of the second pass", "[kmean
   } const table[] = {
       {100000, 8, 100, PassFilter::rows, PassFilter::rows},
       {100000, 64, 16, PassFilter::rows, PassFilter::rows},
+      {100000, 2, 8, PassFilter::none, PassFilter::none},
+      {10000, 3072, 50, PassFilter::none, PassFilter::groups},
+      {10000, 512, 40, PassFilter::none, PassFilter::none},
       {100000, 128, 1000, PassFilter::rows, PassFilter::groups},
       {100000, 256, 4000, PassFilter::none, PassFilter::groups},
       {100000, 512, 16, PassFilter::none, PassFilter::none},

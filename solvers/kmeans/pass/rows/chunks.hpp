@@ -31,7 +31,7 @@ void expect_per_row(const Rows& x, PerRow<T> numbers, const char* name) {
 /// Threads for `pieces` pieces of work of `products` multiplications each: small problems stay on one, where
 /// starting a team would take longer than the work.
 [[nodiscard]] inline int team_size(const Context& ctx, index_t pieces, double products) noexcept {
-  constexpr double worth_a_thread = 1 << 18;
+  constexpr double worth_a_thread = 1 << 20;
   const double deserved = 1 + static_cast<double>(pieces) * products / worth_a_thread;
   const double most = static_cast<double>(std::min<index_t>(pieces, ctx.thread_count()));
   return static_cast<int>(std::max(1.0, std::min(deserved, most)));
