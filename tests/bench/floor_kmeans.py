@@ -9,7 +9,8 @@ All get the same points and the same first centres, in turns, and the fastest ru
 iterations as --log tells them on a GPU, the whole run but for its start and reading on a processor; of the others what
 their call takes. SuperKMeans chooses first centres by itself. The ratio is the time of the fastest of them over that of
 tskmeans, and the inertia that of tskmeans over theirs, less 1. The last lines tell the worst ratio and the geometric
-mean. Peers that are not installed, or that fail, are left out (nan).
+mean. Peers that are not installed, or that fail, are left out (nan). On a processor threads of peers sleep while they
+wait: spinning, they would keep each other from working where other programs run.
 
 `budget` takes processor time, of the process but for its start, and the ratio is that of --filter auto over the least
 of none, bounds and projection.
@@ -275,7 +276,8 @@ def main():
     parser.add_argument("--part", default="1/1", help="I/N: every Nth case, from the Ith on")
     parser.add_argument("--only", default="", help="these shapes of the grid: ROWSxCOLUMNSxCLUSTERS, comma-separated")
     o = parser.parse_args()
-    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(o.threads)))  # of those to import
+    # For what is imported from here on.
+    os.environ.update(OMP_NUM_THREADS=str(o.threads), OPENBLAS_NUM_THREADS=str(o.threads), OMP_WAIT_POLICY="PASSIVE")
     print_head()
     start = time.perf_counter()
     {"gpu": gpu, "cpu": cpu, "budget": budget}[o.where](o)
