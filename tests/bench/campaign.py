@@ -28,14 +28,11 @@ import scipy.io
 import scipy.sparse as sp
 
 from campaign_matrices import GENERAL, HERMITIAN, RECTANGULAR, SINGULAR_PENCILS, components, counted_below, graded
-from campaign_verdicts import NOT_HERMITIAN, as_solved, dense, residual_fault, set_fault, statement_fault, vector_fault
+from campaign_verdicts import (NOT_HERMITIAN, Problem, as_solved, dense, residual_fault, set_fault, statement_fault,
+                               vector_fault)
 from common import print_head
 
 # ---- problems -------------------------------------------------------------------------------------------------------
-
-Problem = collections.namedtuple("Problem", "kind family matrix options which k tol values sigma ends mass count",
-                                 defaults=(None, None))
-
 
 def draw_graded(rng):
     """An interval within the decades of a graded matrix, whose values are counted by the signs of factorisations."""

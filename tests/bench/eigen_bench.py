@@ -20,7 +20,7 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
-from campaign_matrices import cube_of, grid, hypercube, laplacian, path
+from campaign_matrices import grid, hypercube, laplacian, path
 from common import NAN, Table, json_of, print_head, timed
 
 try:
@@ -92,6 +92,30 @@ def values_of(found):
     if "eigenvalues_real" in found:
         return np.array(found["eigenvalues_real"]) + 1j * np.array(found["eigenvalues_imag"])
     return np.array(found.get("singular_values", found.get("eigenvalues")))
+
+
+def petsc(a):
+    matrix = PETSc.Mat().createAIJ(a.shape, csr=(a.indptr, a.indices, a.data))
+    matrix.setOption(PETSc.Mat.Option.SYMMETRIC, True)
+    return matrix
+
+
+def near(eps, shift, ends=None, tol=1e-8):
+    """The values nearest to a shift through MUMPS, or all in an interval by its counts."""
+    eps.setTolerances(tol, 10000)
+    eps.getST().setType("sinvert")
+    solver = eps.getST().getKSP()
+    solver.setType("preonly")
+    solver.getPC().setType("cholesky")
+    solver.getPC().setFactorSolverType("mumps")
+    PETSc.Options().setValue("st_mat_mumps_icntl_24", 1)
+    if ends:
+        eps.setInterval(*ends)
+        eps.setWhichEigenpairs(SLEPc.EPS.Which.ALL)
+    else:
+        eps.setTarget(shift)
+        eps.setWhichEigenpairs(SLEPc.EPS.Which.TARGET_MAGNITUDE)
+    eps.setFromOptions()
 
 
 def by_slepc(operators, k, set_up):
@@ -201,52 +225,6 @@ def degenerate(o):
                           int(np.median([run[1] for run in runs])), np.median([run[3] for run in runs]))
 
 
-def inverse(o):
-    """a cube of N^3 points: the K eigenvalues nearest to a shift, through an inverse and MUMPS, or with SA the K
-    smallest, by products alone. With --pencil vibrations by trilinear elements, K x = lambda M x, 27 entries a row"""
-    os.environ["OPENBLAS_NUM_THREADS"] = str(o.threads)
-    n, smallest = o.n, o.shift == "SA"
-    a, mass, v = path(n), sp.identity(n), line_values(n)
-    if o.pencil:
-        a, mass = a * (n + 1), sp.diags([1, 4, 1], [-1, 0, 1], shape=(n, n)) / (6 * (n + 1))
-        v = v * 6 * (n + 1) ** 2 / (6 - v)
-    values = cube_values(v)
-    exact = np.sort(values[np.argsort(values if smallest else abs(values - float(o.shift)), kind="stable")[:o.k]])
-    operators = [cube_of(a, mass)] + ([sp.kron(sp.kron(mass, mass), mass).tocsr()] if o.pencil else [])
-    paths = [os.path.join(o.folder, name) for name in ("a.h5", "m.h5")[:len(operators)]]
-    for file, matrix in zip(paths, operators):
-        save(file, matrix)
-    command = [f"{o.bin}/tssolve", paths[0], *(["--mass", paths[1]] if o.pencil else []), "--nev", o.k, "--threads",
-               o.threads, *(["--which", "SA"] if smallest else ["--sigma", o.shift])]
-    whole, found = timed(lambda: json_of(command))
-    rows = [("tssolve", found["elapsed_seconds"], np.sort(found["eigenvalues"]))]
-
-    def set_up(eps):
-        if smallest:
-            eps.setWhichEigenpairs(SLEPc.EPS.Which.SMALLEST_REAL)
-            eps.setTolerances(1e-8, 100000)
-            return
-        eps.setTarget(float(o.shift))
-        eps.setWhichEigenpairs(SLEPc.EPS.Which.TARGET_MAGNITUDE)
-        eps.getST().setType("sinvert")
-        solver = eps.getST().getKSP()
-        solver.setType("preonly")
-        solver.getPC().setType("cholesky")
-        solver.getPC().setFactorSolverType("mumps")
-
-    if SLEPc:
-        there = [PETSc.Mat().createAIJ(m.shape, csr=(m.indptr, m.indices, m.data)) for m in operators]
-        for matrix in there:
-            matrix.setOption(PETSc.Mat.Option.SYMMETRIC, True)
-        seconds, theirs = by_slepc(there, o.k, set_up)
-        rows.append(("SLEPc" if smallest else "SLEPc + MUMPS", seconds, np.sort(theirs)))
-    for name, seconds, v in rows:
-        right = len(v) == o.k and np.allclose(v, exact, atol=1e-7, rtol=1e-8 if o.pencil else 0)
-        print(f"{name:14} {seconds:8.2f} s  {'right' if right else 'WRONG'}  {len(v)} values")
-    print(f"converged {found['converged']}, whole program {whole:.2f} s, {found['verification']}; "
-          f"{rows[0][1] / rows[1][1] if len(rows) > 1 else NAN:.2f} of SLEPc's time")
-
-
 def hermitian(rng, n, imaginary=0):
     a = rng.standard_normal((n, n))
     a = a + imaginary * rng.standard_normal((n, n)) if imaginary else a
@@ -318,18 +296,13 @@ def dense(o):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (degenerate, inverse, dense):
+    for command in (degenerate, dense):
         word = words.add_parser(command.__name__, help=command.__doc__, description=command.__doc__)
         word.add_argument("bin", help="the folder of tssolve")
         if command is degenerate:
             word.add_argument("--seeds", type=int, default=10)
         else:
             word.add_argument("--threads", type=int, default=os.cpu_count())
-        if command is inverse:
-            word.add_argument("n", type=int, help="points each way")
-            word.add_argument("shift", help="a number, or SA")
-            word.add_argument("k", type=int)
-            word.add_argument("--pencil", action="store_true")
         if command is dense:
             word.add_argument("--devices", action="store_true", help="beside tssolve --device cuda")
             word.add_argument("--only", default="", help="problems with this text in their names")
