@@ -177,7 +177,7 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
             "first centres: greedy k-means++, k-means||, distinct random points, or the rows of FILE[:/OBJECT]",
             "k-means++, k-means||, random or a file")
       .value("n-init", "N", o.kmeans.n_init,
-             "starts; the one of least inertia is kept. 0: one, or on small data the best 4 of 12 short ones",
+             "starts; the one of least inertia is kept. 0: one, which on small data goes on by breathing k-means",
              app::at_least(0))
       .known_as({"nredo", "nstart", "restarts", "replicates"})
       .value("max-iter", "N", o.kmeans.max_iter, "iterations of each start at most", app::at_least(1))

@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/solvers/kmeans/breathing_detail.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding/sample_detail.hpp"
@@ -74,11 +75,15 @@ LloydControl control_of(const KMeansProblem& p, const KMeansOptions& o) {
   return control;
 }
 
-Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int run, int runs) {
-  const Chosen chosen = [&](index_t count) {
-    if (o.on_progress && !o.on_progress({.run = run, .runs = runs, .clusters = p.k, .chosen = count}))
+Chosen chosen_in(const KMeansProblem& p, const KMeansOptions& o, int run, int runs) {
+  return [&o, k = p.k, run, runs](index_t count) {
+    if (o.on_progress && !o.on_progress({.run = run, .runs = runs, .clusters = k, .chosen = std::min(count, k)}))
       throw Error(Errc::interrupted, "stopped while the first centres were chosen");
   };
+}
+
+Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int run, int runs) {
+  const Chosen chosen = chosen_in(p, o, run, runs);
   const auto stream = static_cast<std::uint64_t>(run) << 8;
   if (o.algorithm == KMeansAlgorithm::two_level) return two_level_centers(p, o, stream, chosen);
   Matrix<double> centers;
@@ -116,9 +121,9 @@ class Restarts {
   Restarts(const KMeansProblem& problem, const KMeansOptions& options, index_t k, const LloydControl& control)
       : o_(options), p_(problem) {
     p_.k = k;
-    if (o_.n_init == 0 && o_.algorithm == KMeansAlgorithm::lloyd && !o_.on_state && o_.resume == nullptr &&
-        (o_.init == KMeansInit::plus_plus || o_.init == KMeansInit::parallel))
-      short_ = short_starts(p_.all_rows(), p_.cols(), k);
+    breathes_ = o_.n_init == 0 && o_.algorithm == KMeansAlgorithm::lloyd && !o_.on_state && o_.resume == nullptr &&
+                (o_.init == KMeansInit::plus_plus || o_.init == KMeansInit::parallel) &&
+                breathing_pays(p_.all_rows(), p_.cols(), k);
     if (o_.init == KMeansInit::given && o_.n_init > 1) {
       best_.notes.push_back("the given centres lead to one result: only one of " + std::to_string(o_.n_init) +
                             " restarts (n_init) was made");
@@ -134,7 +139,7 @@ class Restarts {
     if (o_.resume != nullptr) restore(*o_.resume);
   }
 
-  [[nodiscard]] int runs() const { return o_.init == KMeansInit::given ? 1 : o_.n_init == 0 ? short_.kept : o_.n_init; }
+  [[nodiscard]] int runs() const { return o_.init == KMeansInit::given ? 1 : std::max(1, o_.n_init); }
   [[nodiscard]] int first_run() const { return o_.resume == nullptr ? 0 : o_.resume->run; }
   [[nodiscard]] Lloyd start(int run) {
     const LloydControl& control = controls_[at(run)];
@@ -186,27 +191,11 @@ class Restarts {
  private:
   Matrix<double> first(const KMeansProblem& p, int run) {
     const Stopwatch watch;
-    if (short_.all > 1 && started_.empty()) make_short_starts();
-    Matrix<double> centers = short_.all > 1 ? std::move(started_[at(run)]) : first_centers(p, o_, run, runs());
+    const FirstCenters one = [&](const KMeansProblem& of) { return first_centers(of, o_, run, runs()); };
+    Matrix<double> centers =
+        breathes_ ? breathe(p, one, o_.seed, controls_.front(), chosen_in(p, o_, run, runs())) : one(p);
     best_.seeding_seconds += watch.seconds();
     return centers;
-  }
-  void make_short_starts() {
-    LloydControl control = controls_.front();
-    control.max_iter = short_.iterations, control.on_progress = nullptr, control.on_state = nullptr;
-    std::vector<std::pair<double, int>> order;
-    for (int start = 0; start < short_.all; ++start) {
-      std::vector<Lloyd> one;
-      one.emplace_back(p_, first_centers(p_, o_, start, short_.all), control);
-      run_together(p_, one);
-      LloydRun found = std::move(one.front()).result();
-      order.emplace_back(inertia_of(p_, found.centers.cview(), found.labels), start);
-      started_.push_back(std::move(found.centers));
-    }
-    std::sort(order.begin(), order.end());
-    std::vector<Matrix<double>> best;
-    for (int run = 0; run < short_.kept; ++run) best.push_back(std::move(started_[at(order[at(run)].second)]));
-    started_ = std::move(best);
   }
   [[nodiscard]] KMeansState with_best(KMeansState s) const {
     if (!any_) return s;
@@ -234,8 +223,7 @@ class Restarts {
   KMeansProblem p_;
   std::deque<LloydControl> controls_;
   std::function<void(const std::function<KMeansState()>&)> on_state_;
-  ShortStarts short_;
-  std::vector<Matrix<double>> started_;  ///< centres of the best of them
+  bool breathes_ = false;
   KMeansResult best_;
   bool any_ = false;
 };

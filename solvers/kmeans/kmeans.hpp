@@ -44,12 +44,9 @@ enum class KMeansInit {
 /// of them; of very wide rows, as many as find room.
 [[nodiscard]] index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept;
 
-/// Starts of so many iterations, of which some go on to their end.
-struct ShortStarts {
-  int all = 1, iterations = 0, kept = 1;
-};
-/// KMeansOptions::n_init = 0: on small data the best of them is within 1 % of that of ten whole ones.
-[[nodiscard]] ShortStarts short_starts(index_t rows, index_t cols, index_t clusters) noexcept;
+/// Whether KMeansOptions::n_init = 0 seeks better optima than one start's by breathing k-means (Fritzke 2020): on small
+/// data, at most 2^15 rows and 2^24 products of rows, columns and clusters.
+[[nodiscard]] bool breathing_pays(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// Bytes that passes over dense rows in host memory may keep of rows in 8 bits and bounds (GroupBounds); 0 where these
 /// are not tried.
@@ -157,8 +154,8 @@ struct KMeansOptions {
   std::function<Matrix<double>(std::span<const index_t> rows)> split_centers = {};
   KMeansInit init = KMeansInit::plus_plus;
   HostView<const double> centers = {};  ///< clusters x d, for KMeansInit::given
-  /// Restarts; the one of least inertia is returned. 0: one, or for Lloyd's algorithm on small data (short_starts)
-  /// those short starts that went best, by k-means++ or k-means||; a run that can be stopped and resumed has one
+  /// Restarts; the one of least inertia is returned. 0: one, whose centres, by k-means++ or k-means||, breathe before
+  /// Lloyd's algorithm where that pays (breathing_pays); not those of a run that can be stopped and resumed
   int n_init = 1;
   int max_iter = 300;
   double tol = 1e-4;

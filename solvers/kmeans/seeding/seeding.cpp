@@ -99,10 +99,4 @@ index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept {
   return std::min({rows, size, room});
 }
 
-ShortStarts short_starts(index_t rows, index_t cols, index_t clusters) noexcept {
-  constexpr index_t most_rows = index_t{1} << 15, most_products = index_t{1} << 24;
-  const bool small = rows <= most_rows && cols <= most_products / rows / clusters;
-  return small && clusters > 1 ? ShortStarts{12, 8, 4} : ShortStarts{};
-}
-
 }  // namespace ts::inline v0::solvers

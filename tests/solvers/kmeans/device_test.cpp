@@ -94,6 +94,8 @@ void check(const Case& c) {
       const auto once = solvers::predict(ctx, test::InBlocks(there), found.centers.cview(), metric, weights);
       test::expect_same(once, one);
     }
+    o.n_init = 0;
+    if (solvers::breathing_pays(c.n, c.d, c.k)) test::expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));
     o.n_init = 1;
     o.init = KMeansInit::given, o.centers = found.centers.cview();
     test::expect_same(kmeans(ctx, there, o), kmeans(ctx, here, o));

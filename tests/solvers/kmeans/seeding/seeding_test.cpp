@@ -72,28 +72,6 @@ TEST_CASE("seeding many rows of which few are distinct takes each", "[kmeans]") 
   }
 }
 
-TEST_CASE("on small data the best of short starts goes on", "[kmeans]") {
-  const ShortStarts small = short_starts(2000, 2, 20), large = short_starts(100000, 16, 64);
-  CHECK((small.all > small.kept && small.kept > 1 && small.iterations > 0));
-  CHECK((large.all == 1 && large.kept == 1));
-  CHECK(short_starts(1 << 15, 16, 64).all == 1);
-  const auto x = generators::blobs<double>(generators::Blobs(2000, 2, 20, 1.0, 20, 0, 3));
-  const auto run = [&](int starts, std::uint64_t seed, int threads = 0) {
-    Context ctx{.threads = threads};
-    return solvers::kmeans(ctx, Rows(x.cview()), {.clusters = 20, .n_init = starts, .seed = seed});
-  };
-  double of_one = 0, of_ten = 0, of_short = 0;
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
-    of_one += run(1, seed).inertia, of_ten += run(10, seed).inertia;
-    const KMeansResult best = run(0, seed);
-    of_short += best.inertia;
-    CHECK(best.run < small.kept);
-    CHECK(run(0, seed, 1).labels == best.labels);
-  }
-  CHECK(of_short < of_one);
-  CHECK(of_short < 1.01 * of_ten);
-}
-
 TEST_CASE("fewer rows than samples have for a centre are prepared on a GPU", "[kmeans][cuda]") {
   const Context ctx = test::rehearsing_context(cuda::typical_device("sm_90a"));
   KMeansOptions o{.init = GENERATE(KMeansInit::plus_plus, KMeansInit::parallel)};

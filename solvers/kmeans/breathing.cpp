@@ -1,0 +1,146 @@
+#include "tallskinny/solvers/kmeans/breathing_detail.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/solvers/kmeans/gathered_detail.hpp"
+
+namespace ts::inline v0::solvers::kmeans_detail {
+
+namespace {
+
+/// How many centres are added, each until that gains nothing, and iterations that follow: fewer take less time, but are
+/// worse than the best of ten starts where centres lie along lines.
+constexpr std::array breaths{4, 3, 2, 1, 1};
+constexpr int iterations = 10;
+constexpr std::uint64_t most_rounds = 32;  ///< of all breaths; usual are 6 to 25
+
+/// All rows of a problem in the host memory of each rank.
+class HostCopy {
+ public:
+  explicit HostCopy(const KMeansProblem& p)
+      : ctx_(alone(p.ctx)),
+        rows_(p, all_numbers(p)),
+        source_(rows_.rows()),
+        problem_{ctx_, source_, {}, rows_.weights()} {
+    problem_.moments = p.moments;
+    problem_.wide_rows = p.wide_rows, problem_.wide_weights = p.wide_weights;
+    problem_.k = p.k;
+  }
+  HostCopy(const HostCopy&) = delete;
+  HostCopy& operator=(const HostCopy&) = delete;
+
+  [[nodiscard]] const KMeansProblem& problem() const noexcept { return problem_; }
+
+ private:
+  static std::vector<index_t> all_numbers(const KMeansProblem& p) {
+    std::vector<index_t> numbers(at(p.all_rows()));
+    std::iota(numbers.begin(), numbers.end(), index_t{0});
+    return numbers;
+  }
+
+  Context ctx_;
+  Gathered rows_;
+  RowsInMemory source_;
+  KMeansProblem problem_;
+};
+
+struct Found {
+  Matrix<double> centers;
+  double inertia;
+};
+
+Found iterated(const KMeansProblem& p, Matrix<double> centers, const LloydControl& control) {
+  std::vector<Lloyd> one;
+  one.emplace_back(p, std::move(centers), control);
+  run_together(p, one);
+  LloydRun run = std::move(one.front()).result();
+  const double inertia = inertia_of(p, run.centers.cview(), run.labels);
+  return {std::move(run.centers), inertia};
+}
+
+/// By how much the inertia grows without each centre while the others stay, in units of its own: the sum over its rows
+/// of the squared distance to the nearest other centre less that to itself, rounded.
+std::vector<double> utilities(const KMeansProblem& p, HostView<const double> centers) {
+  RowBounds bounds(p.rows());
+  bounds.begin_pass(p.ctx, centers, p.moments);
+  std::vector<std::int32_t> nearest(at(p.rows()), -1);
+  assign_all(p, centers, Scores::float64, nearest, &bounds);
+  std::vector<double> found(at(centers.rows()));
+  for (index_t i = 0; i < p.rows(); ++i) {
+    const double own = *bounds.upper(i), other = *bounds.lower(i);
+    if (std::isfinite(own)) found[at(nearest[at(i)])] += p.weight(i) * (other * other - own * own);
+  }
+  return found;
+}
+
+double squared_distance(HostView<const double> centers, index_t a, index_t b) {
+  double sum = 0;
+  for (index_t j = 0; j < centers.cols(); ++j) sum += std::pow(centers(a, j) - centers(b, j), 2);
+  return sum;
+}
+
+/// All but `count` centres of least utility. The nearest of those that stay takes the rows of one that goes, so it does
+/// not go, too, while others can.
+Matrix<double> without_least(const KMeansProblem& p, HostView<const double> centers, index_t count) {
+  const index_t k = centers.rows();
+  const std::vector<double> utility = utilities(p, centers);
+  enum class Fate { open, stays, goes };
+  std::vector<Fate> fates(at(k), Fate::open);
+  for (index_t gone = 0, kept = 0; gone < count; ++gone) {
+    index_t least = -1, heir = -1;
+    for (index_t m = 0; m < k; ++m)
+      if (fates[at(m)] == Fate::open && (least < 0 || utility[at(m)] < utility[at(least)])) least = m;
+    fates[at(least)] = Fate::goes;
+    double nearest = inf;
+    for (index_t m = 0; m < k; ++m)
+      if (fates[at(m)] != Fate::goes)
+        if (const double distance = squared_distance(centers, least, m); distance < nearest)
+          nearest = distance, heir = m;
+    if (heir >= 0 && fates[at(heir)] == Fate::open && kept < k - count) fates[at(heir)] = Fate::stays, ++kept;
+  }
+  Matrix<double> left(k - count, centers.cols());
+  for (index_t m = 0, to = 0; m < k; ++m)
+    if (fates[at(m)] != Fate::goes) std::copy_n(&centers(m, 0), centers.cols(), left.data() + to++ * left.cols());
+  return left;
+}
+
+}  // namespace
+
+Matrix<double> breathe(const KMeansProblem& all, const FirstCenters& first, std::uint64_t seed,
+                       const LloydControl& control, const Chosen& chosen) {
+  std::optional<HostCopy> copy;
+  if (all.distributed() || all.source.space() == Space::device || !all.source.in_memory()) copy.emplace(all);
+  const KMeansProblem& p = copy ? copy->problem() : all;
+  LloydControl whole = control;
+  whole.on_progress = nullptr, whole.on_state = nullptr;
+  LloydControl few = whole;
+  few.max_iter = std::min(iterations, control.max_iter);
+  Found best = iterated(p, first(p), whole);
+  std::uint64_t round = 0;
+  for (const index_t most : breaths) {
+    const index_t more = std::min({most, p.k, p.rows() - p.k});
+    KMeansProblem grown = p;
+    grown.k = p.k + more;
+    for (bool better = true; better && round < most_rounds;) {
+      Matrix<double> centers = seed_plus_plus(grown, seed, ++round << 8, best.centers.cview(), chosen);
+      if (control.spherical) normalise(centers.view());
+      centers = iterated(grown, std::move(centers), few).centers;
+      Found found = iterated(p, without_least(grown, centers.cview(), more), few);
+      better = found.inertia < best.inertia;
+      if (better) best = std::move(found);
+    }
+  }
+  return std::move(best.centers);
+}
+
+}  // namespace ts::inline v0::solvers::kmeans_detail
+
+bool ts::solvers::breathing_pays(index_t rows, index_t cols, index_t clusters) noexcept {
+  constexpr index_t most_rows = index_t{1} << 15, most_products = index_t{1} << 24;
+  return clusters > 1 && clusters < rows && rows <= most_rows && cols <= most_products / rows / clusters;
+}
