@@ -58,7 +58,7 @@ AssignStats assign_rows(const Context& ctx, const AssignArguments& of) {
     if (of.sums != nullptr) upload.add(of.unit->to_units);
     upload.send();
     all += pass_over(ctx, {of.x.block(i, rows), of.moments, placed, of.scores, of.labels.part(i, rows),
-                           of.weights.part(i, rows), of.unit, of.settled, nullptr, of.sums});
+                           of.weights.part(i, rows), of.unit, of.settled, false, nullptr, of.sums});
   }
   return all;
 }

@@ -26,6 +26,7 @@ struct DevicePass {
   PerRow<const double> weights = {};
   const FixedPoint* unit = nullptr;  ///< of the sums
   bool settled = false;              ///< most rows keep their labels
+  bool first = false;                ///< no row has a label yet
   Chooser* chooser = nullptr;        ///< of centroids first, all rows of which have labels
   ClusterSums* into = nullptr;       ///< sums in host memory to which changes are added; then centroids have none
 };

@@ -1,5 +1,6 @@
 // One pass over rows on a device, step by step: prepare, score, settle, sum.
 #include <optional>
+#include <utility>
 
 #include "tallskinny/solvers/kmeans/pass/pass_plan.hpp"
 #include "tallskinny/solvers/kmeans/pass/resolver/policy.hpp"
@@ -7,6 +8,7 @@
 #include "tallskinny/solvers/kmeans/pass/scorer/line.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/line_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/prepare_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/products_policy.hpp"
 
 namespace ts::inline v0::assign_device {
 
@@ -45,11 +47,15 @@ class RunningPass {
           ctx_, cuda::assign_prepare_plan(p.problem, plans),
           {c.rows, c.first_column, static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale,
            p.shrink, p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
-           plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, m.largest});
+           plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, p.products ? m.plain : nullptr,
+           m.largest});
     PlacedSums sums = c.sums;
     if (pass_.into != nullptr) sums.words = m.sums;
     to_ = argument_of(sums, p.d, pass_.unit, pass_.weights.data);
-    if (p.adds) to_.moves = {m.moves, m.before, &m.counts->moved};
+    if (pass_.first)  // all rows are added in the end, and no list of them is made
+      all_ = std::exchange(to_, {});
+    else if (p.adds)
+      to_.moves = {m.moves, m.before, &m.counts->moved};
   }
 
   /// Labels of the rows that scores decide, marks of others.
@@ -58,6 +64,8 @@ class RunningPass {
       score_line();
     else if (plan_.chooses)
       score_chosen();
+    else if (plan_.products)
+      score_by_library();
     else if (plan_.plans.scores)
       score_by(*plan_.plans.scores, {}, memory_.marks, plan_.plans.confirms);
   }
@@ -84,10 +92,13 @@ class RunningPass {
     stats.rescored = static_cast<index_t>(counts.rescored + counts.of_two);
     stats.met = static_cast<index_t>(counts.kept);
     if (plan_.chooses) stats.filter = pass_.chooser->bounded() ? PassFilter::tiles : PassFilter::projection;
-    stats.scorer = plan_.line ? "line" : plan_.plans.scores ? plan_.plans.scores->kernel.family : "exact";
+    stats.scorer = plan_.line           ? "line"
+                   : plan_.products     ? "cublas"
+                   : plan_.plans.scores ? plan_.plans.scores->kernel.family
+                                        : "exact";
     if (!plan_.adds || stats.changed == 0) return stats;
-    const auto moved = static_cast<index_t>(counts.moved);
-    add_moves(ctx_, pass_.x, pass_.labels, *pass_.unit, to_, plan_.k, moved,
+    const index_t moved = pass_.first ? plan_.n : static_cast<index_t>(counts.moved);
+    add_moves(ctx_, pass_.x, pass_.labels, *pass_.unit, pass_.first ? all_ : to_, plan_.k, moved,
               {m.places, reinterpret_cast<std::uint32_t*>(m.list)});
     if (pass_.into != nullptr) add_fetched(ctx_, m.sums, *pass_.into);
     return stats;
@@ -113,6 +124,34 @@ class RunningPass {
                          ctx_.stream.device()),
         {rows_, memory_.columns, memory_.numbers, static_cast<int>(line_->values().size()), p.shrink,
          p.scale / p.shrink, pass_.labels.data, to_, memory_.counts});
+  }
+
+  /// Some rows at a time: round them, multiply them by all centroids, look for the least scores.
+  void score_by_library() {
+    using Half = const float16;
+    const PassPlan& p = plan_;
+    const PassMemory& m = memory_;
+    const index_t padded = p.plans.padded, line = 16 * p.plans.steps, positions = p.n / rows_a_position;
+    const auto clear = [&](std::uint32_t* words, index_t count) {
+      cuda::fill_bytes(ctx_.stream, words, 0, static_cast<std::size_t>(count) * sizeof *words);
+    };
+    clear(reinterpret_cast<std::uint32_t*>(m.candidates), positions + 1);
+    cuda::MinimaArguments minima{
+        arguments(*p.plans.scores, {}, m.marks, false), m.products, m.squares, 0, 0, static_cast<int>(padded)};
+    minima.all.candidates = {m.numbers, m.candidates, static_cast<int>(positions), p.n};
+    for (index_t& first = minima.first; first < p.n; first += p.products->rows) {
+      const index_t rows = minima.count = std::min(p.products->rows, p.n - first);
+      cuda::launch_with<cuda::RoundPolicy>(
+          ctx_, p.products->round,
+          {argument_of(pass_.x.block(first, rows)), pass_.centroids.sums.shift, p.scale, m.rounded, m.squares});
+      cuda::multiply_by_cublas<float16>(ctx_, 1,
+                                        {.a = {reinterpret_cast<Half*>(m.rounded), rows, line, line, 1},
+                                         .b = {reinterpret_cast<Half*>(m.plain), line, padded, 1, line},
+                                         .c = {m.products, rows, padded, padded, 1}},
+                                        0);
+      cuda::launch_with<cuda::MinimaPolicy>(ctx_, p.products->minima, minima);
+    }
+    chosen_ = {.numbers = m.numbers, .counts = m.candidates, .stride = cuda::most_candidates, .each = 1};
   }
 
   /// As score() of all rows, with the centroids that may be nearest.
@@ -193,7 +232,7 @@ class RunningPass {
   const PassPlan& plan_;
   PassMemory memory_;
   cuda::RowsArgument rows_;
-  cuda::SumsArgument to_;
+  cuda::SumsArgument to_, all_;
   cuda::ChosenArgument chosen_;
   std::optional<assign_detail::Line> line_;  ///< what is copied from it may be under way
   cuda::Selection open_;                     ///< rows that scores left open; every row if there were none
@@ -217,7 +256,7 @@ AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
     const index_t rows = std::min(most_listed_rows, pass.x.rows() - i);
     const Rows block = pass.x.block(i, rows);
     all += run(ctx, {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows),
-                     pass.weights.part(i, rows), pass.unit, pass.settled, pass.chooser, pass.into});
+                     pass.weights.part(i, rows), pass.unit, pass.settled, pass.first, pass.chooser, pass.into});
   }
   return all;
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
+#include "tallskinny/gemm/library/calls.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/tile_bounds.hpp"
 #include "tallskinny/solvers/kmeans/pass/launch.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
@@ -21,11 +23,12 @@ struct PassPlan {
   bool fast, adds;
   cuda::AssignProblem problem;
   cuda::AssignPlans plans;
-  bool line;         ///< centroids in their order tell labels, without scores
-  bool chooses;      ///< of the centroids
-  bool as_are;       ///< rows are taken as they are
-  bool pairs_first;  ///< scores of all rows leave pairs of centroids
-  bool pairs_again;  ///< scores of listed rows do
+  bool line;                                   ///< centroids in their order tell labels, without scores
+  bool chooses;                                ///< of the centroids
+  bool as_are;                                 ///< rows are taken as they are
+  std::optional<cuda::ProductPlans> products;  ///< a library multiplies rows and centroids
+  bool pairs_first;                            ///< scores of all rows leave pairs of centroids
+  bool pairs_again;                            ///< scores of listed rows do
   Origin origin;
 
   PassPlan(const Context& ctx, const DevicePass& pass)
@@ -41,7 +44,8 @@ struct PassPlan {
         line(cuda::takes_line(problem)),
         chooses(pass.chooser != nullptr && choose(ctx, pass.chooser->bounded())),
         as_are(plans.scores && plans.scores->as_are),
-        pairs_first(plans.scores && plans.scores->pairs),
+        products(products_of(ctx)),
+        pairs_first(plans.scores && (products || plans.scores->pairs)),
         pairs_again(plans.again && plans.again->pairs),
         origin(pass.moments, pass.centroids.spread, as_are) {}
 
@@ -56,6 +60,11 @@ struct PassPlan {
     plans.scores = std::move(chosen);
     return true;
   }
+  /// The library is looked for only where it would be used.
+  std::optional<cuda::ProductPlans> products_of(const Context& ctx) const {
+    auto found = cuda::product_plans(problem, plans, ctx.stream.device());
+    return found && cuda::cublas_found() ? found : std::nullopt;
+  }
   static cuda::AssignProblem problem_of(const DevicePass& pass) {
     const double scale = pass.centroids.spread.scale;
     const bool fast = pass.scores == Scores::fast;
@@ -68,13 +77,15 @@ struct PassPlan {
   }
 };
 
-/// Of so many rows the candidates of one are collected, in the second half of the list, if it is not used.
+/// Of so many rows the candidates of one are collected: in the second half of the list, if it is not used, or in memory
+/// of their own beside a library's products.
 inline constexpr index_t rows_a_position = 16;
 static_assert(cuda::most_candidates * sizeof(std::int32_t) * 2 <= rows_a_position * sizeof(index_t));
 
-/// The device memory of a pass. Of each row: list, pair, move, label before, three marks, a share of a count.
+/// The device memory of a pass. Of each row: list, pair, move, label before, three marks, a share of a count, and of a
+/// list of candidates.
 static_assert(32 * (sizeof(index_t) + sizeof(cuda::Pair) + 2 * sizeof(std::int32_t)) + 3 * sizeof(std::uint32_t) +
-                  32 / rows_a_position * sizeof(std::int32_t) <=
+                  32 / rows_a_position * (1 + cuda::most_candidates) * sizeof(std::int32_t) <=
               32 * listed_row_bytes);
 struct PassMemory {
   PassCounts* counts;  ///< zero at first, as are the two that follow
@@ -89,6 +100,8 @@ struct PassMemory {
   std::uint32_t *pair_marks, *listed_marks;
   std::int32_t *moves, *before, *candidates, *numbers;
   std::uint32_t* places;
+  std::uint16_t *plain, *rounded;  ///< centroids and rows as a library multiplies them
+  float *products, *squares;       ///< of such rows
 
   PassMemory(const cuda::Stream& stream, const PassPlan& plan, bool own_sums) {
     // Twice: without memory, to know how much it is, and with it.
@@ -110,7 +123,8 @@ struct PassMemory {
     take(zeros, p.words(own_sums) + 2);
     counts = reinterpret_cast<PassCounts*>(zeros), sums = zeros + counters;
     largest = reinterpret_cast<cuda::Largest*>(zeros + p.words(own_sums));
-    take(numbers, p.line ? p.k : 0);
+    const index_t positions = p.n / rows_a_position, at_once = p.products ? std::min(p.products->rows, p.n) : 0;
+    take(numbers, p.line ? p.k : p.products ? positions * cuda::most_candidates : 0);
     take(columns, padded * p.d), take(half_norms, padded), take(origins, padded);
     take(plain_origins, p.as_are ? padded : 0);
     take(negated, scores ? padded * std::max(plans.steps * 32, 2 * p.d) : 0);
@@ -118,7 +132,9 @@ struct PassMemory {
     take(marks, scores ? words : 0), take(list, scores ? p.n : moving);
     take(pairs, p.pairs_first || p.pairs_again ? p.n : 0), take(pair_marks, p.pairs_first ? words : 0);
     take(listed_marks, plans.again ? words : 0);
-    take(candidates, plans.collect ? p.n / rows_a_position : 0);
+    take(candidates, plans.collect || p.products ? positions + 1 : 0);
+    take(plain, p.products ? padded * plans.steps * 16 : 0), take(rounded, at_once * plans.steps * 16);
+    take(products, at_once * padded), take(squares, 2 * at_once);
     take(moves, moving), take(before, moving), take(places, p.adds ? p.k + 1 : 0);
     return bytes;
   }

@@ -68,10 +68,12 @@ class DeviceClusters final : public Clusters {
     expect_rows(x, labels);
     if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
     const bool move = sums == Sums::move;
-    stale_ = stale_ || move;
+    // Labelled rows are in the sums: while these are empty, no row has a label.
+    const bool first = empty_ && move && !settled;
+    stale_ = stale_ || move, empty_ = empty_ && !move;
     Chooser* const by = scores == Scores::fast ? nullptr : chooser(x);
     const AssignStats stats =
-        pass_over(ctx_, {x, moments_, placed(move), scores, labels, weights, &unit_, settled, by, nullptr});
+        pass_over(ctx_, {x, moments_, placed(move), scores, labels, weights, &unit_, settled, first, by, nullptr});
     if (tile_bounds_ && stats.filter == PassFilter::tiles) tile_bounds_->passed(stats.met);
     if (tile_bounds_ && stats.filter != PassFilter::tiles) tile_bounds_->forget();
     return stats;
@@ -101,7 +103,7 @@ class DeviceClusters final : public Clusters {
       pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled});
     if (passes_with_heads == 0 || scores == Scores::fast) return;
     const auto choose_by = [&](Chooser& by) {
-      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, &by});
+      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, false, &by});
     };
     if (const HeadsForm form = heads_form(x, passes_with_heads, false); form.columns > 0) {
       use_heads(x, DeviceMatrix<double>(ctx_.stream, d_, form.columns).cview(), form.numbers);
@@ -116,7 +118,7 @@ class DeviceClusters final : public Clusters {
 
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) override {
     expect_rows(x, labels);
-    stale_ = true;
+    stale_ = true, empty_ = false;
     assign_device::add_rows(ctx_, x, placed(true).sums, labels, weights, unit_);
   }
   Moved move_to_means(const AdjustMean& adjust) override {
@@ -259,6 +261,7 @@ class DeviceClusters final : public Clusters {
   DeviceMatrix<double> told_;
   std::size_t turn_ = 0;
   std::vector<ClusterNews> news_;
+  bool empty_ = true;   ///< sums have no rows
   bool stale_ = false;  ///< sums have changed since news_
   Spread spread_;
   PassFilter filter_ = PassFilter::none;

@@ -117,6 +117,8 @@ std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, const doubl
     std::vector<FarRow> first;
     for (std::size_t c = 0; c < largest.size(); ++c) first.push_back({largest[c], static_cast<index_t>(c), 0});
     keep_farthest(first, count);
+    // The largest of so many chunks are no nearer than this.
+    const double least = std::ssize(first) == count ? first.back().squared_distance : 0;
     std::vector<int> listed;
     for (const FarRow& each : first) listed.push_back(static_cast<int>(each.row));
     const PerRowArray<int> list(ctx, Space::device, listed);
@@ -130,7 +132,7 @@ std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, const doubl
                       .out = as<double>(out)});
     fetch_numbers<double>(ctx, of_rows, as<double>(out));
     for (std::size_t q = 0; q < of_rows.size(); q += 2)
-      if (of_rows[q] >= 0)
+      if (of_rows[q] >= least)
         far.push_back({of_rows[q], i + listed[q / 2 / chunk] * chunk + static_cast<index_t>(q / 2 % chunk),
                        static_cast<index_t>(of_rows[q + 1])});
     keep_farthest(far, count);

@@ -13,7 +13,7 @@ inline constexpr index_t chunk_rows = 4096;
 
 /// Rows that take part at once in a pass on a device, at most, and bytes of each there: lists of those that are scored
 /// again, of pairs of centroids and of moves, and marks.
-inline constexpr index_t most_listed_rows = index_t{1} << 27, listed_row_bytes = 25;
+inline constexpr index_t most_listed_rows = index_t{1} << 27, listed_row_bytes = 29;
 
 }  // namespace ts::inline v0
 

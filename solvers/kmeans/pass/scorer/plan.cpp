@@ -7,6 +7,7 @@
 #include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/prepare_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/products_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -30,7 +31,8 @@ KernelPlan plan_with(std::string_view kernel, P policy, const AssignProblem& p, 
   P on_chip = policy;
   on_chip.on_chip = true;
   const bool few = p.k * p.rows.d <= device.shared_bytes_per_block;  // so that bytes are an int
-  if (turn == Turn::every_row && few &&
+  // Where many rows move they are listed and sorted: adding each to sums in shared memory takes longer.
+  if (turn == Turn::every_row && p.settled && few &&
       policy.blocks * (index_t{on_chip.shared_bytes()} + 1024) <= device.shared_bytes_per_multiprocessor &&
       on_chip.shared_bytes() <= device.shared_bytes_per_block)
     policy = on_chip;
@@ -146,7 +148,7 @@ ScorePlan assign_slabs_plan(const AssignProblem& p, Turn turn, index_t parts, in
   const int most_tiles = policy.row_tiles == 1 ? 16 : !policy.chained() ? 8 : p.wide ? 12 : 16;
   policy.tiles = as_int(padded_centroids(p.k) / 8), policy.chunk = std::min(policy.tiles, most_tiles);
   policy.paired = turn == Turn::listed_rows;
-  return {.kernel = plan_with("assign_slabs", policy, p, turn, device), .pairs = policy.paired};
+  return {.kernel = plan_with("assign_slabs", policy, p, turn, device), .slabs = true, .pairs = policy.paired};
 }
 
 /// Steps that assign_groups has in a stage: rows are padded to whole stages.
@@ -287,6 +289,30 @@ std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& p, const Assign
                                             bool bounded) {
   if (!device.features().warpgroups || plans.chunk != 128 || p.fast) return std::nullopt;
   return assign_groups_plan(p, 1, plans, device, {true, bounded});
+}
+
+std::optional<ProductPlans> product_plans(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
+  constexpr double least_products = 1e11;   // assign_slabs takes a millisecond for them, and cuBLAS 0.2
+  constexpr index_t most_bytes = 64 << 20;  // of rows, and of products, at once
+  constexpr index_t least_rows = 256;
+  const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k) * static_cast<double>(p.rows.d);
+  if (!plans.scores || !plans.scores->slabs || products < least_products) return std::nullopt;
+  const index_t line = 32 * plans.steps, of_row = 4 * plans.padded;  // bytes
+  ProductPlans found;
+  found.rows = std::max(least_rows, most_bytes / std::max(line, of_row) / least_rows * least_rows);
+  const auto size = static_cast<int>(size_of(p.rows.type));
+  const Piece piece =
+      widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
+  auto policy = policy_for<RoundPolicy>(p);
+  policy.steps = as_int(plans.steps), policy.vector = std::min(piece.count, RoundPolicy::most_vector);
+  policy.alignment = std::min(piece.alignment, policy.vector * size);
+  if (policy.shared_bytes() > device.shared_bytes_per_block) return std::nullopt;
+  found.round = warps_plan("assign_round", policy, found.rows, device);
+  found.round.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
+  const MinimaPolicy minima{p.rows.type, as_int(p.rows.d), as_int(plans.steps), p.fast};
+  found.minima = warps_plan("assign_minima", minima, found.rows / MinimaPolicy::rows, device);
+  found.round.budget = found.minima.budget = {64, 0};
+  return found;
 }
 
 KernelPlan assign_prepare_plan(const AssignProblem& p, const AssignPlans& plans) {

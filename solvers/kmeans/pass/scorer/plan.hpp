@@ -30,6 +30,7 @@ struct AssignProblem {
 /// A kernel that scores rows, which takes ScoresArguments.
 struct ScorePlan {
   KernelPlan kernel;
+  bool slabs = false;     ///< rows of more columns than registers hold, by tensor instructions of a warp
   bool as_are = false;    ///< rows are neither shifted nor scaled
   bool pairs = false;     ///< where only two centroids are left, they are told
   double unit = 0x1p-23;  ///< what a unit of origins is in what the kernel compares
@@ -46,6 +47,14 @@ struct AssignPlans {
   index_t chunk = 0;                 ///< centroids that lie together, 0 for the fragments of assign_scores
 };
 [[nodiscard]] AssignPlans assign_plans(const AssignProblem& problem, const DeviceInfo& device);
+/// The kernels around a library's product of rows and centroids, which takes the place of assign_slabs.
+struct ProductPlans {
+  index_t rows = 0;  ///< at once, a multiple of 32
+  KernelPlan round, minima;
+};
+/// None where another kernel scores all rows, or for so few products that loading a library would not pay.
+[[nodiscard]] std::optional<ProductPlans> product_plans(const AssignProblem& problem, const AssignPlans& plans,
+                                                        const DeviceInfo& device);
 /// Whether scorer/kernels/assign_line.cuh takes the place of scores.
 [[nodiscard]] bool takes_line(const AssignProblem& problem) noexcept;
 /// scorer/kernels/assign_prepare.cuh

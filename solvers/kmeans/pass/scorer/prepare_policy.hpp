@@ -29,6 +29,7 @@ struct PrepareArguments {
   double* columns;
   float *half_norms, *origins, *plain_origins;
   void *negated, *confirming;
+  unsigned short* plain;  ///< padded x 16 steps, by rows, for a library; or null
   Largest* largest;
 };
 

@@ -77,6 +77,9 @@ void add_slabs(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
       const cuda::AssignProblem p{{type, 1 << 22, d, true, std::min(16, cuda::common_power(d * size, 16))}, k, wide};
       const cuda::AssignPlans found = cuda::assign_plans(p, device);
       REQUIRE((found.scores && found.again));
+      const auto products = cuda::product_plans(p, found, device);
+      CHECK(products.has_value() == (d * k > 100000));
+      if (products) plans.push_back(products->round), plans.push_back(products->minima);
       plans.push_back(found.scores->kernel), plans.push_back(found.again->kernel);
     }
 }

@@ -1,4 +1,5 @@
 // Passes that expect labels to stay, on a GPU: the same bits as in host memory.
+#include "tallskinny/gemm/library/calls.hpp"
 #include "tallskinny/tests/solvers/kmeans/pass/device_rows.hpp"
 
 using namespace ts;
@@ -184,4 +185,43 @@ TEST_CASE("on a device, passes that expect labels to stay repeat, bit for bit", 
     CHECK(device.labels[static_cast<std::size_t>(time)] == host.labels[0]);
     CHECK(device.sums[static_cast<std::size_t>(time)] == host.sums[0]);
   }
+}
+
+namespace {
+
+/// Labels, sums and the name of what scored rows that had no labels.
+struct Scored {
+  std::vector<std::int32_t> labels;
+  std::vector<double> sums;
+  std::string scorer;
+};
+Scored scored(const Context& ctx, const Rows& x, const Case& c, const Matrix<double>& centroids,
+              const std::vector<double>&) {
+  const auto moments = column_moments(ctx, x);
+  const FixedPoint unit(moments.reach, 1, x.rows());
+  PerRowArray<std::int32_t> labels(ctx, x.space(), std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
+  ClusterSums sums(c.k, c.d);
+  const AssignStats stats =
+      assign(ctx, {x, moments, centroids.cview(), Scores::float32, labels.view(), {}, &unit, &sums});
+  return {labels.to_host(), numbers_of(sums, unit), std::string(stats.scorer)};
+}
+template <class T>
+void check_products(const Case& c) {
+  INFO(text_of<T>(c) << " copies " << c.copies);
+  const auto [host, device] = host_and_device<T>(c, scored);
+  CHECK(device.scorer == (cuda::cublas_found() ? "cublas" : "assign_slabs"));
+  CHECK(device.labels == host.labels);
+  CHECK(device.sums == host.sums);
+}
+
+}  // namespace
+
+// So many columns that no kernel holds a row: cuBLAS multiplies, and pairs, lists and rescored rows are left over.
+TEST_CASE("on a device, a library's products give the labels of the host", "[assign][products][gpu]") {
+  Case close{.n = 33003, .d = 2600, .k = 1203, .levels = 1 << 20};
+  check_products<float16>(close);
+  close.blobs = true, close.copies = true;
+  check_products<float>(close);
+  check_products<float>({.n = 20011, .d = 1921, .k = 2609, .offset = 300, .levels = 4});
+  check_products<double>({.n = 33003, .d = 2600, .k = 1203, .factor = 1e-3, .levels = 1 << 20, .blobs = true});
 }

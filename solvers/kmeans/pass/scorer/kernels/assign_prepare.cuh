@@ -64,6 +64,7 @@ __device__ __forceinline__ void put_parts(const Arguments& a, int m, int j, doub
   }
   unsigned short* const to = static_cast<unsigned short*>(a.negated) + at;
   to[0] = high, to[part] = low;
+  if (a.plain != nullptr) a.plain[static_cast<int64>(m) * policy.steps * 16 + j] = high;
   if constexpr (policy.chunk != 0)
     if (a.confirming != nullptr) static_cast<unsigned short*>(a.confirming)[confirming_at(m, j)] = high;
 }
