@@ -110,7 +110,7 @@ std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, const doubl
   std::vector<FarRow> far;
   const auto find = [&](index_t i, const Rows& rows, double* found, double* chunks) {
     std::vector<double> largest(static_cast<std::size_t>(cuda::ceil_div(rows.rows(), chunk)));
-    launch_distances(ctx, Task::largest_of_chunks, rows, std::ssize(largest),
+    launch_distances(ctx, Task::largest_of_chunks, rows, 32 * std::ssize(largest),
                      {.chunk = chunk, .distances = found, .out = chunks});
     fetch_numbers<double>(ctx, largest, chunks);
     // A row of another chunk than these has `count` rows before it.

@@ -222,6 +222,6 @@ TEST_CASE("on a device, a library's products give the labels of the host", "[ass
   check_products<float16>(close);
   close.blobs = true, close.copies = true;
   check_products<float>(close);
-  check_products<float>({.n = 20011, .d = 1921, .k = 2609, .offset = 300, .levels = 4});
+  check_products<float>({.n = 20011, .d = 2601, .k = 2609, .offset = 300, .levels = 4});
   check_products<double>({.n = 33003, .d = 2600, .k = 1203, .factor = 1e-3, .levels = 1 << 20, .blobs = true});
 }

@@ -1,5 +1,6 @@
 // Squared distances of rows to the centroids of their labels, by direct differences in float64: eight lanes a row, each
-// with one of the partial sums of squared_distance(). What follows from them takes a thread a chunk, or a listed row.
+// with one of the partial sums of squared_distance(). What follows from them takes a thread a chunk, or a listed row, and
+// the largest of a chunk a warp.
 #include "tallskinny/solvers/kmeans/pass/rows/kernels/assign_rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
@@ -25,16 +26,22 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     const bool is_row = row < x.count;
     out[2 * thread] = is_row ? distances[row] : -1;
     out[2 * thread + 1] = is_row ? labels[row] : -1;
+  } else if constexpr (policy.task == Task::largest_of_chunks) {
+    const int64 begin = thread / 32 * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
+    if (begin >= x.count) return;
+    double largest = 0;
+#pragma unroll 4
+    for (int64 i = begin + thread % 32; i < end; i += 32) largest = fmax(largest, distances[i]);
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) largest = fmax(largest, __shfl_xor_sync(~0u, largest, step));
+    if (thread % 32 == 0) out[thread / 32] = largest;
   } else {
     const int64 begin = thread * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
     if (begin >= x.count) return;
     double result = 0;
 #pragma unroll 8
     for (int64 i = begin; i < end; ++i)
-      if constexpr (policy.task == Task::largest_of_chunks)
-        result = fmax(result, distances[i]);
-      else
-        result = __dadd_rn(result, __dmul_rn(weights == nullptr ? 1.0 : weights[i], distances[i]));
+      result = __dadd_rn(result, __dmul_rn(weights == nullptr ? 1.0 : weights[i], distances[i]));
     out[thread] = result;
   }
 }
