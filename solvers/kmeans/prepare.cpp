@@ -8,6 +8,7 @@
 #include "tallskinny/solvers/kmeans/axes.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
+#include "tallskinny/solvers/kmeans/pass/launch.hpp"
 #include "tallskinny/solvers/kmeans/pass/resolver/distances.hpp"
 #include "tallskinny/solvers/kmeans/seeding/candidate_sample_detail.hpp"
 
@@ -107,6 +108,8 @@ void prepare_kmeans(const Context& ctx, DType type, index_t rows, index_t cols, 
       rehearse_passes(p, all, options);
     });
   });
+  if (ctx.stream && ctx.stream.rehearsal() == nullptr && moments != nullptr)
+    assign_device::prepare_products(ctx, {.rows = {.type = type, .n = rows, .d = cols}, .k = k});
 }
 
 }  // namespace ts::inline v0::solvers

@@ -28,7 +28,7 @@ std::vector<FarRow> farthest(const KMeansProblem& p, const Clusters& clusters, P
 
 Relocation relocation_to(const std::vector<index_t>& empty, const KMeansProblem& p, const Clusters& clusters,
                          PerRow<const std::int32_t> labels) {
-  constexpr index_t first_look = 64, growth = 8;
+  constexpr index_t first_look = 16, growth = 8;
   std::vector<index_t> counts = clusters.counts(), order;
   std::vector<FarRow> far;
   std::vector<double> weights;

@@ -111,6 +111,10 @@ Uses device_memory(const Needs& s, bool in_blocks) {
   uses.push_back({"centres and sums", 48 * s.kd + 8 * std::min(s.n, distances_at_once)});
   if (in_blocks) return uses;
   uses.push_back({"lists", listed_bytes * std::min(s.n, static_cast<std::uint64_t>(most_listed_rows))});
+  constexpr std::uint64_t most_columns_in_registers = 128;
+  if (s.d > most_columns_in_registers)
+    uses.push_back({"products with centres", static_cast<std::uint64_t>(candidate_bytes) * s.n +
+                                                 2 * static_cast<std::uint64_t>(most_product_bytes)});
   if (s.unit_bytes > 0) uses.push_back({"points of unit length", s.unit_bytes * s.n});
   return uses;
 }

@@ -34,15 +34,16 @@ GPU_GRID = [
     (10_000, 2, 8, "blobs"), (10_000, 64, 64, "blobs"), (10_000, 784, 10, "normal"), (10_000, 3072, 256, "embeddings"),
     (20_000, 128, 4096, "normal"), (100_000, 1, 100, "normal"), (100_000, 16, 1000, "blobs"),
     (100_000, 128, 1024, "normal"), (100_000, 768, 1000, "embeddings"), (100_000, 3072, 1000, "embeddings"),
-    (100_000, 32, 65_536, "normal"), (260_000, 3072, 16_384, "embeddings"), (300_000, 128, 1000, "blobs"),
-    (769_000, 1024, 16_384, "embeddings"), (1_000_000, 1, 4096, "normal"), (1_000_000, 3, 10, "blobs"),
-    (1_000_000, 10, 100, "normal"), (1_000_000, 32, 2, "normal"), (1_000_000, 48, 300, "blobs"),
-    (1_000_000, 64, 1024, "blobs"), (1_000_000, 128, 1000, "blobs"), (1_000_000, 128, 16_384, "embeddings"),
-    (1_000_000, 200, 50, "normal"), (1_000_000, 256, 1000, "blobs"), (1_000_000, 768, 1000, "blobs"),
-    (1_048_576, 768, 4096, "embeddings"), (1_280_000, 512, 16_384, "embeddings"), (3_000_000, 96, 4096, "normal"),
-    (3_000_000, 128, 1000, "blobs"), (6_553_600, 128, 65_536, "normal"), (10_000_000, 2, 100, "normal"),
+    (100_000, 32, 65_536, "normal"), (300_000, 128, 1000, "blobs"), (1_000_000, 1, 4096, "normal"),
+    (1_000_000, 3, 10, "blobs"), (1_000_000, 10, 100, "normal"), (1_000_000, 32, 2, "normal"),
+    (1_000_000, 48, 300, "blobs"), (1_000_000, 64, 1024, "blobs"), (1_000_000, 128, 1000, "blobs"),
+    (1_000_000, 128, 16_384, "embeddings"), (1_000_000, 200, 50, "normal"), (1_000_000, 256, 1000, "blobs"),
+    (1_000_000, 768, 1000, "blobs"), (3_000_000, 128, 1000, "blobs"), (10_000_000, 2, 100, "normal"),
     (10_000_000, 16, 16, "blobs"), (10_000_000, 32, 64, "normal"), (10_000_000, 64, 256, "blobs"),
-    (30_000_000, 8, 64, "normal"), (30_000_000, 16, 8, "blobs")]
+    (30_000_000, 8, 64, "normal"), (30_000_000, 16, 8, "blobs"), (1_048_576, 512, 1000, "embeddings"),
+    (1_048_576, 768, 4096, "embeddings"), (2_097_152, 128, 8192, "embeddings"), (524_288, 1024, 16_384, "embeddings"),
+    (3_000_000, 96, 4096, "normal"), (1_280_000, 512, 16_384, "embeddings"), (769_000, 1024, 16_384, "embeddings"),
+    (260_000, 3072, 16_384, "embeddings"), (6_553_600, 128, 65_536, "normal")]
 # Processors take each in float32.
 CPU_GRID = [
     (1000, 2, 8, "blobs"), (1000, 64, 10, "normal"), (5000, 784, 10, "blobs"), (10_000, 1, 16, "normal"),
@@ -116,6 +117,7 @@ def gpu(o):
     """Milliseconds, by CUDA events for those in Python."""
     import torch
     peers = {"FlashLib": flashlib_run, "flash-kmeans": flash_kmeans_run}
+    peers = {name: run for name, run in peers.items() if name in o.peers.split(",")}
     table = Table("points:20", "type:<8", "kind:<10", "all ms:9.2f", "first:8.2f", "median:8.3f",
                   *(f"{name}:12.2f" for name in peers), "ratio:6.2f", "relocated:9", "inertia:+8.1e", "filters:<20")
     ratios = []
@@ -126,9 +128,9 @@ def gpu(o):
             theirs = {}
             for name, run in peers.items():
                 try:
-                    # The first run compiles kernels.
-                    # FlashLib writes into the centres that it is given.
-                    starts = [c.clone() for _ in range(3)]
+                    # FlashLib writes into the centres that it is given. The first run compiles kernels.
+                    run(x, c.clone(), 1)
+                    starts = [c.clone() for _ in range(o.repeat)]
                     theirs[name] = fastest([milliseconds(lambda: run(x, own, o.iterations)) for own in starts])
                 except Exception as failure:
                     print(f"{name} fails at {n},{d},{k} {dtype}: {str(failure).splitlines()[:1]}")
@@ -274,6 +276,7 @@ def main():
     parser.add_argument("--least", type=float, default=4, help="seconds of a case on processors: %(default)s")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of all: %(default)s")
     parser.add_argument("--types", default="float32,float16", help="of points on GPUs: %(default)s")
+    parser.add_argument("--peers", default="FlashLib,flash-kmeans", help="on GPUs: %(default)s")
     parser.add_argument("--part", default="1/1", help="I/N: every Nth case, from the Ith on")
     parser.add_argument("--only", default="", help="these shapes of the grid: ROWSxCOLUMNSxCLUSTERS, comma-separated")
     o = parser.parse_args()

@@ -4,6 +4,7 @@
 #include "tallskinny/solvers/kmeans/pass/assign.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/chooser.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/origin.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/plan.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
 
 namespace ts::inline v0::assign_device {
@@ -31,6 +32,8 @@ struct DevicePass {
   ClusterSums* into = nullptr;       ///< sums in host memory to which changes are added; then centroids have none
 };
 AssignStats pass_over(const Context& ctx, const DevicePass& pass);
+/// Makes the library ready that passes over such rows multiply by, if they do: it takes tens of milliseconds.
+void prepare_products(const Context& ctx, const cuda::AssignProblem& problem);
 /// assign() with centroids, and sums, in host memory.
 AssignStats assign_rows(const Context& ctx, const AssignArguments& of);
 

@@ -138,7 +138,7 @@ class RunningPass {
     clear(reinterpret_cast<std::uint32_t*>(m.candidates), positions + 1);
     cuda::MinimaArguments minima{
         arguments(*p.plans.scores, {}, m.marks, false), m.products, m.squares, 0, 0, static_cast<int>(padded)};
-    minima.all.candidates = {m.numbers, m.candidates, static_cast<int>(positions), p.n};
+    minima.all.candidates = {m.numbers, m.candidates, static_cast<int>(positions)};
     for (index_t& first = minima.first; first < p.n; first += p.products->rows) {
       const index_t rows = minima.count = std::min(p.products->rows, p.n - first);
       cuda::launch_with<cuda::RoundPolicy>(
@@ -183,9 +183,8 @@ class RunningPass {
     const index_t n = plan_.n, positions = n / rows_a_position;
     cuda::fill_bytes(ctx_.stream, memory_.candidates, 0, static_cast<std::size_t>(positions) * sizeof(std::int32_t));
     cuda::ScoresArguments a = arguments(*plan_.plans.collect, open_, nullptr, false);
-    auto* const numbers = reinterpret_cast<std::int32_t*>(memory_.list + (n - n / 2));
-    a.candidates = {numbers, memory_.candidates, static_cast<int>(positions), n - n / 2};
-    chosen_ = {.numbers = numbers, .counts = memory_.candidates, .stride = cuda::most_candidates, .each = 1};
+    a.candidates = {memory_.numbers, memory_.candidates, static_cast<int>(positions)};
+    chosen_ = {.numbers = memory_.numbers, .counts = memory_.candidates, .stride = cuda::most_candidates, .each = 1};
     cuda::launch(ctx_, plan_.plans.collect->kernel, a);
   }
   void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided, bool confirms) {
@@ -259,6 +258,19 @@ AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
                      pass.weights.part(i, rows), pass.unit, pass.settled, pass.first, pass.chooser, pass.into});
   }
   return all;
+}
+
+void prepare_products(const Context& ctx, const cuda::AssignProblem& problem) {
+  const cuda::DeviceInfo& device = ctx.stream.device();
+  if (!cuda::product_plans(problem, cuda::assign_plans(problem, device), device) || !cuda::cublas_found()) return;
+  constexpr index_t size = 64;
+  const cuda::Memory numbers = array<float>(ctx, size * size), products = array<float>(ctx, size * size);
+  cuda::fill_bytes(ctx.stream, numbers.data(), 0, numbers.bytes());
+  const auto* const some = as<const float16>(numbers);
+  cuda::multiply_by_cublas<float16>(
+      ctx, 1,
+      {{some, size, size, size, 1}, {some, size, size, 1, size}, false, {as<float>(products), size, size, size, 1}}, 0);
+  ctx.stream.synchronize();
 }
 
 }  // namespace ts::inline v0::assign_device

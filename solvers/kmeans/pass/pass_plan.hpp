@@ -73,19 +73,17 @@ struct PassPlan {
             .wide = needs_wide(pass.moments, pass.x.type(), scale),
             .as_are = as_they_are(pass.moments, pass.x.type(), scale),
             .settled = pass.settled && !fast && pass.chooser == nullptr,
-            .fast = fast};
+            .fast = fast,
+            .first = pass.first};
   }
 };
 
-/// Of so many rows the candidates of one are collected: in the second half of the list, if it is not used, or in memory
-/// of their own beside a library's products.
-inline constexpr index_t rows_a_position = 16;
-static_assert(cuda::most_candidates * sizeof(std::int32_t) * 2 <= rows_a_position * sizeof(index_t));
+/// Of so many rows the candidates of one are collected, in memory of their own.
+inline constexpr index_t rows_a_position = 4;
+static_assert((cuda::most_candidates + 1) * sizeof(std::int32_t) <= rows_a_position * candidate_bytes);
 
-/// The device memory of a pass. Of each row: list, pair, move, label before, three marks, a share of a count, and of a
-/// list of candidates.
-static_assert(32 * (sizeof(index_t) + sizeof(cuda::Pair) + 2 * sizeof(std::int32_t)) + 3 * sizeof(std::uint32_t) +
-                  32 / rows_a_position * (1 + cuda::most_candidates) * sizeof(std::int32_t) <=
+/// The device memory of a pass. Of each row: list, pair, move, label before, three marks; candidates.
+static_assert(32 * (sizeof(index_t) + sizeof(cuda::Pair) + 2 * sizeof(std::int32_t)) + 3 * sizeof(std::uint32_t) <=
               32 * listed_row_bytes);
 struct PassMemory {
   PassCounts* counts;  ///< zero at first, as are the two that follow
@@ -123,8 +121,9 @@ struct PassMemory {
     take(zeros, p.words(own_sums) + 2);
     counts = reinterpret_cast<PassCounts*>(zeros), sums = zeros + counters;
     largest = reinterpret_cast<cuda::Largest*>(zeros + p.words(own_sums));
-    const index_t positions = p.n / rows_a_position, at_once = p.products ? std::min(p.products->rows, p.n) : 0;
-    take(numbers, p.line ? p.k : p.products ? positions * cuda::most_candidates : 0);
+    const index_t at_once = p.products ? std::min(p.products->rows, p.n) : 0;
+    const index_t positions = plans.collect || p.products ? p.n / rows_a_position : 0;
+    take(numbers, p.line ? p.k : positions * cuda::most_candidates);
     take(columns, padded * p.d), take(half_norms, padded), take(origins, padded);
     take(plain_origins, p.as_are ? padded : 0);
     take(negated, scores ? padded * std::max(plans.steps * 32, 2 * p.d) : 0);
@@ -132,7 +131,7 @@ struct PassMemory {
     take(marks, scores ? words : 0), take(list, scores ? p.n : moving);
     take(pairs, p.pairs_first || p.pairs_again ? p.n : 0), take(pair_marks, p.pairs_first ? words : 0);
     take(listed_marks, plans.again ? words : 0);
-    take(candidates, plans.collect || p.products ? positions + 1 : 0);
+    take(candidates, positions > 0 ? positions + 1 : 0);
     take(plain, p.products ? padded * plans.steps * 16 : 0), take(rounded, at_once * plans.steps * 16);
     take(products, at_once * padded), take(squares, 2 * at_once);
     take(moves, moving), take(before, moving), take(places, p.adds ? p.k + 1 : 0);

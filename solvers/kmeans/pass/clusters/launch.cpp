@@ -101,6 +101,7 @@ class DeviceClusters final : public Clusters {
     const PlacedCentroids centroids = placed(true);
     for (const bool settled : {false, true})
       pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled});
+    pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, true});
     if (passes_with_heads == 0 || scores == Scores::fast) return;
     const auto choose_by = [&](Chooser& by) {
       pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, false, &by});

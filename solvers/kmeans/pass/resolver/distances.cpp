@@ -122,19 +122,20 @@ std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, const doubl
     std::vector<int> listed;
     for (const FarRow& each : first) listed.push_back(static_cast<int>(each.row));
     const PerRowArray<int> list(ctx, Space::device, listed);
-    std::vector<double> of_rows(2 * listed.size() * chunk);
-    const cuda::Memory out = array<double>(ctx, std::ssize(of_rows));
+    const cuda::Memory counted = array<std::uint64_t>(ctx, 1), out = array<double>(ctx, 3 * std::ssize(listed) * chunk);
+    cuda::fill_bytes(ctx.stream, counted.data(), 0, sizeof(std::uint64_t));
     launch_distances(ctx, Task::listed_chunks, rows, std::ssize(listed) * chunk,
                      {.labels = labels.data + i,
                       .chunk = chunk,
                       .listed = list.view().data,
+                      .least = least,
+                      .found = as<cuda::word64>(counted),
                       .distances = found,
                       .out = as<double>(out)});
+    std::vector<double> of_rows(3 * fetch_number(ctx, as<cuda::word64>(counted)));
     fetch_numbers<double>(ctx, of_rows, as<double>(out));
-    for (std::size_t q = 0; q < of_rows.size(); q += 2)
-      if (of_rows[q] >= least)
-        far.push_back({of_rows[q], i + listed[q / 2 / chunk] * chunk + static_cast<index_t>(q / 2 % chunk),
-                       static_cast<index_t>(of_rows[q + 1])});
+    for (std::size_t q = 0; q < of_rows.size(); q += 3)
+      far.push_back({of_rows[q], i + static_cast<index_t>(of_rows[q + 1]), static_cast<index_t>(of_rows[q + 2])});
     keep_farthest(far, count);
   };
   for_own_distances(ctx, x, centroids, labels, chunk, find);

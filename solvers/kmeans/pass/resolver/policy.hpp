@@ -46,7 +46,7 @@ struct VerifyPolicy {
 };
 
 /// ||x_i - c_label||^2 of each row; the same where less than a number that is kept; the weighted sum of these over
-/// a chunk; the largest of a chunk; and, for the chunks of a list, each distance with the label of its row.
+/// a chunk; the largest of a chunk; and of the chunks of a list the rows that are not nearer than a distance.
 enum class DistancesTask { own, lower, inertia_of_chunks, largest_of_chunks, listed_chunks };
 
 struct DistancesArguments {
@@ -57,8 +57,10 @@ struct DistancesArguments {
   const double* weights = nullptr;    ///< of each row, or none
   index_t chunk = 0;                  ///< rows of a chunk
   const int* listed = nullptr;        ///< numbers of chunks
+  double least = 0;                   ///< listed_chunks
+  word64* found = nullptr;            ///< listed_chunks: how many rows, which is 0 at first
   double* distances = nullptr;        ///< of each row
-  double* out = nullptr;              ///< of each chunk; listed_chunks: two numbers of each of their rows
+  double* out = nullptr;              ///< of each chunk; listed_chunks: distance, row and label of such rows, anyhow
   int* nearest = nullptr;             ///< lower: of each row, or none; gets first_number + label
   int first_number = 0;
 };

@@ -13,7 +13,10 @@ inline constexpr index_t chunk_rows = 4096;
 
 /// Rows that take part at once in a pass on a device, at most, and bytes of each there: lists of those that are scored
 /// again, of pairs of centroids and of moves, and marks.
-inline constexpr index_t most_listed_rows = index_t{1} << 27, listed_row_bytes = 29;
+inline constexpr index_t most_listed_rows = index_t{1} << 27, listed_row_bytes = 25;
+/// Bytes of each of them beside those, of more than 128 columns: lists of candidates. And bytes of products of rows and
+/// centroids that a library has at once, and of rows as it multiplies them.
+inline constexpr index_t candidate_bytes = 17, most_product_bytes = 64 << 20;
 
 }  // namespace ts::inline v0
 

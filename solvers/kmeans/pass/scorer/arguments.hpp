@@ -18,14 +18,13 @@ struct PairsArgument {
 };
 
 /// Where a kernel with scores leaves, for rows that are listed, the centroids whose scores do not decide: of each
-/// position below `positions` at most `most_candidates`, and how many there are, which is 0 at first. None if more than
-/// `most_listed` rows are listed. Before it the second of a row's pair is its limit, as scores are compared.
+/// position below `positions` at most `most_candidates`, and how many there are, which is 0 at first. Before it the
+/// second of a row's pair is its limit, as scores are compared.
 /// assign_minima.cuh gives rows positions itself, which it counts behind the counts of all.
 inline constexpr int most_candidates = 16;
 struct CandidatesArgument {
   int *numbers = nullptr, *counts = nullptr;
   int positions = 0;
-  long long most_listed = 0;
 };
 
 /// Of every kernel that scores rows; each takes what it needs.

@@ -31,8 +31,7 @@ KernelPlan plan_with(std::string_view kernel, P policy, const AssignProblem& p, 
   P on_chip = policy;
   on_chip.on_chip = true;
   const bool few = p.k * p.rows.d <= device.shared_bytes_per_block;  // so that bytes are an int
-  // Where many rows move they are listed and sorted: adding each to sums in shared memory takes longer.
-  if (turn == Turn::every_row && p.settled && few &&
+  if (turn == Turn::every_row && !p.first && few &&
       policy.blocks * (index_t{on_chip.shared_bytes()} + 1024) <= device.shared_bytes_per_multiprocessor &&
       on_chip.shared_bytes() <= device.shared_bytes_per_block)
     policy = on_chip;
@@ -292,14 +291,13 @@ std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& p, const Assign
 }
 
 std::optional<ProductPlans> product_plans(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
-  constexpr double least_products = 1e11;   // assign_slabs takes a millisecond for them, and cuBLAS 0.2
-  constexpr index_t most_bytes = 64 << 20;  // of rows, and of products, at once
+  constexpr double least_products = 1e11;  // assign_slabs takes a millisecond for them, and cuBLAS 0.2
   constexpr index_t least_rows = 256;
   const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k) * static_cast<double>(p.rows.d);
   if (!plans.scores || !plans.scores->slabs || products < least_products) return std::nullopt;
   const index_t line = 32 * plans.steps, of_row = 4 * plans.padded;  // bytes
   ProductPlans found;
-  found.rows = std::max(least_rows, most_bytes / std::max(line, of_row) / least_rows * least_rows);
+  found.rows = std::max(least_rows, most_product_bytes / std::max(line, of_row) / least_rows * least_rows);
   const auto size = static_cast<int>(size_of(p.rows.type));
   const Piece piece =
       widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);

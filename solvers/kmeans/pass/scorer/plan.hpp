@@ -17,6 +17,7 @@ struct AssignProblem {
   bool as_are = false;   ///< rows need neither shift nor scale before they are rounded to float16
   bool settled = false;  ///< most rows keep their labels
   bool fast = false;     ///< the best score is taken at its word
+  bool first = false;    ///< no row has a label: all are added to sums in the end, by other kernels
 
   /// Words of 32 marks for n rows, whole pairs of them.
   [[nodiscard]] static constexpr index_t mark_words(index_t n) noexcept { return (n + 63) / 64 * 2; }

@@ -20,11 +20,11 @@ index_t cost_of(const SumsAddPolicy& p) {
 
 KernelPlan sums_sort_plan(bool put, index_t clusters, index_t moves, const DeviceInfo& device) {
   // Enough moves for a block that its counters do not cost more than they do.
-  constexpr index_t least_moves = 4096, clusters_a_move = 4;
+  constexpr index_t least_moves = 4096, clusters_a_move = 4, few_clusters = 64;
   const index_t bytes = clusters * SumsSortPolicy::counter_bytes;
   const bool shared = bytes + 1024 <= device.shared_bytes_per_block;
   const index_t stretch = shared ? std::max(least_moves, clusters / clusters_a_move) : least_moves;
-  KernelPlan plan = kmeans_plan_of("sums_sort", SumsSortPolicy{put, shared});
+  KernelPlan plan = kmeans_plan_of("sums_sort", SumsSortPolicy{put, shared, clusters <= few_clusters});
   plan.grid = grid_of(ceil_div(moves, stretch), 2 * device.multiprocessors);
   plan.block = SumsSortPolicy::threads;
   plan.shared_bytes = static_cast<std::size_t>(shared ? bytes : 0);

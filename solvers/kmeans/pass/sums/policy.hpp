@@ -57,12 +57,13 @@ struct SumsSortArguments {
 struct SumsSortPolicy {
   bool put = false;    ///< entries are put in order, or counted
   bool shared = true;  ///< counters of all clusters fit into shared memory
+  bool few = false;    ///< so few clusters that lanes of a warp would wait for each other: equal ones count together
 
   static constexpr DType type = DType::float32;
   static constexpr int threads = 1024;
   static constexpr int counter_bytes = 4;  ///< of a cluster
 
-  TS_POLICY(SumsSortPolicy, SumsSortArguments, "solvers/kmeans/pass/sums/policy.hpp", put, shared);
+  TS_POLICY(SumsSortPolicy, SumsSortArguments, "solvers/kmeans/pass/sums/policy.hpp", put, shared, few);
 };
 
 struct SumsPlacesArguments {

@@ -6,7 +6,8 @@
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     assign_distances(ts::cuda::DistancesArguments a) {
   using Task = ts::cuda::DistancesTask;
-  const auto& [x, d, centroids, labels, weights, chunk, listed, distances, out, nearest, first_number] = a;
+  const auto& [x, d, centroids, labels, weights, chunk, listed, least, found, distances, out, nearest, first_number] =
+      a;
   const int64 thread = static_cast<int64>(blockIdx.x) * policy.threads + threadIdx.x;
   if constexpr (policy.task == Task::own || policy.task == Task::lower) {
     const int64 i = thread / policy.lanes, row = i < x.count ? i : x.count - 1;  // all lanes exchange
@@ -23,9 +24,9 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if (policy.task == Task::lower && nearest != nullptr) nearest[i] = first_number + labels[i];
   } else if constexpr (policy.task == Task::listed_chunks) {
     const int64 row = listed[thread / chunk] * chunk + thread % chunk;
-    const bool is_row = row < x.count;
-    out[2 * thread] = is_row ? distances[row] : -1;
-    out[2 * thread + 1] = is_row ? labels[row] : -1;
+    if (row >= x.count || !(distances[row] >= least)) return;
+    double* const to = out + 3 * atomicAdd(found, 1ull);
+    to[0] = distances[row], to[1] = static_cast<double>(row), to[2] = labels[row];
   } else if constexpr (policy.task == Task::largest_of_chunks) {
     const int64 begin = thread / 32 * chunk, end = begin + chunk < x.count ? begin + chunk : x.count;
     if (begin >= x.count) return;

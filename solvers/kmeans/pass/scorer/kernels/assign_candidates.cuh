@@ -24,13 +24,12 @@ __device__ __forceinline__ void collect_chunk(const float (&product)[4 * blocks_
 }
 
 /// The limits of rows whose candidates are collected, and their positions.
-__device__ __forceinline__ void limit_rows(Row (&row)[slots], const Arguments& a, int64 first, int64 mine,
-                                           int64 listed) {
+__device__ __forceinline__ void limit_rows(Row (&row)[slots], const Arguments& a, int64 first, int64 mine) {
 #pragma unroll
   for (int s = 0; s < slots; ++s) {
     const int of = 2 * (static_cast<int>(threadIdx.x) % 32 / 4) + s;
     const int64 i = __shfl_sync(everyone, mine, of);
-    const bool collects = i >= 0 && first + of < a.candidates.positions && listed <= a.candidates.most_listed;
+    const bool collects = i >= 0 && first + of < a.candidates.positions;
     row[s].best = collects ? __int_as_float(a.pairs.of_row[i].second) : 0;  // below all scores
     row[s].label = collects ? static_cast<int>(first) + of : -1;
   }

@@ -250,7 +250,7 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
     // It also tells the compiler that warps are whole, as below.
     group_barrier();
     load_own(held, row, a.x, mine, left + 256 * (warp % 4), shared.shifts(), a.scale);
-    if constexpr (policy.collects) limit_rows(row, a, first, mine, tiles.count);
+    if constexpr (policy.collects) limit_rows(row, a, first, mine);
     fetch_ahead(a.x, lane < 16 ? settle.row(tiles.first(turn + tiles.stride) + warp * 16 + lane, tiles.count) : -1);
     group_barrier();
     if constexpr (policy.bounded) {

@@ -7,6 +7,19 @@
 
 constexpr int threads = policy.threads, at_once = 4;
 
+/// Adds one to the cluster's counter, and returns what it was for this lane.
+__device__ __forceinline__ uint32 count_one(uint32* counter, int cluster) {
+  if constexpr (!policy.few) {
+    return atomicAdd(counter + cluster, 1u);
+  } else {
+    const uint32 equal = __match_any_sync(__activemask(), cluster);
+    const int lane = threadIdx.x % 32, first = __ffs(equal) - 1;
+    uint32 before = 0;
+    if (lane == first) before = atomicAdd(counter + cluster, static_cast<uint32>(__popc(equal)));
+    return __shfl_sync(equal, before, first) + __popc(equal & ((1u << lane) - 1));
+  }
+}
+
 /// Calls work(cluster, entry) for the entries of the moves that this thread has of [begin, end).
 template <class Work>
 __device__ __forceinline__ void for_entries(int begin, int end, const Moves& moves, const int* labels,
@@ -41,15 +54,15 @@ extern "C" __global__ void __launch_bounds__(threads, 1) sums_sort(ts::cuda::Sum
     counters = own;
     for (int m = threadIdx.x; m < clusters; m += threads) own[m] = 0;
     __syncthreads();
-    for_entries(begin, end, moves, labels, [&](int cluster, uint32) { atomicAdd(own + cluster, 1u); });
+    for_entries(begin, end, moves, labels, [&](int cluster, uint32) { count_one(own, cluster); });
     __syncthreads();
     for (int m = threadIdx.x; m < clusters; m += threads)
       if (own[m] != 0) own[m] = atomicAdd(places + m, own[m]);
     __syncthreads();
   } else if constexpr (!policy.put) {
-    for_entries(begin, end, moves, labels, [&](int cluster, uint32) { atomicAdd(places + cluster, 1u); });
+    for_entries(begin, end, moves, labels, [&](int cluster, uint32) { count_one(places, cluster); });
   }
   if constexpr (policy.put)
     for_entries(begin, end, moves, labels,
-                [&](int cluster, uint32 entry) { order[atomicAdd(counters + cluster, 1u)] = entry; });
+                [&](int cluster, uint32 entry) { order[count_one(counters, cluster)] = entry; });
 }
