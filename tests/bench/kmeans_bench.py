@@ -25,8 +25,6 @@ SHAPES = {
     "peers": "1000000x16x64,1000000x32x16,200000x128x256,50000x784x64",
     "embeddings": "100000x768x1000,300000x256x4000,150000x1024x2000,50000x3072x500",
     "quick": "100000x768x1000,300000x256x4000",
-    "floor": "10000000x16x16,10000000x64x256,3000000x128x1000,1000000x128x1000,1000000x256x1000,1000000x768x1000,"
-             "300000x128x1000",
     "seeding cuda": "16777216x32x1024,8388608x64x1024,4194304x128x1024",
     "seeding cpu": "300000x256x256,100000x768x1000,300000x256x4000,150000x1024x2000,50000x3072x500,1000000x64x16384,"
                    "300000x32x65536",
@@ -228,36 +226,6 @@ def predict(o):
                 print(f"  of {o.check} rows {wrong} have a nearer centroid in float64")
 
 
-def floor(o):
-    """on a GPU beside FlashLib, milliseconds of whole runs from the same centres, with iterations that relocate
-    clusters; then the worst ratio and the geometric mean. Needs torch, triton and flashlib"""
-    import torch
-    from flashlib.primitives.kmeans import flash_kmeans
-    table = Table("points:20", "type:<8", "kind:<10", "all ms:9.2f", "first:8.2f", "median:8.3f", "FlashLib:9.2f",
-                  "ratio:6.2f", "relocated:9", "inertia:+8.1e")
-    ratios = []
-    for (n, d, k), dtype, kind in itertools.product(shapes_of(o.shapes), o.types.split(","), o.kinds.split(",")):
-        x = points(kind, n, d, k, dtype)
-        c, there, ours = some_rows(x, k), torch.tensor(x, device="cuda"), []
-        first = torch.tensor(c, device="cuda")
-        theirs = [milliseconds(lambda: flash_kmeans(there, k, max_iters=o.iterations, tol=0.0, init_centroids=first))
-                  for _ in range(1 + o.repeat)]  # the first compiles kernels
-        with Folder(dir=o.folder) as folder:
-            folder.write(x=x, c=c)
-            for _ in range(1 + o.repeat):
-                steps = from_centres(o, folder, "--device", "cuda", name="ours")[1]
-                ours.append(([1e3 * step["seconds"] for step in steps], steps[-1]["relocated"]))
-            centres = folder.read("ours-centres")
-        (passes, relocated), (seconds, result) = min(ours, key=lambda run: sum(run[0])), fastest(theirs)
-        their_centres = next(r for r in result if torch.is_tensor(r) and r.shape[-2:] == (k, d)).reshape(k, d)
-        ratios.append(seconds / sum(passes))
-        table.row(f"{n},{d},{k}", dtype, kind, sum(passes), passes[0], statistics.median(passes), seconds, ratios[-1],
-                  relocated, inertia(there, torch.tensor(centres, device="cuda")) / inertia(there, their_centres) - 1)
-        del there, their_centres, theirs, result
-        torch.cuda.empty_cache()
-    print(f"worst {min(ratios):.2f}, geometric mean {statistics.geometric_mean(ratios):.2f} of {len(ratios)} cases")
-
-
 def flash(o):
     """on a GPU beside flash-kmeans, milliseconds of all iterations and of the median one: of flash-kmeans between two
     CUDA events, of tskmeans what its --log says; kernels are compiled in a run before. Normal points and blobs are
@@ -328,7 +296,6 @@ def main():
         bounds: {"shapes": SHAPES["bounds"], "iterations": 100, "device": "cuda", "types": "float32,float16",
                  "kinds": "normal,blobs"},
         flash: {"shapes": SHAPES["flash"], "iterations": 12, "types": "float32,float16", "kinds": "normal"},
-        floor: {"shapes": SHAPES["floor"], "iterations": 10, "repeat": 2, "types": "float32,float16", "kinds": "blobs"},
         predict: {"rows": 4000000, "cols": 96, "dtype": "float32", "clusters": [16, 64, 256], "repeat": 5,
                   "before": None, "memory": "600M", "disk": False, "check": 0}}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
