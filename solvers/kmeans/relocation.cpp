@@ -40,6 +40,7 @@ Relocation relocation_to(const std::vector<index_t>& empty, const KMeansProblem&
       order.clear();
       for (const FarRow& each : far) order.push_back(each.row);
       weights = p.weights_at(order);
+      if (next == far.size()) break;
     }
     const auto& [distance, row, donor] = far[next];
     if (distance == 0) break;  // as many distinct rows as clusters with rows
