@@ -104,12 +104,15 @@ def main():
 
         with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
             file = os.path.join(folder, "x.npy")
-            least = np.median([ours(x[:2], 1, seed)[0] for seed in range(args.seeds)])
-            found = [ours(x, k, seed) for seed in range(args.seeds)]
+            found, of_ours, of_one = [], [], []
+            for seed in range(args.seeds):  # in turns, since other programs may run
+                least = ours(x[:2], 1, seed)[0]
+                spent, inertia = ours(x, k, seed)
+                found.append(inertia)
+                of_ours.append(spent - least)
+                of_one.append(timed(lambda seed=seed: KMeans(k, n_init=1, random_state=seed).fit(x))[0])
             theirs = np.mean([KMeans(k, n_init=10, random_state=seed).fit(x).inertia_ for seed in range(args.seeds)])
-            one = np.median([timed(lambda seed=seed: KMeans(k, n_init=1, random_state=seed).fit(x))[0]
-                             for seed in range(args.seeds)])
-        inertia, seconds = np.mean([run[1] for run in found]), np.median([run[0] for run in found]) - least
+        inertia, seconds, one = np.mean(found), np.median(of_ours), np.median(of_one)
         not_worse = inertia <= theirs * EQUAL
         good, quick, count = good + not_worse, quick + (seconds <= 3 * one), count + 1
         table.row(name, *x.shape, k, inertia / theirs, "yes" if not_worse else "no", 1e3 * seconds, 1e3 * one,
