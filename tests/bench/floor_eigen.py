@@ -212,10 +212,14 @@ def tell(o, rows):
         tried = [row["peers"][peer] for row in rows.values() if peer in row["peers"]]
         print(f"{peer}: right {sum(right for _, right in tried)} of {len(tried)}, no answer "
               f"{sum(seconds is None for seconds, _ in tried)}")
-    if known:
-        print(f"worst {known[0][0]:.4f}, geometric mean {statistics.geometric_mean(x for x, _ in known):.2f} of "
-              f"{len(known)} problems where a peer is right, {sum(x < 1 for x, _ in known)} below 1, "
-              f"{sum(x < 0.5 for x, _ in known)} below 0.5; no peer is right in {len(rows) - len(known)}")
+    for kind in ("hermitian", "general", "svd", "pencil", "all"):
+        its = [(x, name) for x, name in known if kind in (rows[name]["kind"], "all")]
+        if its:
+            of = [x for x, _ in its]
+            print(f"{kind}: worst {min(of):.4f}, geometric mean {statistics.geometric_mean(of):.2f} of {len(of)} "
+                  f"problems where a peer is right, {sum(x < 1 for x in of)} below 1, {sum(x < 0.5 for x in of)} below "
+                  f"0.5")
+    print(f"no peer is right in {len(rows) - len(known)}")
     print("the ten worst:", *(f"  {x:.4f} {name}: {rows[name]['ours']:.3f} s, {rows[name]['verdict']}"
                               for x, name in known[:10]), sep="\n")
     wrong = [name for name, row in rows.items() if row["verdict"].startswith("WRONG")]

@@ -39,6 +39,8 @@ class Matrix:
         self.a, self.mass = (sp.csr_matrix(x) if sp.issparse(x) else x for x in (self.a, self.mass))
         for x in filter(sp.issparse, (self.a, self.mass)):
             x.sum_duplicates()  # and sort
+        if self.values is None and not self.small:
+            self.values = self.by_tridiagonal()
         if self.values is None and self.small:
             a, mass = self.dense(), None if self.mass is None else verdicts.dense(self.mass)
             self.values = (np.linalg.svd(a, compute_uv=False) if self.kind == "svd" else scipy.linalg.eigvals(a)
@@ -49,10 +51,28 @@ class Matrix:
             self.low, self.high = self.values.real[0], self.values.real[-1]
             self.norm = abs(self.values).max()
         elif self.kind in ("hermitian", "pencil"):
-            self.low, self.high = (sla.eigsh(self.a, 1, self.mass, which=w, tol=1e-2)[0][0] for w in ("SA", "LA"))
+            self.low, self.high = self.circles()
             self.norm = max(abs(self.low), abs(self.high))
         else:
             self.low, self.high, self.norm = 0, 1, sla.norm(self.a, 1) if sp.issparse(self.a) else 1
+
+    def circles(self):
+        """Bounds of all values by Gershgorin's circles; of a pencil about where they lie."""
+        diagonal, mass = self.a.diagonal().real, 1.0 if self.mass is None else self.mass.diagonal()
+        radius = np.asarray(abs(self.a).sum(1)).ravel() - abs(diagonal)
+        at = np.flatnonzero(mass * np.ones(self.rows) > 0)
+        return np.min(((diagonal - radius) / mass)[at]), np.max(((diagonal + radius) / mass)[at])
+
+    def by_tridiagonal(self):
+        """All values where A is tridiagonal, real and symmetric and M diagonal, by LAPACK, else None."""
+        if self.kind not in ("hermitian", "pencil") or not sp.issparse(self.a) or np.iscomplexobj(self.a):
+            return None
+        a, mass = self.a.tocoo(), sp.identity(self.rows) if self.mass is None else self.mass
+        if abs(a.row - a.col).max() > 1 or mass.nnz > self.rows or mass.diagonal().min() <= 0:
+            return None
+        scale = sp.diags(mass.diagonal() ** -0.5)
+        a = scale @ self.a @ scale
+        return scipy.linalg.eigvalsh_tridiagonal(a.diagonal(), a.diagonal(1), lapack_driver="sterf")
 
     def pencil_values(self, a, mass):
         """Of K x = lambda M x by LAPACK: where M is semidefinite and K definite, those that are finite."""
