@@ -13,6 +13,8 @@ constexpr int least_passes = 4;                                                /
 constexpr double cost_of_row_bounds = 512;
 /// Cost of a column of a row that is read, rounded, and met by the centroid of its label.
 constexpr double reading_cost = 100;
+/// Cost of a row that meets any group of 32: of the bounds and lists that go with it.
+constexpr double open_row_cost = 20000;
 
 }  // namespace
 
@@ -22,12 +24,12 @@ double PassCosts::without() const noexcept {
   return static_cast<double>(clusters) * of_pair + reading_cost * d;
 }
 
-double PassCosts::with_groups(index_t group, double coarse, double met) const noexcept {
+double PassCosts::with_groups(index_t group, double coarse, double met, double open) const noexcept {
   // Measured: what bounds of a pair cost is some 8 columns; with groups a centroid met alone in float32 costs as much
   // as 2500 more products than it has, as its row comes from memory.
   const auto d = static_cast<double>(cols), k = static_cast<double>(clusters);
   if (group == 1) return k * (coarse * of.column * d + met * (d + 500) + 8);
-  return k * (coarse * (of.column * d + of.rest_of_heads) + met * (d + 2500)) + reading_cost * d;
+  return k * (coarse * (of.column * d + of.rest_of_heads) + met * (d + 2500)) + open * open_row_cost + reading_cost * d;
 }
 
 bool groups_serve(index_t rows, index_t cols, index_t clusters) noexcept {
@@ -44,8 +46,12 @@ PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept
                     groups_serve(shape.rows, shape.costs.cols, shape.costs.clusters)) {
   const double products = static_cast<double>(shape.costs.clusters) * static_cast<double>(shape.costs.cols);
   least_skipped_ = cost_of_row_bounds / (cost_of_row_bounds + products);
-  // Bounds of rows of few products cost more than these, unless hardly a label changes.
+  // Where half of the groups cost more than all centroids, they wait until bounds leave whole rows alone.
   constexpr index_t one_of = 32;
+  const index_t group = GroupBounds::group_for(shape.costs.cols, shape.costs.clusters);
+  if (shape.costs.with_groups(group, 0.5, 0, 1) > shape.costs.without() && !wanted())
+    of_groups_ = Attempts(shape.all_rows / one_of);
+  // Bounds of rows of few products cost more than these, unless hardly a label changes.
   rows_rest_ = rows_rest_ || products < cost_of_row_bounds;
   if (rows_rest_) of_rows_ = Attempts(shape.all_rows / one_of);
   if (!wide()) return;
@@ -115,10 +121,11 @@ void PassStrategy::passed(const AssignStats& here, const AssignStats& all, bool 
 
 void PassStrategy::judge_groups(const AssignStats& here) noexcept {
   const PassCosts& costs = shape_.costs;
-  const double pairs = static_cast<double>(shape_.rows) * static_cast<double>(costs.clusters);
+  const auto rows = static_cast<double>(shape_.rows);
+  const double pairs = rows * static_cast<double>(costs.clusters);
   const double cost =
       costs.with_groups(GroupBounds::group_for(costs.cols, costs.clusters), static_cast<double>(here.coarse) / pairs,
-                        static_cast<double>(here.met) / pairs);
+                        static_cast<double>(here.met) / pairs, 1 - static_cast<double>(here.skipped) / rows);
   if (!spend(cost, costs.without())) return;
   of_groups_.failed(here.changed);
   filter_ = PassFilter::none;
