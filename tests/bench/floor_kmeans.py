@@ -13,11 +13,13 @@ mean. Peers that are not installed, or that fail, are left out (nan). On a proce
 wait: spinning, they would keep each other from working where other programs run. The OpenBLAS 0.3.15 in faiss-cpu takes
 a newer processor for a Prescott, and is told what to take it for.
 
-`budget` takes processor time, of the process but for its start, and the ratio is that of --filter auto over the least
-of none, bounds and projection.
+On a busy machine --clock processor compares user and system times, of tskmeans those of the process but for its start.
+
+`budget` takes processor time, too, and its ratio is that of --filter auto over the least of none, bounds, projection.
 """
 import argparse
 import importlib.util
+import json
 import math
 import os
 import resource
@@ -157,11 +159,17 @@ def gpu(o):
     tell(ratios)
 
 
+def spent(o, work):
+    """What `work` takes by --clock, and its result."""
+    before = time.process_time()
+    seconds, result = timed(work)
+    return time.process_time() - before if o.clock == "processor" else seconds, result
+
+
 def sklearn_run(x, c, o):
     from sklearn.cluster import KMeans
     model = KMeans(len(c), init=c, n_init=1, max_iter=o.iterations, tol=0, algorithm="lloyd")
-    seconds = timed(lambda: model.fit(x))[0]
-    return seconds, model.cluster_centers_
+    return spent(o, lambda: model.fit(x))[0], model.cluster_centers_
 
 
 def faiss_run(x, c, o):
@@ -169,7 +177,7 @@ def faiss_run(x, c, o):
     faiss.omp_set_num_threads(o.threads)
     kmeans = faiss.Kmeans(x.shape[1], len(c), niter=o.iterations, max_points_per_centroid=10**9,
                           min_points_per_centroid=1)
-    return timed(lambda: kmeans.train(x, init_centroids=c) and None)[0], kmeans.centroids
+    return spent(o, lambda: kmeans.train(x, init_centroids=c) and None)[0], kmeans.centroids
 
 
 def superkmeans_run(x, c, o):
@@ -177,7 +185,7 @@ def superkmeans_run(x, c, o):
     model = SuperKMeans(n_clusters=len(c), dimensionality=x.shape[1], iters=o.iterations, sampling_fraction=1.0,
                         max_points_per_cluster=10**9, early_termination=False, hierarchical=False, tol=0.0,
                         n_threads=o.threads)
-    return timed(lambda: np.asarray(model.train(x)).reshape(c.shape))
+    return spent(o, lambda: np.asarray(model.train(x)).reshape(c.shape))
 
 
 def words_of(o, folder, *more):
@@ -186,8 +194,17 @@ def words_of(o, folder, *more):
             o.threads, *more]
 
 
+def processor_seconds(o, *words):
+    """User and system time of tskmeans with such words, and what it says; None if it reads nothing."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    text = output_of([f"{o.bin}/tskmeans", *words, "--json", "--quiet"], (0, 3))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return seconds, None if "--dry-run" in words else json.loads(text)
+
+
 def cpu(o):
-    """Milliseconds of wall time."""
+    """Milliseconds by --clock; processor time of tskmeans has that of reading in it."""
     peers = {"sklearn": sklearn_run, "faiss": faiss_run, "superkmeans": superkmeans_run}
     peers = {name: run for name, run in peers.items() if installed(name)}
     table = Table("points:20", "kind:<10", "run ms:10.2f", "passes:9.2f", *(f"{name}:11.2f" for name in peers),
@@ -201,8 +218,13 @@ def cpu(o):
             folder.write(x=x, c=c)
             start = time.perf_counter()
             while len(ours) < o.repeat or (time.perf_counter() - start < o.least and len(ours) < 10 * o.repeat):
-                found = tskmeans(o, *words_of(o, folder))
-                ours.append((found["seconds"], found))
+                if o.clock == "processor":
+                    start_alone = processor_seconds(o, *words_of(o, folder, "--dry-run"))[0]
+                    seconds, found = processor_seconds(o, *words_of(o, folder))
+                    ours.append((seconds - start_alone, found))
+                else:
+                    found = tskmeans(o, *words_of(o, folder))
+                    ours.append((found["seconds"], found))
                 for name, run in peers.items():
                     try:
                         theirs[name].append(run(x, c, o))
@@ -231,17 +253,6 @@ def cpu(o):
         tell(embeddings)
 
 
-def processor_seconds(work):
-    """User and system time of the children of this process that `work` ends."""
-    def spent():
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-
-    before = spent()
-    work()
-    return spent() - before
-
-
 def budget(o):
     """Milliseconds of processor time."""
     filters = ("auto", "none", "bounds", "projection")
@@ -255,9 +266,8 @@ def budget(o):
             while runs < o.repeat or (time.perf_counter() - start < o.least and runs < 10 * o.repeat):
                 runs += 1
                 for name in ("start", *filters):
-                    words = words_of(o, folder, *(("--dry-run",) if name == "start" else ("--filter", name)))
-                    command = [f"{o.bin}/tskmeans", *words, "--json", "--quiet"]
-                    seconds = processor_seconds(lambda words=command: output_of(words, (0, 3)))
+                    words = ("--dry-run",) if name == "start" else ("--filter", name)
+                    seconds = processor_seconds(o, *words_of(o, folder, *words))[0]
                     least[name] = min(seconds, least.get(name, seconds))
         passes = {name: least[name] - least["start"] for name in filters}
         ratios.append(passes["auto"] / min(passes[name] for name in filters[1:]))
@@ -274,6 +284,7 @@ def main():
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--repeat", type=int, default=2, help="runs of each, at least: %(default)s")
     parser.add_argument("--least", type=float, default=4, help="seconds of a case on processors: %(default)s")
+    parser.add_argument("--clock", default="wall", choices=("wall", "processor"), help="of cpu: %(default)s")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of all: %(default)s")
     parser.add_argument("--types", default="float32,float16", help="of points on GPUs: %(default)s")
     parser.add_argument("--peers", default="FlashLib,flash-kmeans", help="on GPUs: %(default)s")
