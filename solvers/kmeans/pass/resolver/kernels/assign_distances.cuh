@@ -1,6 +1,6 @@
 // Squared distances of rows to the centroids of their labels, by direct differences in float64: eight lanes a row, each
-// with one of the partial sums of squared_distance(). What follows from them takes a thread a chunk, or a listed row, and
-// the largest of a chunk a warp.
+// with one of the partial sums of squared_distance(). What follows from them takes a thread a chunk or a listed row;
+// the largest of a chunk takes a warp.
 #include "tallskinny/solvers/kmeans/pass/rows/kernels/assign_rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
