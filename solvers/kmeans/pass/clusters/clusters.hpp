@@ -54,9 +54,9 @@ class Clusters {
   [[nodiscard]] virtual HeadsForm heads_form(const Rows& /*x*/, index_t /*passes*/, bool /*wanted*/ = false) const {
     return {};
   }
-  /// Passes over these rows, all of which have labels, may find by their heads along `axes` which centroids may be
-  /// nearest (filter/heads.hpp); the results are the same. @param axes d x heads_form().columns,
-  /// orthonormal. @param numbers of heads along so many axes: heads_form() tells those that should pay.
+  /// Passes over these rows, all of which have labels, may find by their heads along axes, d x heads_form().columns and
+  /// orthonormal, which centroids may be nearest (filter/heads.hpp); the results are the same. heads_form() tells, too,
+  /// which numbers of heads should pay.
   virtual void use_heads(const Rows& /*x*/, DeviceView<const double> /*axes*/,
                          HeadNumbers /*numbers*/ = HeadNumbers::float16) {
     refuse();
