@@ -177,7 +177,7 @@ def solve(o, label, name, turn, size):
         row = {"name": f"{label} {' '.join(text_of(r))}", "rows": m.rows, "kind": m.kind}
         if not row["name"].startswith(o.only):
             continue
-        values = m.values if m.values is not None else attempt(o.limit, answer, m, r)
+        values = m.values if m.values is not None else attempt(3 * o.limit, answer, m, r)
         if values is None:
             print(f"{row['name']}: no answer is known", flush=True)
             continue
@@ -230,6 +230,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bin", help="the folder of tssolve and tsdata")
     parser.add_argument("--store", help="keep results in this file, and take up what it has")
+    parser.add_argument("--tell", action="store_true", help="run nothing, tell what the store has")
     parser.add_argument("--part", default="1/1", help="I/N: every Nth matrix, from the Ith on")
     parser.add_argument("--only", default="", help="problems whose names begin so")
     parser.add_argument("--size", type=int, help="of the families of --only, in place of their own")
@@ -257,9 +258,11 @@ def main():
             if label in stored:
                 for row in stored[label]:
                     show(o, row)
+            elif o.tell:
+                continue
             else:
                 stored[label] = solve(o, label, name, turn, size)
-                if o.store and not o.only:
+                if o.store and label.startswith(o.only) and not o.ask:
                     with open(o.store, "a", encoding="utf-8") as file:
                         file.write(json.dumps({"label": label, "rows": stored[label]}) + "\n")
             rows.update((row["name"], row) for row in stored[label])
