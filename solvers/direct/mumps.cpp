@@ -126,7 +126,7 @@ class Mumps final : public DirectSolver<T> {
     if (!analysed_ && !(analysed_ = analysed())) return false;
     // Pivots that were delayed take more than the analysis foresaw.
     constexpr std::array too_small = {-8, -9, -11, -14, -15, -17, -20};
-    constexpr int most_percent = 3000;
+    const int most_percent = most_more_memory();
     while (call(factorisation) < 0) {
       if (id_.infog[0] == singular) return false;
       if (std::find(too_small.begin(), too_small.end(), id_.infog[0]) == too_small.end() ||
@@ -165,6 +165,13 @@ class Mumps final : public DirectSolver<T> {
     if (is_first(ctx_)) order_.assign(id_.sym_perm, id_.sym_perm + size());
     estimate_.flops = id_.rinfog[0], estimate_.bytes = 1e6 * (shared() ? id_.info[14] : id_.infog[16]);
     return true;
+  }
+  /// Percent of the workspace foreseen that factors of a dense matrix take at most.
+  [[nodiscard]] int most_more_memory() const {
+    constexpr double usual = 3000, most = 1e8;
+    const double told = id_.infog[2], foreseen = std::max(1.0, told < 0 ? -1e6 * told : told);  // millions below zero
+    const double dense = static_cast<double>(size()) * static_cast<double>(size());
+    return static_cast<int>(std::min(std::max(usual, 200 * dense / foreseen), most));
   }
   /// @param b all rows; on ranks beside the first none
   void solve_here(Op op, HostView<const T> b, HostView<T> x) const {

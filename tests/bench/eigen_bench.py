@@ -29,7 +29,7 @@ try:
     from petsc4py import PETSc
     from slepc4py import SLEPc
 except ImportError:
-    SLEPc = None
+    PETSc = SLEPc = None
 try:
     import primme
 except ImportError:

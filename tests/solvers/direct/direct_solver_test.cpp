@@ -230,3 +230,20 @@ TEMPLATE_TEST_CASE("an indefinite matrix has no Cholesky factor, whoever tries",
   CHECK(solvers::cholesky<TestType>(m.view()) == nullptr);
   CHECK(solvers::cholesky<TestType>(m.view(), CholeskyBody::eigen) == nullptr);
 }
+
+TEST_CASE("factors of a star whose pivots are all delayed take far more than their analysis foresees") {
+  // Its Laplacian has the eigenvalues 0, 1 (n - 2 times) and n: below 1 every leaf's pivot is too small.
+  const index_t n = 500;
+  const double shift = 1 - 1e-3;
+  const auto a = csr_by_rows<double>(n, n, [n, shift](index_t i, auto add) {
+    add(0, i == 0 ? static_cast<double>(n - 1) - shift : -1.0);
+    if (i > 0) return add(i, 1.0 - shift);
+    for (index_t j = 1; j < n; ++j) add(j, -1.0);
+  });
+  for (const DirectBody body : bodies<double>(a.view())) {
+    const auto solver = solvers::analyse<double>(a.view(), FactorKind::ldl, body);
+    CAPTURE(solver->estimate().by);
+    REQUIRE(solver->factorise(a.view()));
+    CHECK(solver->negative() == 1);
+  }
+}
