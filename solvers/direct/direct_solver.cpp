@@ -1,15 +1,35 @@
 #include "tallskinny/solvers/direct/direct_solver.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/solvers/direct/bodies.hpp"
+#include "tallskinny/solvers/direct/simplicial.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 
 namespace ts::inline v0::solvers {
+
+namespace {
+
+/// So few flops for each row, or in all, gain nothing from fronts.
+constexpr double flops_of_row = 500, flops_of_all = 5e6;
+/// Without pivots factors are kept if they are as good as with them.
+constexpr double near_rounding = 1e-13, without_pivots = 1e-14;
+
+/// Null where factors take many flops.
+template <class T>
+std::unique_ptr<DirectSolver<T>> analyse_simplicial(CsrView<T> a, const std::vector<int>& order) {
+  auto solver =
+      std::make_unique<Simplicial<T>>(a, order, std::max(flops_of_row * static_cast<double>(a.rows), flops_of_all));
+  if (!solver->affordable()) return nullptr;
+  return solver;
+}
+
+}  // namespace
 
 template <class T>
 std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBody body, const std::vector<int>& order,
@@ -18,8 +38,10 @@ std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBo
   const auto may_be = [body](DirectBody one) { return body == DirectBody::best || body == one; };
   std::unique_ptr<DirectSolver<T>> solver;
   if (may_be(DirectBody::cudss)) solver = analyse_by_cudss<T>(a, kind, gpu);
-  if (!solver && may_be(DirectBody::mumps)) solver = analyse_by_mumps<T>(a, kind, order);
-  if (!solver && may_be(DirectBody::eigen)) solver = analyse_by_eigen<T>(a, kind);
+  if (!solver && kind == FactorKind::ldl && body == DirectBody::best) solver = analyse_simplicial<T>(a, order);
+  if (!solver && (may_be(DirectBody::mumps) || body == DirectBody::with_pivots))
+    solver = analyse_by_mumps<T>(a, kind, order);
+  if (!solver && (may_be(DirectBody::eigen) || body == DirectBody::with_pivots)) solver = analyse_by_eigen<T>(a, kind);
   expects(solver != nullptr, body == DirectBody::cudss ? "cuDSS was not found" : "MUMPS was not found");
   return solver;
 }
@@ -54,14 +76,16 @@ double backward_error(const Context& ctx, CsrView<T> own, const DirectSolver<T>&
 
 template <class T>
 double factorise_well(const Context& ctx, std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> own, FactorKind kind) {
-  constexpr double near_rounding = 1e-13;
   constexpr index_t most_rows = 50000;
   const index_t n = all_rows(ctx, own.rows);
   const auto error_of = [&](DirectSolver<T>& by) { return by.factorise(own) ? backward_error<T>(ctx, own, by) : inf; };
   double error = error_of(*solver);
-  for (const DirectBody body : {DirectBody::best, DirectBody::eigen}) {
-    if (error < near_rounding || (body == DirectBody::eigen && n > most_rows)) break;
-    if (body == DirectBody::best && solver->space() == Space::host) continue;  // is that of the processor already
+  const bool plain = solver->estimate().by == simplicial_name, elsewhere = solver->space() != Space::host;
+  double enough = plain ? without_pivots : near_rounding;
+  for (const DirectBody body : {DirectBody::with_pivots, DirectBody::eigen}) {
+    if (error < enough || (body == DirectBody::eigen && n > most_rows)) break;
+    enough = near_rounding;
+    if (body == DirectBody::with_pivots && !plain && !elsewhere) continue;  // is that already
     auto other = analyse<T>(ctx, own, kind, body);
     if (other->estimate().by == solver->estimate().by) continue;
     const double of_other = error_of(*other);

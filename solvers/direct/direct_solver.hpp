@@ -16,10 +16,11 @@ namespace ts::inline v0::solvers {
 enum class FactorKind { lu, ldl };
 
 /// Who factorises: cuDSS where there is a GPU and the library is found at run time; MUMPS where it was found when this
-/// was built and is there; or Eigen, which is slower and does not pivot in L D L^H. best: the first of them.
+/// was built and is there; or Eigen, which is slower and does not pivot in L D L^H. best: the first of them, but an
+/// L D L^H of few flops a row, which gains nothing from fronts, is a simplicial one. with_pivots: MUMPS or Eigen.
 /// Where rows are distributed over ranks, rank 0 does it by one of these, with the bits of one rank; or all do
 /// (mumps_on_ranks), by a MUMPS for Open MPI that is found at run time, whose bits are others in every run.
-enum class DirectBody { best, cudss, mumps, eigen, mumps_on_ranks };
+enum class DirectBody { best, with_pivots, cudss, mumps, eigen, mumps_on_ranks };
 
 /// What an analysis tells of the factorisations to come.
 struct FactorEstimate {
@@ -79,8 +80,8 @@ template <class T>
 [[nodiscard]] double backward_error(const Context&, CsrView<T> own, const DirectSolver<T>& solver);
 
 /// Factorises and returns the backward error; inf: cannot be factorised. Where the error is not near rounding, or a
-/// pivot is zero, `solver` becomes that of the processor in place of a GPU's, or Eigen's, which pivots more freely, if
-/// the matrix is not large.
+/// pivot is zero, `solver` becomes one of the processor that pivots, or Eigen's, which pivots more freely, if the
+/// matrix is not large.
 template <class T>
 [[nodiscard]] double factorise_well(const Context&, std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> own,
                                     FactorKind kind);

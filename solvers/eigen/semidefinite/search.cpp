@@ -201,6 +201,8 @@ class SearchBeside {
     out_.orthogonality_loss = k > 0 ? std::max(std::abs(loss.front()), std::abs(loss.back())) : 0;
     const double of_a = pencil_.shifts.norm_of_a(), of_mass = pencil_.shifts.norm_of_mass();
     out_.norm = of_a / of_mass;
+    const auto factors = pencil_.shifts.factorised(sigma_);
+    const double of_factors = factors ? factors->error : 0;
     auto accept = acceptance_of(options_, out_.norm, n);
     accept.steps = out_.iterations;
     out_.converged_count = 0;
@@ -209,6 +211,8 @@ class SearchBeside {
       out_.backward_errors.push_back(plain[j] / ((of_a + std::abs(value) * of_mass) * of_x[j]));
       if (residual > 2 * out_.residual_norms[j])
         out_.error_bounds[j] = std::max(out_.error_bounds[j], residual), out_.vector_errors[j] = nan;
+      // What the error of the factors moves it by, as vectors of length 1 in M have length of_x.
+      out_.error_bounds[j] += of_factors * of_x[j] * of_x[j];
       out_.residual_norms[j] = residual;
       const bool met = residual <= accept.asked_of(value) || out_.backward_errors[j] <= accept.rounding_of(1);
       out_.converged_pairs[j] = out_.converged_pairs[j] && met;

@@ -247,3 +247,19 @@ TEST_CASE("factors of a star whose pivots are all delayed take far more than the
     CHECK(solver->negative() == 1);
   }
 }
+
+TEST_CASE("factors of few flops a row are simplicial, and others follow where pivots are needed") {
+  using solvers::analyse;
+  const auto band = generators::laplacian({40, 3}), cube = generators::laplacian({20, 20, 20});
+  CHECK(analyse<double>(band.view(), FactorKind::ldl)->estimate().by == "a simplicial L D L^H");
+  CHECK(analyse<double>(cube.view(), FactorKind::ldl)->estimate().by != "a simplicial L D L^H");
+  CHECK(analyse<double>(band.view(), FactorKind::lu)->estimate().by != "a simplicial L D L^H");
+  // [0, A; A^T, 0] of this file has zero pivots, and of a pivot of 1e-13 no digit would be left.
+  for (const double diagonal : {0.0, 1e-13}) {
+    const auto a = sparse_of<double>(4, {diagonal, 0, 1, 2, 0, diagonal, 3, 4, 1, 3, diagonal, 0, 2, 4, 0, diagonal});
+    auto solver = analyse<double>(a.view(), FactorKind::ldl);
+    CHECK(solvers::factorise_well<double>(Context{}, solver, a.view(), FactorKind::ldl) < 1e-13);
+    CHECK(solver->estimate().by != "a simplicial L D L^H");
+    CHECK(residual_of<double>(a.view(), *solver) < allowed::short_sum * 10);
+  }
+}

@@ -1,0 +1,43 @@
+// L D L^H without pivots, row by row: for factors of few entries a row. For the .cpp files of this folder alone.
+#pragma once
+
+#include "tallskinny/solvers/direct/direct_solver.hpp"
+
+namespace ts::inline v0::solvers {
+
+inline constexpr std::string_view simplicial_name = "a simplicial L D L^H";
+
+/// Factors of a Hermitian matrix by an approximate minimum degree order. Source: Davis 2005, "Algorithm 849: A concise
+/// sparse Cholesky factorization package". T: double or std::complex<double>.
+template <class T>
+class Simplicial final : public DirectSolver<T> {
+ public:
+  /// @param order as of another one; without, an order is sought
+  /// @param most_flops with more nothing is analysed, and affordable() is false
+  Simplicial(CsrView<T> a, const std::vector<int>& order, double most_flops);
+
+  [[nodiscard]] bool affordable() const noexcept { return affordable_; }
+  [[nodiscard]] FactorEstimate estimate() const noexcept override { return estimate_; }
+  [[nodiscard]] std::vector<int> order() const override;
+  [[nodiscard]] bool factorise(CsrView<T> a) override;
+  /// Its bits do not depend on the number of threads.
+  void solve(const Context&, Op, PlacedView<const T> b, PlacedView<T> x) const override;
+  using DirectSolver<T>::solve;
+  [[nodiscard]] std::optional<index_t> negative() const override;
+
+ private:
+  /// Calls use(i) for the places i < k of entries of row k of L, along the elimination tree; marks them in seen_.
+  template <class Use>
+  void walk(CsrView<T> a, index_t k, const Use& use);
+
+  index_t n_;
+  bool affordable_ = false;
+  FactorEstimate estimate_;
+  std::vector<std::int32_t> old_, place_, parent_, seen_;  ///< the row that is the k-th, and where a row is
+  std::vector<index_t> starts_, ends_;                     ///< of the columns of L
+  std::vector<std::int32_t> rows_;
+  std::vector<T> values_;
+  std::vector<double> pivots_;
+};
+
+}  // namespace ts::inline v0::solvers
