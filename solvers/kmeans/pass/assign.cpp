@@ -15,10 +15,7 @@ namespace assign_detail {
 
 AssignStats assign_reference(const AssignArguments& of) {
   const Rows& x = of.x;
-  const auto labels = of.labels.span();
-  const auto weights = of.weights.span();
   const std::vector<double>& shift = of.moments.shift;
-  ClusterSums* const sums = of.sums;
   const index_t k = of.centroids.rows(), d = of.centroids.cols();
   const auto c = Matrix<double>::copy_of(of.centroids);
   std::vector<double> row(static_cast<std::size_t>(d));
@@ -31,16 +28,11 @@ AssignStats assign_reference(const AssignArguments& of) {
       const auto distance = squared_distance<long double>(row.data(), c.data() + m * d, d);
       if (distance < least) least = distance, nearest = static_cast<std::int32_t>(m);
     }
-    std::int32_t& label = labels[static_cast<std::size_t>(i)];
-    if (label == nearest) continue;
-    ++stats.changed;
-    const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
-    if (sums != nullptr && weight != 0) {
+    relabel(of, i, nearest, stats, [&](std::int32_t label, double weight) {
       for (index_t j = 0; j < d; ++j) row[static_cast<std::size_t>(j)] -= shift[static_cast<std::size_t>(j)];
-      if (label >= 0) sums->add(*of.unit, label, row.data(), weight, true);
-      sums->add(*of.unit, nearest, row.data(), weight);
-    }
-    label = nearest;
+      if (label >= 0) of.sums->add(*of.unit, label, row.data(), weight, true);
+      of.sums->add(*of.unit, nearest, row.data(), weight);
+    });
   }
   return stats;
 }

@@ -53,6 +53,9 @@ struct AssignArguments {
   BoundsOfRows bounds = {};             ///< of rows in host memory, or none
   bool settled = false;                 ///< most labels are expected to stay
   GroupBoundsOfRows group_bounds = {};  ///< of dense rows in host memory, or none; then without bounds
+
+  /// Rows whose scores are too close are decided again.
+  [[nodiscard]] bool proven() const noexcept { return scores != Scores::fast; }
 };
 
 /// labels[i] = argmin_j ||x_i - c_j||, the lowest j among equals, decided as follows: scores

@@ -12,16 +12,9 @@ AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
     }
   if constexpr (std::is_same_v<S, float>)
     if (const auto stats = assign_bytes(ctx, of)) return *stats;
-  const DensePass<S> pass(ctx, of.x, of.moments, of.centroids, of.scores);
-  const Pass to(of);
-  const index_t n = of.x.rows(), piece = pass.piece_rows(), pieces = (n + piece - 1) / piece;
-  const int team =
-      team_size(ctx, pieces, static_cast<double>(piece * of.x.cols()) * static_cast<double>(of.centroids.rows()));
-  return stats_of(for_each_piece(team, pass, pieces, of.sums,
-                                 [&](index_t p, ClusterSums* own, auto& scratch) {
-                                   pass.piece(p * piece, std::min(piece, n - p * piece), to, own, scratch);
-                                 }),
-                  pass.scorer(), to.filter());
+  const DensePass<S> pass(ctx, of, of.scores);
+  const double products = static_cast<double>(of.x.cols()) * static_cast<double>(of.centroids.rows());
+  return run_pass(ctx, of, pass, {pass.piece_rows(), products}, pass.scorer(), of.bounds.filter());
 }
 
 template AssignStats assign_dense<float>(const Context&, const AssignArguments&);

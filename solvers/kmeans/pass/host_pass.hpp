@@ -1,47 +1,43 @@
 // Passes over rows in host memory. Internal to the room.
 #pragma once
 
-#include <numeric>
 #include <optional>
-#include <vector>
 
 #include "tallskinny/solvers/kmeans/pass/assign.hpp"
-#include "tallskinny/solvers/kmeans/pass/cpu/kernels.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/team.hpp"
 
 namespace ts::inline v0::assign_detail {
 
-/// How bounds move in this pass; nothing unless they hold.
-assign_cpu::CentroidSteps steps_of(BoundsOfRows bounds);
+/// Row i gets the label `nearest`. move(label before, weight) is called where sums have to follow.
+template <class Move>
+void relabel(const AssignArguments& of, index_t i, std::int32_t nearest, AssignStats& stats, const Move& move) {
+  std::int32_t& label = of.labels.data[i];
+  if (label == nearest) return;
+  ++stats.changed;
+  const double weight = of.weights.empty() ? 1.0 : of.weights.data[i];
+  if (of.sums != nullptr && weight != 0) move(label, weight);
+  label = nearest;
+}
 
-/// What a pass is given for its rows.
-struct Pass {
-  std::span<std::int32_t> labels;
-  std::span<const double> weights;
-  const FixedPoint* unit = nullptr;
-  BoundsOfRows bounds;
-  assign_cpu::CentroidSteps steps;  ///< while bounds hold
-  bool proven = true;               ///< rows whose scores are too close are decided again
-
-  explicit Pass(const AssignArguments& of)
-      : labels(of.labels.span()),
-        weights(of.weights.span()),
-        unit(of.unit),
-        bounds(of.bounds),
-        steps(steps_of(of.bounds)),
-        proven(of.scores != Scores::fast) {}
-
-  /// What leaves rows alone.
-  [[nodiscard]] PassFilter filter() const noexcept {
-    return bounds.all != nullptr && bounds.all->hold() ? PassFilter::rows : PassFilter::none;
-  }
+/// How a pass P goes over the rows that it was made for: by pass.piece(first row, count, scratch) for pieces of so many
+/// rows, from row `first` on, each of which takes so many products.
+struct Pieces {
+  index_t rows;
+  double products_of_row;
+  index_t first = 0;
 };
-
-/// What all threads counted, by such a filter and scorer.
-template <class Scratch>
-AssignStats stats_of(const std::vector<Scratch>& scratch, std::string_view scorer = {},
-                     PassFilter filter = PassFilter::none) {
+/// By all threads. Where rows move from sum to sum at once, scratch.sums are those of the thread.
+template <class P>
+AssignStats run_pass(const Context& ctx, const AssignArguments& of, const P& pass, const Pieces& by,
+                     std::string_view scorer, PassFilter filter = PassFilter::none) {
+  const index_t n = of.x.rows() - by.first, pieces = (n + by.rows - 1) / by.rows;
+  const int team = team_size(ctx, pieces, by.products_of_row * static_cast<double>(by.rows));
   AssignStats stats;
-  for (const Scratch& s : scratch) stats += s.stats;
+  for (const auto& s : for_each_piece(team, pass, pieces, of.sums, [&](index_t p, ClusterSums*own, auto&scratch) {
+         if constexpr (requires { scratch.sums; }) scratch.sums = own;
+         pass.piece(by.first + p * by.rows, std::min(by.rows, n - p * by.rows), scratch);
+       }))
+    stats += s.stats;
   stats.filter = filter, stats.scorer = scorer;
   return stats;
 }

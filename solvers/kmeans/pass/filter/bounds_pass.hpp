@@ -25,16 +25,16 @@ class BoundsPass : public BytesPass {
   BoundsPass(const Context& ctx, const AssignArguments& of)
       : BytesPass(ctx, of, Copies::never_win, of.group_bounds.all->place_),
         whole_(static_cast<std::size_t>(centroids_.k * columns_)),
-        of_(*of.group_bounds.all),
+        all_(*of.group_bounds.all),
         first_(of.group_bounds.first) {
     parallel_for(ctx.thread_count(), centroids_.k, [&](index_t m) {
       for (index_t j = 0; j < columns_; j += 4)
-        std::copy_n(quad(groups_.quads, columns_, of_.place_[static_cast<std::size_t>(m)], j), 4,
+        std::copy_n(quad(groups_.quads, columns_, all_.place_[static_cast<std::size_t>(m)], j), 4,
                     whole_.data() + m * columns_ + j);
     });
     // Scores of copies are infinite, which their distances are not.
-    of_.copies_ = of_.copies_ || std::any_of(centroids_.half_norms.begin(), centroids_.half_norms.end(),
-                                             [](float half) { return std::isinf(half); });
+    all_.copies_ = all_.copies_ || std::any_of(centroids_.half_norms.begin(), centroids_.half_norms.end(),
+                                               [](float half) { return std::isinf(half); });
   }
 
   struct Scratch : BytesPass::Scratch {
@@ -51,19 +51,19 @@ class BoundsPass : public BytesPass {
 
   /// Bounds of the rows of a piece to a group.
   [[nodiscard]] std::uint16_t* bounds(index_t i0, index_t group) const {
-    return of_.bounds_ + ((first_ + i0) / head_piece * of_.groups_ + group) * head_piece;
+    return all_.bounds_ + ((first_ + i0) / head_piece * all_.groups_ + group) * head_piece;
   }
-  [[nodiscard]] float* upper(index_t i0) const { return of_.upper_.data() + first_ + i0; }
-  [[nodiscard]] const std::int8_t* bytes(index_t i) const { return of_.bytes_ + (first_ + i) * of_.stride_; }
+  [[nodiscard]] float* upper(index_t i0) const { return all_.upper_.data() + first_ + i0; }
+  [[nodiscard]] const std::int8_t* bytes(index_t i) const { return all_.bytes_ + (first_ + i) * all_.stride_; }
   [[nodiscard]] double square(index_t i) const {
-    return static_cast<double>(of_.square_[static_cast<std::size_t>(first_ + i)]);
+    return static_cast<double>(all_.square_[static_cast<std::size_t>(first_ + i)]);
   }
-  [[nodiscard]] float moved(std::int32_t m) const { return of_.moved_[static_cast<std::size_t>(m)]; }
-  [[nodiscard]] std::int32_t place(std::int32_t m) const { return of_.place_[static_cast<std::size_t>(m)]; }
-  [[nodiscard]] std::int32_t number(std::int32_t place) const { return of_.number_[static_cast<std::size_t>(place)]; }
-  [[nodiscard]] index_t groups() const { return of_.groups_; }
-  [[nodiscard]] float group_moved(index_t g) const { return of_.group_moved_[static_cast<std::size_t>(g)]; }
-  [[nodiscard]] index_t stride() const { return of_.stride_; }
+  [[nodiscard]] float moved(std::int32_t m) const { return all_.moved_[static_cast<std::size_t>(m)]; }
+  [[nodiscard]] std::int32_t place(std::int32_t m) const { return all_.place_[static_cast<std::size_t>(m)]; }
+  [[nodiscard]] std::int32_t number(std::int32_t place) const { return all_.number_[static_cast<std::size_t>(place)]; }
+  [[nodiscard]] index_t groups() const { return all_.groups_; }
+  [[nodiscard]] float group_moved(index_t g) const { return all_.group_moved_[static_cast<std::size_t>(g)]; }
+  [[nodiscard]] index_t stride() const { return all_.stride_; }
   [[nodiscard]] assign_cpu::CentroidOfPairs centroid(index_t m) const {
     const auto at = static_cast<std::size_t>(place(static_cast<std::int32_t>(m)));
     return {groups_.half_norms[at], groups_.scale[at], groups_.radius[at]};
@@ -71,40 +71,36 @@ class BoundsPass : public BytesPass {
   static assign_cpu::RowsOfPairs rows_of(Scratch& s) {
     return {s.scale.data(), s.radius.data(), s.floor.data(), s.least_square.data(), s.limit.data()};
   }
-  [[nodiscard]] int rows_of_piece(index_t i0) const {
-    return static_cast<int>(std::min<index_t>(head_piece, x_.rows() - i0));
-  }
-  [[nodiscard]] static std::uint64_t first_bits(int count) noexcept {
-    return count == head_piece ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-  }
+  [[nodiscard]] std::int32_t label(index_t i) const { return of_.labels.data[i]; }
 
   /// Upper bounds of the rows of a piece move with their centroids: infinite without a label.
-  void move_uppers(index_t i0, int count, const Pass& to) const {
-    for (int r = 0; r < count; ++r) {
-      const std::int32_t label = to.labels[static_cast<std::size_t>(i0 + r)];
+  void move_uppers(index_t i0, index_t count) const {
+    for (index_t r = 0; r < count; ++r) {
+      const std::int32_t own = label(i0 + r);
       float& bound = upper(i0)[r];
-      bound = label < 0 ? no_bound : (bound + moved(label)) * (1 + 0x1p-22F);
+      bound = own < 0 ? no_bound : (bound + moved(own)) * (1 + 0x1p-22F);
     }
   }
 
   /// Sets the numbers of row i0 + r in a batch. Its product with the centroid of its label, which is returned, lowers
   /// its upper bound.
-  std::int32_t begin_row(index_t i0, int r, std::int32_t label, Scratch& s) const {
+  std::int32_t begin_row(index_t i0, int r, Scratch& s) const {
+    const std::int32_t own = label(i0 + r);
     const auto at = static_cast<std::size_t>(r), row = static_cast<std::size_t>(first_ + i0 + r);
-    const double head = of_.head_[row], error = of_.error_[row], squared = of_.square_[row];
+    const double head = all_.head_[row], error = all_.error_[row], squared = all_.square_[row];
     const double radius = std::sqrt(weight_ * head * head + error * error), norm = std::sqrt(squared) * (1 + 0x1p-20);
-    s.norm[at] = norm, s.scale[at] = of_.unit_[row], s.start[at] = of_.start_[row];
+    s.norm[at] = norm, s.scale[at] = all_.unit_[row], s.start[at] = all_.start_[row];
     s.radius[at] = float_above(radius * (1 + 0x1p-20)), s.floor[at] = rounding_of(norm, radius);
     s.least_square[at] = static_cast<float>(squared * (1 - 0x1p-20) - static_cast<double>(s.floor[at]));
     s.least_square[at] -= std::abs(s.least_square[at]) * 0x1p-22F;
     s.limit[at] = std::numeric_limits<float>::max();
-    if (label < 0) return 0;
+    if (own < 0) return 0;
     std::int32_t product;
-    kernels_.pruning.listed_products(bytes(i0 + r), columns_, whole_.data(), &label, 1, &product);
+    kernels_.pruning.listed_products(bytes(i0 + r), columns_, whole_.data(), &own, 1, &product);
     product += s.start[at];
     std::array<std::int32_t, head_piece> products;
     products[at] = product;
-    kernels_.pairs.lower_limits(centroid(label), rows_of(s), products.data(), std::uint64_t{1} << r);
+    kernels_.pairs.lower_limits(centroid(own), rows_of(s), products.data(), std::uint64_t{1} << r);
     float& bound = upper(i0)[r];
     const float of_score = distance_below(squared, s.limit[at]);
     if (of_score < bound)
@@ -117,8 +113,8 @@ class BoundsPass : public BytesPass {
   /// The nearest of the centroids listed for row i0 + r, by float32. Their bounds: lower(centroid, bound from below).
   /// @param next row that will be read
   template <class Lower>
-  std::int32_t nearest_listed(index_t i0, int r, index_t next, const std::int32_t* list, index_t count, const Pass& to,
-                              Scratch& s, const Lower& lower) const {
+  std::int32_t nearest_listed(index_t i0, int r, index_t next, const std::int32_t* list, index_t count, Scratch& s,
+                              const Lower& lower) const {
     const auto at = static_cast<std::size_t>(r);
     const index_t i = i0 + r;
     s.stats.met += count;
@@ -126,7 +122,7 @@ class BoundsPass : public BytesPass {
     kernels_.pruning.listed_scores(s.x.data(), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                    list, count, s.scores.data());
     const float margin = margin_of(s.norm[at]);
-    const std::int32_t nearest = decide_listed(i, list, count, margin, to, s);
+    const std::int32_t nearest = decide_listed(i, list, count, margin, s);
     for (index_t q = 0; q < count; ++q) {
       const float score = s.scores[static_cast<std::size_t>(q)];
       float& bound = upper(i0)[r];
@@ -152,7 +148,7 @@ class BoundsPass : public BytesPass {
   InLines<std::uint8_t> whole_;  ///< bytes of each centroid, by number
 
  private:
-  GroupBounds& of_;
+  GroupBounds& all_;
   index_t first_;
 };
 

@@ -15,25 +15,23 @@ class GroupsPass : public BoundsPass {
     return s;
   }
 
-  void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s) const {
-    const index_t i0 = p * head_piece;
-    const int count = rows_of_piece(i0);
-    move_uppers(i0, count, to);
+  void piece(index_t i0, index_t count, Scratch& s) const {
+    move_uppers(i0, count);
     std::uint64_t open = 0, without = 0;
-    for (int r = 0; r < count; ++r)
-      if (to.labels[static_cast<std::size_t>(i0 + r)] < 0) without |= std::uint64_t{1} << r;
+    for (index_t r = 0; r < count; ++r)
+      if (label(i0 + r) < 0) without |= std::uint64_t{1} << r;
     for (index_t g = 0; g < groups(); ++g)
       open |= kernels_.pruning.move_bounds(bounds(i0, g), group_moved(g), upper(i0));
     open &= first_bits(count) & ~without;
     s.stats.skipped += count - std::popcount(open | without);
-    for_each_bit(open, [&](int r) { begin_row(i0, r, to.labels[static_cast<std::size_t>(i0 + r)], s); });
+    for_each_bit(open, [&](int r) { begin_row(i0, r, s); });
     const std::uint64_t overflown = meet_groups(i0, open, s);
     std::uint64_t left = open & ~overflown;
     for_each_bit(left, [&](int r) {
       left &= ~(std::uint64_t{1} << r);
-      settle(i0, r, i0 + (left != 0 ? std::countr_zero(left) : r), to, sums, s);
+      settle(i0, r, i0 + (left != 0 ? std::countr_zero(left) : r), s);
     });
-    meet_all(i0, without | overflown, to, sums, s);
+    meet_all(i0, without | overflown, s);
   }
 
  private:
@@ -88,8 +86,8 @@ class GroupsPass : public BoundsPass {
   }
 
   /// The label of a row whose candidates are listed. @param next row that will be read
-  void settle(index_t i0, int r, index_t next, const Pass& to, ClusterSums* sums, Scratch& s) const {
-    const std::int32_t own = to.labels[static_cast<std::size_t>(i0 + r)];
+  void settle(index_t i0, int r, index_t next, Scratch& s) const {
+    const std::int32_t own = label(i0 + r);
     std::int32_t* const ids = s.ids.data();
     index_t count = 0;
     for (const std::int32_t* at = list(r, s); at != s.end[static_cast<std::size_t>(r)]; ++at) {
@@ -99,16 +97,16 @@ class GroupsPass : public BoundsPass {
     if (count == 0) return;
     ids[count++] = own;
     const std::int32_t nearest =
-        nearest_listed(i0, r, next, ids, count, to, s, [&](std::int32_t m, bool is_nearest, std::uint16_t least) {
+        nearest_listed(i0, r, next, ids, count, s, [&](std::int32_t m, bool is_nearest, std::uint16_t least) {
           if (is_nearest) return;
           std::uint16_t& bound = bounds(i0, place(m) / head_group)[r];
           bound = std::min(bound, least);
         });
-    relabel(i0 + r, nearest, to, sums, s);
+    relabel(i0 + r, nearest, s);
   }
 
   /// Rows that meet every centroid; nothing is known of them afterwards.
-  void meet_all(index_t i0, std::uint64_t which, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void meet_all(index_t i0, std::uint64_t which, Scratch& s) const {
     index_t count = 0;
     for_each_bit(which, [&](int r) {
       s.rows[static_cast<std::size_t>(count++)] = i0 + r;
@@ -116,7 +114,7 @@ class GroupsPass : public BoundsPass {
       for (index_t g = 0; g < groups(); ++g) bounds(i0, g)[r] = 0;
     });
     s.stats.met += count * centroids_.k;
-    for (index_t r = 0; r < count; r += score_.rows) tile(s.rows.data() + r, count - r, false, to, sums, s);
+    for (index_t r = 0; r < count; r += score_.rows) tile(s.rows.data() + r, count - r, false, s);
   }
 };
 

@@ -37,14 +37,13 @@ class PairsPass : public BoundsPass {
     return s;
   }
 
-  void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s) const {
-    const index_t i0 = p * head_piece, k = centroids_.k;
-    const int count = rows_of_piece(i0);
-    move_uppers(i0, count, to);
+  void piece(index_t i0, index_t count, Scratch& s) const {
+    const index_t k = centroids_.k;
+    move_uppers(i0, count);
     std::fill(s.own.begin(), s.own.end(), 0);
-    for (int r = 0; r < count; ++r)
-      if (const std::int32_t label = to.labels[static_cast<std::size_t>(i0 + r)]; label >= 0)
-        s.own[static_cast<std::size_t>(label)] |= std::uint64_t{1} << r;
+    for (index_t r = 0; r < count; ++r)
+      if (const std::int32_t own = label(i0 + r); own >= 0)
+        s.own[static_cast<std::size_t>(own)] |= std::uint64_t{1} << r;
     std::uint64_t open = 0;
     for (index_t m = 0; m < k; ++m)
       open |= kernels_.pruning.move_bounds(bounds(i0, m), moved(static_cast<std::int32_t>(m)), upper(i0)) &
@@ -53,9 +52,8 @@ class PairsPass : public BoundsPass {
     s.stats.skipped += count - std::popcount(open);
     if (open == 0) return;
     for_each_bit(open, [&](int r) {
-      const std::int32_t label = to.labels[static_cast<std::size_t>(i0 + r)];
-      const std::int32_t product = begin_row(i0, r, label, s);
-      if (label >= 0) products(label, s)[r] = product;
+      const std::int32_t product = begin_row(i0, r, s), own = label(i0 + r);
+      if (own >= 0) products(own, s)[r] = product;
     });
     for (index_t m = 0; m < k; ++m) {
       const auto at = static_cast<std::size_t>(m);
@@ -82,7 +80,7 @@ class PairsPass : public BoundsPass {
     });
     for_each_bit(open, [&](int r) {
       several &= ~(std::uint64_t{1} << r);
-      settle(i0, r, i0 + (several != 0 ? std::countr_zero(several) : r), to, sums, s);
+      settle(i0, r, i0 + (several != 0 ? std::countr_zero(several) : r), s);
     });
   }
 
@@ -135,18 +133,17 @@ class PairsPass : public BoundsPass {
   }
 
   /// The label of a row whose candidates are listed. @param next row that has several
-  void settle(index_t i0, int r, index_t next, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void settle(index_t i0, int r, index_t next, Scratch& s) const {
     const auto at = static_cast<std::size_t>(r);
     const std::int32_t* const candidates = s.candidates.data() + r * centroids_.k;
     std::int32_t nearest = candidates[0];
     upper(i0)[r] = distance_below(square(i0 + r), s.limit[at]);
     if (s.count[at] > 1)
-      nearest =
-          nearest_listed(i0, r, next, candidates, s.count[at], to, s, [&](std::int32_t m, bool, std::uint16_t least) {
-            std::uint16_t& bound = bounds(i0, m)[r];
-            bound = std::max(bound, least);
-          });
-    relabel(i0 + r, nearest, to, sums, s);
+      nearest = nearest_listed(i0, r, next, candidates, s.count[at], s, [&](std::int32_t m, bool, std::uint16_t least) {
+        std::uint16_t& bound = bounds(i0, m)[r];
+        bound = std::max(bound, least);
+      });
+    relabel(i0 + r, nearest, s);
   }
 
   InLines<std::uint8_t> quads_;      ///< of groups in this order

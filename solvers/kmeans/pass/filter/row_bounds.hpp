@@ -5,6 +5,8 @@
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
+#include "tallskinny/solvers/kmeans/pass/cpu/kernels.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/filter.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/moments.hpp"
 
 namespace ts::inline v0 {
@@ -33,16 +35,18 @@ class RowBounds {
   [[nodiscard]] bool hold() const noexcept { return hold_; }
   [[nodiscard]] float* upper(index_t row) noexcept { return upper_.data() + row; }
   [[nodiscard]] float* lower(index_t row) noexcept { return lower_.data() + row; }
-  [[nodiscard]] const std::vector<float>& moved() const noexcept { return moved_; }
-  [[nodiscard]] const std::vector<float>& half_gap() const noexcept { return half_gap_; }
+  [[nodiscard]] const assign_cpu::CentroidSteps& steps() const noexcept { return steps_; }
   /// Bounds are distances times this.
   [[nodiscard]] double scale() const noexcept { return scale_; }
   /// Row m: (c_m - shift) scale.
   [[nodiscard]] const double* centroid(index_t m) const noexcept { return scaled_.data() + m * scaled_.cols(); }
 
  private:
+  void set_steps();
+
   index_t rows_;
   std::vector<float> upper_, lower_, moved_, half_gap_;
+  assign_cpu::CentroidSteps steps_;
   Matrix<double> scaled_;
   double scale_ = 0;
   bool hold_ = false, copies_ = false;
@@ -52,6 +56,11 @@ class RowBounds {
 struct BoundsOfRows {
   RowBounds* all = nullptr;
   index_t first = 0;
+
+  [[nodiscard]] bool hold() const noexcept { return all != nullptr && all->hold(); }
+  [[nodiscard]] PassFilter filter() const noexcept { return hold() ? PassFilter::rows : PassFilter::none; }
+  [[nodiscard]] float* upper(index_t row) const noexcept { return all->upper(first + row); }
+  [[nodiscard]] float* lower(index_t row) const noexcept { return all->lower(first + row); }
 };
 
 }  // namespace ts::inline v0

@@ -40,11 +40,6 @@ struct Bytes {
 Bytes round_to_bytes(const assign_cpu::PruningKernels& kernels, const float* x, index_t columns, double norm,
                      std::int8_t* bytes);
 
-/// What is known of a row in bytes.
-struct RowInBytes {
-  Bytes all;
-  double norm;
-};
 /// The weight w for which (w a, t) and (b / w, s) point the same way, squared: b t / (a s).
 [[nodiscard]] double weight_for(double a, double t, double b, double s) noexcept;
 

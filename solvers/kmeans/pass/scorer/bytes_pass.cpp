@@ -1,12 +1,10 @@
 #include "tallskinny/solvers/kmeans/pass/scorer/bytes_pass.hpp"
 
-#include "tallskinny/solvers/kmeans/pass/sums/team.hpp"
-
 namespace ts::inline v0::assign_detail {
 
 namespace {
 
-constexpr index_t least_centroids = 64, trial_pieces = 8, least_pieces_for_trial = 64;
+constexpr index_t least_centroids = 64, trial_rows = 8 * head_piece, least_pieces_for_trial = 64;
 
 }  // namespace
 
@@ -14,20 +12,18 @@ std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArgument
   const assign_cpu::AssignKernels& kernels = assign_cpu::select(ctx.simd);
   const index_t d = of.x.cols(), pieces = (of.x.rows() + head_piece - 1) / head_piece;
   if (of.scores != Scores::int8 || kernels.pruning.rows == 0 || d < least_columns_of_int8 ||
-      d > most_columns_of_bytes || of.centroids.rows() < least_centroids ||
-      (of.bounds.all != nullptr && of.bounds.all->hold()))
+      d > most_columns_of_bytes || of.centroids.rows() < least_centroids || of.bounds.hold())
     return std::nullopt;
   const BytesPass pass(ctx, of);
-  const Pass to(of);
   AssignStats first;
-  index_t done = 0;
+  index_t from = 0;
   if (pieces >= least_pieces_for_trial) {
     BytesPass::Scratch s = pass.scratch();
-    for (; done < trial_pieces; ++done) pass.piece(done, to, of.sums, s);
+    for (; from < trial_rows; from += head_piece) pass.piece(from, head_piece, s);
     pass.move_now(of.sums, s);
     first = s.stats;
-    if (!pass.pays(s, trial_pieces * head_piece)) {
-      const index_t from = trial_pieces * head_piece, rest = of.x.rows() - from;
+    if (!pass.pays(s, trial_rows)) {
+      const index_t rest = of.x.rows() - from;
       const Rows others = of.x.block(from, rest);
       AssignArguments arguments{others, of.moments, of.centroids, Scores::int16, of.labels.part(from, rest)};
       arguments.weights = of.weights.part(from, rest), arguments.unit = of.unit, arguments.sums = of.sums;
@@ -35,12 +31,8 @@ std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArgument
       return first += assign_dense<float>(ctx, arguments);
     }
   }
-  const int team = team_size(ctx, pieces - done, static_cast<double>(head_piece * d * of.centroids.rows()));
-  return first += stats_of(for_each_piece(team, pass, pieces - done, of.sums,
-                                          [&](index_t p, ClusterSums* own, auto& scratch) {
-                                            pass.piece(done + p, to, own, scratch);
-                                          }),
-                           "int8");
+  const double products = static_cast<double>(d * of.centroids.rows());
+  return first += run_pass(ctx, of, pass, {head_piece, products, from}, "int8");
 }
 
 }  // namespace ts::inline v0::assign_detail

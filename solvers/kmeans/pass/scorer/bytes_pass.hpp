@@ -7,7 +7,6 @@
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/bytes.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/dense_pass.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/team.hpp"
 
 namespace ts::inline v0::assign_detail {
 
@@ -29,7 +28,7 @@ class BytesPass : public DensePass<float> {
   /// @param place of each centroid in groups; none: in their order
   BytesPass(const Context& ctx, const AssignArguments& of, Copies copies = Copies::never_win,
             std::span<const std::int32_t> place = {})
-      : DensePass<float>(ctx, of.x, of.moments, of.centroids, Scores::float32, copies),
+      : DensePass<float>(ctx, of, Scores::float32, copies),
         columns_((centroids_.d + 63) / 64 * 64),
         groups_(kernels_.pruning, centroids_.k, columns_) {
     // Limits that do not fall leave lists long.
@@ -88,21 +87,12 @@ class BytesPass : public DensePass<float> {
     return s;
   }
 
-  void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s) const {
-    piece(p, to, sums, s, [](index_t, double) { return std::numeric_limits<float>::max(); });
-  }
-  /// @param limit of row i and its norm: the score of a centroid that is nearer than what is known of the row is not
-  /// above it. Where there is none the label may stay.
-  template <class Limit>
-  void piece(index_t p, const Pass& to, ClusterSums* sums, Scratch& s, const Limit& limit) const {
-    const index_t i0 = p * head_piece;
-    const auto count = static_cast<int>(std::min<index_t>(head_piece, x_.rows() - i0));
-    for (int r = 0; r < count; ++r)
-      begin(i0 + r, r, round_row(i0 + r, &s.x(r, 0), s.bytes.data() + r * columns_, s), limit, s);
-    const std::uint64_t overflown = meet(count, s.bytes.data(), s);
-    const std::uint64_t there = count == head_piece ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-    for_each_bit(there & ~overflown, [&](int r) { settle(i0 + r, r, to, sums, s); });
-    for_each_bit(overflown, [&](int r) { relabel(i0 + r, resolve(i0 + r, s), to, sums, s); });
+  /// Labels of `count` rows from row i0 on, head_piece of them at most.
+  void piece(index_t i0, index_t count, Scratch& s) const {
+    for (int r = 0; r < count; ++r) begin(i0 + r, r, s);
+    const std::uint64_t overflown = meet(static_cast<int>(count), s.bytes.data(), s);
+    for_each_bit(first_bits(count) & ~overflown, [&](int r) { settle(i0 + r, r, s); });
+    for_each_bit(overflown, [&](int r) { relabel(i0 + r, resolve(i0 + r, s), s); });
   }
 
   /// Whether lists are so short that this costs less than 16 bits would.
@@ -113,6 +103,9 @@ class BytesPass : public DensePass<float> {
   }
 
  protected:
+  [[nodiscard]] static std::uint64_t first_bits(index_t count) noexcept {
+    return count == head_piece ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+  }
   [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
   /// Takes from a list what was listed before limits were lowered.
   void filter(int r, Scratch& s) const {
@@ -126,14 +119,13 @@ class BytesPass : public DensePass<float> {
 
   /// The nearest centroid of row i, which is one of the `count` numbers of a list with scores in s.scores.
   /// @param margin twice the error of a score, at most
-  std::int32_t decide_listed(index_t i, const std::int32_t* list, index_t count, float margin, const Pass& to,
-                             Scratch& s) const {
+  std::int32_t decide_listed(index_t i, const std::int32_t* list, index_t count, float margin, Scratch& s) const {
     const float* const scores = s.scores.data();
     const index_t best = std::min_element(scores, scores + count) - scores;
     s.candidates.clear();
     for (index_t q = 0; q < count; ++q)
       if (scores[q] - scores[best] <= margin) s.candidates.push_back(list[q]);
-    if (s.candidates.size() <= 1 || !to.proven) return list[best];
+    if (s.candidates.size() <= 1 || !of_.proven()) return list[best];
     ++s.stats.rescored;
     std::sort(s.candidates.begin(), s.candidates.end());
     return nearest_candidate(i, s);
@@ -145,21 +137,18 @@ class BytesPass : public DensePass<float> {
     return static_cast<float>(margin * (1 + 0x1p-18));
   }
 
-  /// Row i, shifted and scaled, and its bytes.
-  RowInBytes round_row(index_t i, float* x, std::int8_t* bytes, Scratch& s) const {
+  /// Row i, shifted and scaled, its bytes, and its numbers in a batch.
+  void begin(index_t i, int r, Scratch& s) const {
+    const auto at = static_cast<std::size_t>(r);
+    float* const x = &s.x(r, 0);
     kernels_.pruning.scaled_row(x_, i, i, shift_.packing, s.row.data(), x);
     const double norm = std::sqrt(kernels_.pruning.square(x, x_.cols())) * (1 + 0x1p-20);
-    return {round_to_bytes(kernels_.pruning, x, columns_, norm, bytes), norm};
-  }
-  template <class Limit>
-  void begin(index_t i, int r, const RowInBytes& row, const Limit& limit, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
-    const auto& [all, norm] = row;
+    const Bytes all = round_to_bytes(kernels_.pruning, x, columns_, norm, s.bytes.data() + r * columns_);
     const double error = all.error + 0x1p-23 * norm, radius = std::sqrt(weight_ * all.norm * all.norm + error * error);
     s.norm[at] = norm, s.scale[at] = static_cast<float>(all.unit), s.start[at] = -all.sum * kernels_.pruning.offset;
     s.radius[at] = float_above(radius * (1 + 0x1p-20));
     s.floor[at] = rounding_of(norm, radius);
-    s.limit[at] = std::min(limit(i, norm) + s.floor[at], std::numeric_limits<float>::max());
+    s.limit[at] = std::numeric_limits<float>::max();
     s.end[at] = list(r, s);
   }
   /// What rounding to float32 takes from a least score, and adds to a greatest one.
@@ -201,20 +190,19 @@ class BytesPass : public DensePass<float> {
     }
     return overflown;
   }
-  void settle(index_t i, int r, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void settle(index_t i, int r, Scratch& s) const {
     const auto at = static_cast<std::size_t>(r);
     filter(r, s);
     const std::int32_t* const numbers = list(r, s);
     const index_t count = s.end[at] - numbers;
-    if (count == 0) return;
     std::int32_t nearest = numbers[0];
     if (count > 1) {
       s.stats.met += count;
       kernels_.pruning.listed_scores(&s.x(r, 0), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                      numbers, count, s.scores.data());
-      nearest = decide_listed(i, numbers, count, margin_of(s.norm[at]), to, s);
+      nearest = decide_listed(i, numbers, count, margin_of(s.norm[at]), s);
     }
-    relabel(i, nearest, to, sums, s);
+    relabel(i, nearest, s);
   }
 
   index_t columns_;
@@ -226,13 +214,8 @@ class BytesPass : public DensePass<float> {
 /// P, a pass that leaves out most products, over all pieces of head_piece rows.
 template <class P>
 AssignStats run_pieces(const Context& ctx, const AssignArguments& of) {
-  const P pass(ctx, of);
-  const Pass to(of);
-  const index_t pieces = (of.x.rows() + assign_cpu::head_piece - 1) / assign_cpu::head_piece;
-  const double products = static_cast<double>(assign_cpu::head_piece * of.x.cols() * of.centroids.rows()) / 8;
-  return stats_of(for_each_piece(team_size(ctx, pieces, products), pass, pieces, of.sums,
-                                 [&](index_t p, ClusterSums* own, auto& scratch) { pass.piece(p, to, own, scratch); }),
-                  "int8", PassFilter::groups);
+  const double products = static_cast<double>(of.x.cols() * of.centroids.rows()) / 8;
+  return run_pass(ctx, of, P(ctx, of), {assign_cpu::head_piece, products}, "int8", PassFilter::groups);
 }
 
 }  // namespace ts::inline v0::assign_detail

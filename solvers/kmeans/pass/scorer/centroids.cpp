@@ -58,18 +58,44 @@ Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centr
   return scaled;
 }
 
+namespace {
+
+/// What rounding may have done to a distance. Coordinates are at most 1 and rounded twice; the sum of d squares is rounded
+/// d + 2 times.
+struct Rounding {
+  double factor, more;
+  explicit Rounding(index_t d)
+      : factor(1 + static_cast<double>(d + 8) * 0x1p-52), more(std::sqrt(static_cast<double>(d)) * 0x1p-50) {}
+};
+
+}  // namespace
+
 std::vector<float> steps_between(const Context& ctx, HostView<const double> before, HostView<const double> now) {
-  const index_t d = now.cols();
-  // Coordinates are at most 1 and rounded twice; the sum of d squares is rounded d + 2 times.
-  const double slack = 1 + static_cast<double>(d + 8) * 0x1p-52, rounding = std::sqrt(static_cast<double>(d)) * 0x1p-50;
+  const index_t k = now.rows(), d = now.cols();
+  const Rounding rounding(d);
   const auto squared_difference = assign_cpu::select(ctx.simd).squared_difference;
-  std::vector<float> moved(static_cast<std::size_t>(now.rows()));
-  parallel_for(ctx.thread_count(), now.rows(), [&](index_t m) {
+  std::vector<float> moved(static_cast<std::size_t>(k));
+  parallel_for(team_size(ctx, k, 4 * static_cast<double>(d)), k, [&](index_t m) {
     if (std::equal(&now(m, 0), &now(m, 0) + d, &before(m, 0))) return;
     moved[static_cast<std::size_t>(m)] =
-        float_above(std::sqrt(squared_difference(&now(m, 0), &before(m, 0), d)) * slack + rounding);
+        float_above(std::sqrt(squared_difference(&now(m, 0), &before(m, 0), d)) * rounding.factor + rounding.more);
   });
   return moved;
+}
+
+std::vector<float> half_gaps_between(const Context& ctx, HostView<const double> c) {
+  const index_t k = c.rows(), d = c.cols();
+  const Rounding rounding(d);
+  const auto squared_difference = assign_cpu::select(ctx.simd).squared_difference;
+  std::vector<float> gaps(static_cast<std::size_t>(k));
+  parallel_for(team_size(ctx, k, 4 * static_cast<double>(k * d)), k, [&](index_t m) {
+    double least = std::numeric_limits<double>::infinity();
+    for (index_t q = 0; q < k; ++q)
+      if (q != m) least = std::min(least, squared_difference(&c(m, 0), &c(q, 0), d));
+    const double half = (std::sqrt(least) / rounding.factor - rounding.more) / 2;
+    gaps[static_cast<std::size_t>(m)] = static_cast<float>(std::max(0.0, half * (1 - 0x1p-22) - 0x1p-126));
+  });
+  return gaps;
 }
 
 template <class S>

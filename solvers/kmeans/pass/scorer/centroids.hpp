@@ -41,6 +41,8 @@ double scoring_scale(HostView<const double> centroids, const ColumnMoments& mome
 /// (c - shift) scale. @param into whose memory serves, if it has that shape
 Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments,
                                 double scale, Matrix<double> into = {});
+/// Half the distance of each to the nearest other one, at least.
+std::vector<float> half_gaps_between(const Context& ctx, HostView<const double> centroids);
 /// How far each of such centroids moved, at most; 0 where all bits are the same.
 std::vector<float> steps_between(const Context& ctx, HostView<const double> before, HostView<const double> now);
 

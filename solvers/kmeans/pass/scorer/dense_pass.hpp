@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 
 #include "tallskinny/gemm/core/matrix.hpp"
@@ -23,14 +24,15 @@ class DensePass {
   using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
 
  public:
-  DensePass(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids,
-            Scores scores, Copies copies = Copies::never_win)
+  /// @param of as assign() checked it; must outlive this
+  DensePass(const Context& ctx, const AssignArguments& of, Scores scores, Copies copies = Copies::never_win)
       : kernels_(assign_cpu::select(ctx.simd)),
         score_(assign_cpu::score_kernels<S>(kernels_)),
-        x_(x),
-        piece_tiles_(std::clamp<index_t>(x.rows() / (score_.rows * least_pieces), 1, most_tiles)),
-        grouped_(ctx, centroids, moments, scores, copies),
-        shift_(moments, centroids_.scale, score_.lanes) {}
+        of_(of),
+        x_(of.x),
+        piece_tiles_(std::clamp<index_t>(x_.rows() / (score_.rows * least_pieces), 1, most_tiles)),
+        grouped_(ctx, of.centroids, of.moments, scores, copies),
+        shift_(of.moments, centroids_.scale, score_.lanes) {}
 
   /// What a thread needs for itself.
   struct Scratch {
@@ -45,8 +47,7 @@ class DensePass {
     std::vector<double> candidate_distances, own_distances;
     std::vector<Twofold> twofold_distances;
     AssignStats stats;
-    std::vector<MovedRow> moved;       ///< but not in the sums yet
-    const FixedPoint* unit = nullptr;  ///< of these sums
+    std::vector<MovedRow> moved;  ///< but not in the sums yet
   };
   [[nodiscard]] Scratch scratch() const {
     const auto r = static_cast<std::size_t>(score_.rows), d = static_cast<std::size_t>(centroids_.d);
@@ -65,18 +66,16 @@ class DensePass {
 
   void move_now(ClusterSums* sums, Scratch& s) const {
     if (s.moved.empty()) return;
-    move_rows(kernels_, x_, shift_.wide.data(), *s.unit, s.moved, *sums);
+    move_rows(kernels_, x_, shift_.wide.data(), *of_.unit, s.moved, *sums);
     s.moved.clear();
   }
   /// The rows that waited.
   template <class OfThreads>
   void settle_moves(int team, OfThreads& threads, ClusterSums& sums) const {
     std::vector<std::vector<MovedRow>> lists;
-    lists.reserve(threads.size());
-    const FixedPoint* unit = nullptr;
     for (auto& s : threads)
-      if (!s.moved.empty()) unit = s.unit, lists.push_back(std::move(s.moved));
-    if (unit != nullptr) move_rows(team, kernels_, x_, shift_.wide.data(), *unit, lists, sums);
+      if (!s.moved.empty()) lists.push_back(std::move(s.moved));
+    if (!lists.empty()) move_rows(team, kernels_, x_, shift_.wide.data(), *of_.unit, lists, sums);
   }
 
   /// The numbers of most scores.
@@ -87,44 +86,40 @@ class DensePass {
   [[nodiscard]] index_t piece_rows() const noexcept { return piece_tiles_ * score_.rows; }
 
   /// Labels of the rows i0 .. i0 + count - 1, at most piece_rows().
-  void piece(index_t i0, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void piece(index_t i0, index_t count, Scratch& s) const {
     index_t undecided = count;
-    if (to.bounds.all != nullptr && to.bounds.all->hold())
-      undecided = screen(i0, count, to, s);
+    if (of_.bounds.hold())
+      undecided = screen(i0, count, s);
     else
-      for (index_t r = 0; r < count; ++r) s.rows[static_cast<std::size_t>(r)] = i0 + r;
+      std::iota(s.rows.begin(), s.rows.begin() + count, i0);
     s.stats.skipped += count - undecided;
     s.open.clear();
     for (index_t r = 0; r < undecided; r += score_.rows)
-      tile(s.rows.data() + r, undecided - r, integers_.has_value(), to, sums, s);
+      tile(s.rows.data() + r, undecided - r, integers_.has_value(), s);
     const index_t open = std::ssize(s.open);
-    for (index_t r = 0; r < open; r += score_.rows) tile(s.open.data() + r, open - r, false, to, sums, s);
+    for (index_t r = 0; r < open; r += score_.rows) tile(s.open.data() + r, open - r, false, s);
     if (integers_) s.stats.rescored += open;
   }
 
  protected:
-  void relabel(index_t i, std::int32_t nearest, const Pass& to, ClusterSums* sums, Scratch& s) const {
-    std::int32_t& label = to.labels[static_cast<std::size_t>(i)];
-    if (label == nearest) return;
-    ++s.stats.changed;
-    const double weight = to.weights.empty() ? 1.0 : to.weights[static_cast<std::size_t>(i)];
-    if (sums != nullptr && weight != 0) s.moved.push_back({i, weight, label, nearest}), s.unit = to.unit;
-    label = nearest;
+  void relabel(index_t i, std::int32_t nearest, Scratch& s) const {
+    assign_detail::relabel(of_, i, nearest, s.stats, [&](std::int32_t label, double weight) {
+      s.moved.push_back({i, weight, label, nearest});
+    });
   }
 
   /// Puts the rows that bounds do not prove into s.rows.
-  index_t screen(index_t i0, index_t count, const Pass& to, Scratch& s) const {
-    RowBounds& bounds = *to.bounds.all;
-    float* upper = bounds.upper(to.bounds.first + i0);
-    float* lower = bounds.lower(to.bounds.first + i0);
-    const std::int32_t* labels = to.labels.data() + i0;
-    index_t left = kernels_.screen(to.steps, labels, count, upper, lower, s.rows.data());
+  index_t screen(index_t i0, index_t count, Scratch& s) const {
+    const assign_cpu::CentroidSteps& steps = of_.bounds.all->steps();
+    float *const upper = of_.bounds.upper(i0), *const lower = of_.bounds.lower(i0);
+    const std::int32_t* labels = of_.labels.data + i0;
+    index_t left = kernels_.screen(steps, labels, count, upper, lower, s.rows.data());
     for (index_t q = 0; q < left; ++q) s.rows[static_cast<std::size_t>(q)] += i0;
     // Where bounds prove next to nothing, own distances would not prove much more; and they cost about as
     // much as scores against a few vectors of centroids.
     if (left > count - count / 8 || centroids_.k < least_clusters_to_tighten) return left;
     kernels_.own_squared_distances(x_, s.rows.data(), left,
-                                   {to.labels.data(), bounds.centroid(0), shift_.wide.data(), centroids_.scale},
+                                   {of_.labels.data, of_.bounds.all->centroid(0), shift_.wide.data(), centroids_.scale},
                                    s.row.data(), s.own_distances.data());
     const double d = static_cast<double>(centroids_.d);
     index_t kept = 0;
@@ -134,22 +129,22 @@ class DensePass {
       // In scaled coordinates, whose rounding counts.
       upper[r] = static_cast<float>(distance * (1 + (d + 8) * 0x1p-52) + std::sqrt(d) * 0x1p-50) * (1 + 0x1p-22F);
       s.rows[static_cast<std::size_t>(kept)] = i;
-      if (!(upper[r] < std::max(lower[r], to.steps.half_gap[labels[r]]))) ++kept;
+      if (!(upper[r] < std::max(lower[r], steps.half_gap[labels[r]]))) ++kept;
     }
     return kept;
   }
 
   /// Labels of the first of the `left` rows that follow, a tile of them at most; those that integers leave
   /// open go to s.open instead.
-  void tile(const index_t* rows, index_t left, bool by_integers, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void tile(const index_t* rows, index_t left, bool by_integers, Scratch& s) const {
     const index_t count = std::min(score_.rows, left);
     // Rows in column-major order are no lines of memory.
     const assign_cpu::NextRows next{x_, rows + count, x_.col_stride() == 1 ? std::min(score_.rows, left - count) : 0};
     std::copy_n(rows, count, s.packed.begin());
     std::fill(s.packed.begin() + count, s.packed.end(), rows[0]);
-    const bool bounded = to.bounds.all != nullptr;
+    const bool bounded = of_.bounds.all != nullptr;
     const auto decide = [&](const assign_cpu::ScoreMargin<S>& margin, const S* by_centroid) {
-      if (!to.proven) s.found = s.which;
+      if (!of_.proven()) s.found = s.which;
       score_.decide(s.best.data(), s.second.data(), s.norms.data(), margin, by_centroid, s.which.data(),
                     bounded ? s.upper.data() : nullptr, s.lower.data());
     };
@@ -165,12 +160,12 @@ class DensePass {
                       {s.best.data(), s.second.data(), s.which.data()});
       decide(margin_, nullptr);
     }
-    settle(rows, count, by_integers, to, s);
-    take_labels(rows, count, to, sums, s);
+    settle(rows, count, by_integers, s);
+    take_labels(rows, count, s);
   }
 
   /// Rows of a tile that scores leave open. Bounds of all of them.
-  void settle(const index_t* rows, index_t count, bool by_integers, const Pass& to, Scratch& s) const {
+  void settle(const index_t* rows, index_t count, bool by_integers, Scratch& s) const {
     bool open = false;
     for (index_t r = 0; r < count; ++r) open |= s.which[static_cast<std::size_t>(r)] < 0;
     for (index_t r = 0; open && r < count; ++r) {
@@ -180,18 +175,18 @@ class DensePass {
         s.open.push_back(rows[r]);
         continue;
       }
-      s.which[at] = to.proven ? resolve(rows[r], s) : s.found[at];
+      s.which[at] = of_.proven() ? resolve(rows[r], s) : s.found[at];
       s.upper[at] = std::numeric_limits<float>::infinity(), s.lower[at] = 0;
     }
-    if (to.bounds.all == nullptr) return;
+    if (of_.bounds.all == nullptr) return;
     for (index_t r = 0; r < count; ++r) {
-      *to.bounds.all->upper(to.bounds.first + rows[r]) = s.upper[static_cast<std::size_t>(r)];
-      *to.bounds.all->lower(to.bounds.first + rows[r]) = s.lower[static_cast<std::size_t>(r)];
+      *of_.bounds.upper(rows[r]) = s.upper[static_cast<std::size_t>(r)];
+      *of_.bounds.lower(rows[r]) = s.lower[static_cast<std::size_t>(r)];
     }
   }
 
   /// The labels of a tile, of the rows that are not open.
-  void take_labels(const index_t* rows, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void take_labels(const index_t* rows, index_t count, Scratch& s) const {
     // Without branches, as nobody can tell which rows move.
     index_t moves = 0;
     const auto look = [&](index_t r, std::int32_t label) {
@@ -201,18 +196,18 @@ class DensePass {
     };
     constexpr index_t stretch = 16;
     const bool together = rows[count - 1] - rows[0] == count - 1;
-    const std::int32_t* const labels = to.labels.data() + rows[0];
+    const std::int32_t* const labels = of_.labels.data + rows[0];
     for (index_t r = 0; r < count;) {
       const index_t end = std::min(count, r + stretch);
       bool moves_any = !together;
       if (together)
         for (index_t q = r; q < end; ++q) moves_any |= s.which[static_cast<std::size_t>(q)] != labels[q];
       if (!moves_any) r = end;
-      for (; r < end; ++r) look(r, together ? labels[r] : to.labels[static_cast<std::size_t>(rows[r])]);
+      for (; r < end; ++r) look(r, together ? labels[r] : of_.labels.data[rows[r]]);
     }
     for (index_t q = 0; q < moves; ++q) {
       const index_t r = s.moving[static_cast<std::size_t>(q)];
-      relabel(rows[r], static_cast<std::int32_t>(s.which[static_cast<std::size_t>(r)]), to, sums, s);
+      relabel(rows[r], static_cast<std::int32_t>(s.which[static_cast<std::size_t>(r)]), s);
     }
   }
 
@@ -285,6 +280,7 @@ class DensePass {
 
   const AssignKernels& kernels_;
   const assign_cpu::ScoreKernels<S, Index>& score_;
+  const AssignArguments& of_;
   const Rows& x_;
   index_t piece_tiles_;
   GroupedScores<S> grouped_;

@@ -10,7 +10,6 @@
 #include "tallskinny/solvers/kmeans/pass/host_pass.hpp"
 #include "tallskinny/solvers/kmeans/pass/resolver/squared_distance.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/centroids.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/team.hpp"
 
 namespace ts::inline v0::assign_detail {
 
@@ -99,12 +98,14 @@ namespace {
 
 class LinePass {
  public:
-  LinePass(const AssignArguments& of) : x_(of.x), line_(of.centroids, of.moments), shift_(of.moments.shift.front()) {}
+  LinePass(const AssignArguments& of)
+      : of_(of), x_(of.x), line_(of.centroids, of.moments), shift_(of.moments.shift.front()) {}
 
   struct Scratch {
     std::vector<double> x;
     std::vector<index_t> open;
     AssignStats stats;
+    ClusterSums* sums = nullptr;
   };
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
@@ -113,9 +114,9 @@ class LinePass {
   }
 
   /// Labels of `count` rows from row i0 on, at most chunk_rows.
-  void piece(index_t i0, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void piece(index_t i0, index_t count, Scratch& s) const {
     load(i0, count, s.x.data());
-    const std::int32_t* const labels = to.labels.data() + i0;
+    const std::int32_t* const labels = of_.labels.data + i0;
     index_t open = 0;
     for (index_t r = 0; r < count; ++r) {
       s.open[static_cast<std::size_t>(open)] = r;
@@ -123,7 +124,7 @@ class LinePass {
     }
     for (index_t q = 0; q < open; ++q) {
       const index_t r = s.open[static_cast<std::size_t>(q)];
-      relabel(i0 + r, s.x[static_cast<std::size_t>(r)], to, sums, s);
+      decide(i0 + r, s.x[static_cast<std::size_t>(r)], s);
     }
   }
 
@@ -137,20 +138,17 @@ class LinePass {
     for (index_t r = 0; r < count; ++r) out[r] *= x_.scale(i0 + r);
   }
 
-  void relabel(index_t i, double x, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void decide(index_t i, double x, Scratch& s) const {
     std::int32_t nearest = line_.find(x);
     if (nearest < 0) nearest = line_.decide(x), ++s.stats.rescored;
-    std::int32_t& label = to.labels[static_cast<std::size_t>(i)];
-    if (label == nearest) return;
-    ++s.stats.changed;
-    const double weight = to.weights.empty() ? 1.0 : to.weights[static_cast<std::size_t>(i)], v = x - shift_;
-    if (sums != nullptr && weight != 0) {
-      if (label >= 0) sums->add(*to.unit, label, &v, weight, true);
-      sums->add(*to.unit, nearest, &v, weight);
-    }
-    label = nearest;
+    relabel(of_, i, nearest, s.stats, [&](std::int32_t label, double weight) {
+      const double v = x - shift_;
+      if (label >= 0) s.sums->add(*of_.unit, label, &v, weight, true);
+      s.sums->add(*of_.unit, nearest, &v, weight);
+    });
   }
 
+  const AssignArguments& of_;
   const Rows& x_;
   Line line_;
   double shift_;
@@ -160,16 +158,7 @@ class LinePass {
 
 AssignStats assign_line(const Context& ctx, const AssignArguments& of) {
   constexpr double products_of_row = 16;
-  const LinePass pass(of);
-  const Pass to(of);
-  const index_t n = of.x.rows(), pieces = chunk_count(n);
-  const int team = team_size(ctx, pieces, products_of_row * static_cast<double>(chunk_rows));
-  return stats_of(for_each_piece(team, pass, pieces, of.sums,
-                                 [&](index_t p, ClusterSums* own, auto& scratch) {
-                                   pass.piece(p * chunk_rows, std::min(chunk_rows, n - p * chunk_rows), to, own,
-                                              scratch);
-                                 }),
-                  "line");
+  return run_pass(ctx, of, LinePass(of), {chunk_rows, products_of_row}, "line");
 }
 
 }  // namespace ts::inline v0::assign_detail

@@ -6,7 +6,6 @@
 #include "tallskinny/solvers/kmeans/pass/host_pass.hpp"
 #include "tallskinny/solvers/kmeans/pass/resolver/squared_distance.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/centroids.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/team.hpp"
 
 namespace ts::inline v0::assign_detail {
 
@@ -24,13 +23,14 @@ class SparsePass {
   using Index = std::conditional_t<sizeof(S) == sizeof(float), std::int32_t, std::int64_t>;
 
  public:
-  SparsePass(const Context& ctx, const Rows& x, const ColumnMoments& moments, HostView<const double> centroids)
+  SparsePass(const Context& ctx, const AssignArguments& of)
       : kernels_(assign_cpu::select(ctx.simd)),
         score_(assign_cpu::score_kernels<S>(kernels_)),
-        x_(x),
-        centroids_(ctx, centroids, moments),
+        of_(of),
+        x_(of.x),
+        centroids_(ctx, of.centroids, of.moments),
         padded_((centroids_.k + score_.lanes - 1) / score_.lanes * score_.lanes),
-        longest_(longest_row(x)),
+        longest_(longest_row(x_)),
         transposed_(Matrix<S>::zeros(centroids_.d, padded_)),
         half_norms_(static_cast<std::size_t>(padded_), std::numeric_limits<S>::infinity()) {
     for (double& c : centroids_.exact) c *= centroids_.scale / centroids_.shrink;
@@ -47,6 +47,7 @@ class SparsePass {
     std::vector<S> values, scores;
     std::vector<index_t> rows;
     AssignStats stats;
+    ClusterSums* sums = nullptr;
   };
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
@@ -57,20 +58,20 @@ class SparsePass {
   }
 
   /// Labels of the rows i0 .. i0 + count - 1.
-  void piece(index_t i0, index_t count, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void piece(index_t i0, index_t count, Scratch& s) const {
     index_t undecided = count;
     s.rows.resize(static_cast<std::size_t>(count) + 1);
-    if (to.bounds.all != nullptr && to.bounds.all->hold())
-      undecided = kernels_.screen(to.steps, to.labels.data() + i0, count, to.bounds.all->upper(to.bounds.first + i0),
-                                  to.bounds.all->lower(to.bounds.first + i0), s.rows.data());
+    if (of_.bounds.hold())
+      undecided = kernels_.screen(of_.bounds.all->steps(), of_.labels.data + i0, count, of_.bounds.upper(i0),
+                                  of_.bounds.lower(i0), s.rows.data());
     else
       std::iota(s.rows.begin(), s.rows.end(), index_t{0});
     s.stats.skipped += count - undecided;
-    for (index_t q = 0; q < undecided; ++q) row(i0 + s.rows[static_cast<std::size_t>(q)], to, sums, s);
+    for (index_t q = 0; q < undecided; ++q) row(i0 + s.rows[static_cast<std::size_t>(q)], s);
   }
 
  private:
-  void row(index_t i, const Pass& to, ClusterSums* sums, Scratch& s) const {
+  void row(index_t i, Scratch& s) const {
     const index_t entries = x_.entries(i);
     const std::int32_t* columns = x_.indices() + x_.pointers()[i];
     x_.load_entries(i, s.row.data());
@@ -96,22 +97,14 @@ class SparsePass {
       const double near = std::max(0.0, squared - rounding + 2 * (static_cast<double>(second) - 2 * bound));
       upper = static_cast<float>(std::sqrt(far)) * (1 + 0x1p-22F);
       lower = static_cast<float>(std::sqrt(near)) * (1 - 0x1p-22F);
-    } else if (to.proven) {
+    } else if (of_.proven()) {
       nearest = resolve(columns, entries, static_cast<double>(best) + 2 * bound, s);
     }
-    if (to.bounds.all != nullptr) {
-      *to.bounds.all->upper(to.bounds.first + i) = upper;
-      *to.bounds.all->lower(to.bounds.first + i) = lower;
-    }
-    std::int32_t& label = to.labels[static_cast<std::size_t>(i)];
-    if (label == nearest) return;
-    ++s.stats.changed;
-    const double weight = to.weights.empty() ? 1.0 : to.weights[static_cast<std::size_t>(i)];
-    if (sums != nullptr && weight != 0) {
-      if (label >= 0) sums->add_sparse(*to.unit, label, s.row.data(), columns, entries, weight, true);
-      sums->add_sparse(*to.unit, nearest, s.row.data(), columns, entries, weight);
-    }
-    label = nearest;
+    if (of_.bounds.all != nullptr) *of_.bounds.upper(i) = upper, *of_.bounds.lower(i) = lower;
+    relabel(of_, i, nearest, s.stats, [&](std::int32_t label, double weight) {
+      if (label >= 0) s.sums->add_sparse(*of_.unit, label, s.row.data(), columns, entries, weight, true);
+      s.sums->add_sparse(*of_.unit, nearest, s.row.data(), columns, entries, weight);
+    });
   }
 
   std::int32_t resolve(const std::int32_t* columns, index_t entries, double limit, Scratch& s) const {
@@ -134,6 +127,7 @@ class SparsePass {
 
   const assign_cpu::AssignKernels& kernels_;
   const assign_cpu::ScoreKernels<S, Index>& score_;
+  const AssignArguments& of_;
   const Rows& x_;
   Scored<S> centroids_;
   index_t padded_, longest_;
@@ -147,19 +141,12 @@ class SparsePass {
 template <class S>
 AssignStats assign_sparse(const Context& ctx, const AssignArguments& of) {
   const Rows& x = of.x;
-  const SparsePass<S> pass(ctx, x, of.moments, of.centroids);
-  const Pass to(of);
-  const auto threads = static_cast<index_t>(ctx.thread_count());
-  const index_t piece = std::clamp<index_t>(x.rows() / (16 * threads), 1, 1024);
-  const index_t pieces = (x.rows() + piece - 1) / piece;
-  const int team = team_size(ctx, pieces,
-                             static_cast<double>(x.rows() == 0 ? 0 : x.pointers()[x.rows()] / pieces) *
-                                 static_cast<double>(of.centroids.rows()));
-  return stats_of(for_each_piece(team, pass, pieces, of.sums,
-                                 [&](index_t p, ClusterSums* own, auto& scratch) {
-                                   pass.piece(p * piece, std::min(piece, x.rows() - p * piece), to, own, scratch);
-                                 }),
-                  std::is_same_v<S, double> ? "float64" : "float32", to.filter());
+  const index_t n = std::max<index_t>(x.rows(), 1);
+  const double entries = static_cast<double>(x.pointers()[x.rows()] - x.pointers()[0]) / static_cast<double>(n);
+  return run_pass(
+      ctx, of, SparsePass<S>(ctx, of),
+      {std::clamp<index_t>(n / (16 * ctx.thread_count()), 1, 1024), entries * static_cast<double>(of.centroids.rows())},
+      std::is_same_v<S, double> ? "float64" : "float32", of.bounds.filter());
 }
 
 template AssignStats assign_sparse<float>(const Context&, const AssignArguments&);
