@@ -7,7 +7,6 @@ namespace ts::inline v0::solvers::kmeans_detail {
 namespace {
 
 constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  ///< of bounds of groups
-constexpr index_t least_clusters_alone = 32, least_products_alone = 384 * 64;  ///< the same; of single centroids
 constexpr index_t most_columns = 1 << 16;                                      ///< of sums of products in 32 bits
 constexpr int least_passes = 4;                                                ///< the first with bounds skips nothing
 constexpr double cost_of_row_bounds = 512;
@@ -24,18 +23,15 @@ double PassCosts::without() const noexcept {
   return static_cast<double>(clusters) * of_pair + reading_cost * d;
 }
 
-double PassCosts::with_groups(index_t group, double coarse, double met, double open) const noexcept {
-  // Measured: what bounds of a pair cost is some 8 columns; with groups a centroid met alone in float32 costs as much
-  // as 2500 more products than it has, as its row comes from memory.
+double PassCosts::with_groups(double coarse, double met, double open) const noexcept {
+  // Measured: a centroid met alone in float32 costs as much as 2500 more products than it has, as its row comes from
+  // memory.
   const auto d = static_cast<double>(cols), k = static_cast<double>(clusters);
-  if (group == 1) return k * (coarse * of.column * d + met * (d + 500) + 8);
   return k * (coarse * (of.column * d + of.rest_of_heads) + met * (d + 2500)) + open * open_row_cost + reading_cost * d;
 }
 
 bool groups_serve(index_t rows, index_t cols, index_t clusters) noexcept {
-  const bool alone = GroupBounds::group_for(cols, clusters) == 1 && cols * clusters >= least_products_alone;
-  return cols >= least_columns && cols <= most_columns && rows >= least_rows &&
-         clusters >= (alone ? least_clusters_alone : least_clusters);
+  return cols >= least_columns && cols <= most_columns && rows >= least_rows && clusters >= least_clusters;
 }
 
 PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept
@@ -48,8 +44,7 @@ PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept
   least_skipped_ = cost_of_row_bounds / (cost_of_row_bounds + products);
   // Where half of the groups cost more than all centroids, they wait until bounds leave whole rows alone.
   constexpr index_t one_of = 32;
-  const index_t group = GroupBounds::group_for(shape.costs.cols, shape.costs.clusters);
-  if (shape.costs.with_groups(group, 0.5, 0, 1) > shape.costs.without() && !wanted())
+  if (shape.costs.with_groups(0.5, 0, 1) > shape.costs.without() && !wanted())
     of_groups_ = Attempts(shape.all_rows / one_of);
   // Bounds of rows of few products cost more than these, unless hardly a label changes.
   rows_rest_ = rows_rest_ || products < cost_of_row_bounds;
@@ -123,9 +118,8 @@ void PassStrategy::judge_groups(const AssignStats& here) noexcept {
   const PassCosts& costs = shape_.costs;
   const auto rows = static_cast<double>(shape_.rows);
   const double pairs = rows * static_cast<double>(costs.clusters);
-  const double cost =
-      costs.with_groups(GroupBounds::group_for(costs.cols, costs.clusters), static_cast<double>(here.coarse) / pairs,
-                        static_cast<double>(here.met) / pairs, 1 - static_cast<double>(here.skipped) / rows);
+  const double cost = costs.with_groups(static_cast<double>(here.coarse) / pairs, static_cast<double>(here.met) / pairs,
+                                        1 - static_cast<double>(here.skipped) / rows);
   if (!spend(cost, costs.without())) return;
   of_groups_.failed(here.changed);
   filter_ = PassFilter::none;
@@ -169,6 +163,5 @@ void PassStrategy::raise_scores(const AssignStats& all) noexcept {
 }  // namespace ts::inline v0::solvers::kmeans_detail
 
 std::uint64_t ts::solvers::group_bounds_bytes(index_t rows, index_t cols, index_t clusters) noexcept {
-  if (!kmeans_detail::groups_serve(rows, cols, clusters)) return 0;
-  return GroupBounds::bytes(rows, cols, clusters, GroupBounds::group_for(cols, clusters));
+  return kmeans_detail::groups_serve(rows, cols, clusters) ? GroupBounds::bytes(rows, cols, clusters) : 0;
 }

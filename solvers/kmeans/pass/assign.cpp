@@ -2,10 +2,8 @@
 
 #include <limits>
 
-#include "tallskinny/gemm/core/matrix.hpp"
-#include "tallskinny/solvers/kmeans/pass/host_pass.hpp"
 #include "tallskinny/solvers/kmeans/pass/launch.hpp"
-#include "tallskinny/solvers/kmeans/pass/resolver/squared_distance.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/dense_pass.hpp"
 
 namespace ts::inline v0 {
 
@@ -36,6 +34,25 @@ AssignStats assign_reference(const AssignArguments& of) {
   }
   return stats;
 }
+
+template <class S>
+AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
+  if constexpr (std::is_same_v<S, float>) {
+    if (const GroupBounds* const bounds = of.group_bounds.all; bounds != nullptr && bounds->serves()) {
+      expects(
+          bounds->rows() >= of.group_bounds.first + of.x.rows() && of.group_bounds.first % assign_cpu::head_piece == 0,
+          "assign: bounds of groups belong to other rows");
+      return assign_by_groups(ctx, of);
+    }
+    if (const auto stats = assign_bytes(ctx, of)) return *stats;
+  }
+  const DensePass<S> pass(ctx, of, of.scores);
+  const double products = static_cast<double>(of.x.cols()) * static_cast<double>(of.centroids.rows());
+  return run_pass(ctx, of, pass, {pass.piece_rows(), products}, pass.scorer(), of.bounds.filter());
+}
+
+template AssignStats assign_dense<float>(const Context&, const AssignArguments&);
+template AssignStats assign_dense<double>(const Context&, const AssignArguments&);
 
 }  // namespace assign_detail
 

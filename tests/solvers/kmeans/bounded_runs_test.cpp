@@ -58,7 +58,7 @@ TEST_CASE("runs with bounds of groups have the bits of runs without", "[kmeans]"
   check(Rows(wide.cview()), o);
 }
 
-TEST_CASE("runs with bounds of pairs have the bits of runs without", "[kmeans]") {
+TEST_CASE("runs of wide rows with bounds of groups have the bits of runs without", "[kmeans]") {
   KMeansOptions o{.clusters = 100};
   const auto x = embeddings<float>(6000, 400, 250, 1.0);
   const index_t coarse = check(Rows(x.cview()), o);

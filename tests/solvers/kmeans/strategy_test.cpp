@@ -33,7 +33,7 @@ TEST_CASE("the shape of the rows chooses the filter of the second pass", "[kmean
       {100000, 48, 256, PassFilter::rows, PassFilter::rows},
       {50000, 128, 128, PassFilter::rows, PassFilter::rows},
       {200000, 128, 256, PassFilter::rows, PassFilter::groups},
-      {10000, 3072, 50, PassFilter::none, PassFilter::groups},
+      {10000, 3072, 50, PassFilter::none, PassFilter::none},
       {10000, 512, 40, PassFilter::none, PassFilter::none},
       {100000, 128, 1000, PassFilter::rows, PassFilter::groups},
       {100000, 256, 4000, PassFilter::none, PassFilter::groups},

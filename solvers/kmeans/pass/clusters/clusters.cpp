@@ -10,8 +10,7 @@ namespace {
 /// Ready for passes over these rows.
 std::unique_ptr<GroupBounds> group_bounds_of(const Context& ctx, const ColumnMoments& moments, index_t rows, index_t k,
                                              const Clusters::EachBlock& each) {
-  const index_t group = GroupBounds::group_for(std::ssize(moments.shift), k);
-  auto bounds = std::make_unique<GroupBounds>(ctx, rows, k, group, moments);
+  auto bounds = std::make_unique<GroupBounds>(ctx, rows, k, moments);
   each([&](index_t first, const Rows& block) { bounds->put(ctx, first, block); });
   return bounds;
 }

@@ -166,7 +166,6 @@ struct OwnCentroids {
 struct ByteKernels {
   IntegerKernels int16;
   PruningKernels pruning;
-  PairKernels pairs;
 };
 
 struct AssignKernels : ByteKernels {

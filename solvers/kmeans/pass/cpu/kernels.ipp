@@ -232,19 +232,16 @@ void row_scores(const S* x, index_t d, const S* centroids, const S* half_norms, 
 #include "tallskinny/solvers/kmeans/pass/cpu/integers.ipp"
 
 #include "tallskinny/solvers/kmeans/pass/cpu/pruning.ipp"
-
-#include "tallskinny/solvers/kmeans/pass/cpu/pairs.ipp"
 #else
 constexpr IntegerKernels of_integers;
 constexpr PruningKernels of_heads;
-constexpr PairKernels of_pairs;
 #endif
 
 #if defined(TS_FLOATS_OF)
 }  // namespace
 
 extern const ByteKernels bytes;
-const ByteKernels bytes = {of_integers, of_heads, of_pairs};
+const ByteKernels bytes = {of_integers, of_heads};
 #else
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
@@ -257,7 +254,7 @@ constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
 extern const AssignKernels kernels;
 #define TS_NAME_OF(isa) #isa
 #define TS_NAME(isa) TS_NAME_OF(isa)
-const AssignKernels kernels = {{of_integers, of_heads, of_pairs},
+const AssignKernels kernels = {{of_integers, of_heads},
                                TS_NAME(TS_ISA),
                                score_table<float>(),
                                score_table<double>(),

@@ -68,9 +68,8 @@ struct PruningKernels {
   std::uint64_t (*move_bounds)(std::uint16_t* bounds, float moved, const float* upper) = nullptr;
   /// bounds[place[r]] = sqrt(floor[r] + 2 least[r]), rounded towards 0, for the first `count` rows of a batch.
   void (*put_bounds)(const BatchOfHeads& rows, int count, std::uint16_t* bounds) = nullptr;
-  /// products[q] = sum_j x_j c_mj for the numbers m of a list; rows of bytes have `columns`, a multiple of 64.
-  void (*listed_products)(const std::int8_t* x, index_t columns, const std::uint8_t* centroids,
-                          const std::int32_t* list, index_t count, std::int32_t* products) = nullptr;
+  /// sum_j x_j c_j; `columns` are a multiple of 64.
+  std::int32_t (*product)(const std::int8_t* x, const std::uint8_t* c, index_t columns) = nullptr;
   /// scores[q] = half_norms[m] + x^T (-c_m) for the numbers m of a list, as ScoreKernels::row_scores.
   void (*listed_scores)(const float* x, index_t d, const float* centroids, const float* half_norms,
                         const std::int32_t* list, index_t count, float* scores) = nullptr;
@@ -98,44 +97,6 @@ class UseTiles {
 
  private:
   const PruningKernels& kernels_;
-};
-
-/// A centroid in 8 bits, as in GroupOfHeads.
-struct CentroidOfPairs {
-  float half_norm, scale, radius;
-};
-/// head_piece rows; least_square: of the square of a distance, that of the row, less what rounding takes.
-struct RowsOfPairs {
-  const float *scale, *radius, *floor, *least_square;
-  float* limit;
-};
-/// The rows r that bits of asked[m] name meet centroid m, for `count` numbers m.
-struct PairsToMeet {
-  const std::uint8_t* centroids;  ///< `columns` bytes of each
-  index_t columns;
-  const std::int32_t* ids;
-  index_t count;
-  const std::uint64_t* asked;
-  const std::int8_t* rows;
-  index_t stride;  ///< from row to row
-  const std::int32_t* start;
-};
-/// For pairs of one row and one centroid, in all columns in 8 bits, a multiple of 64; none where PruningKernels are
-/// none. Products of head_piece rows and a centroid lie side by side.
-struct PairKernels {
-  double few = 0;  ///< below this share of pairs in a group they are met one by one
-  /// products[m head_piece + r] = start[r] + x_r c_m.
-  void (*of_pairs)(const PairsToMeet& pairs, std::int32_t* products) = nullptr;
-  /// The same for PruningKernels::rows rows, of which `count` are asked for, and all of a group, those of row r from
-  /// products + r head_group on.
-  void (*of_group)(const std::uint8_t* quads, index_t columns, const std::int8_t* const* rows, int count,
-                   const std::int32_t* start, std::int32_t* products) = nullptr;
-  /// limit[r] becomes the greatest score that c may have with row r, plus floor[r], if that is less; of rows `met`.
-  void (*lower_limits)(const CentroidOfPairs& c, const RowsOfPairs& rows, const std::int32_t* products,
-                       std::uint64_t met) = nullptr;
-  /// bounds[r] of the rows `met`, in float16; returns those with a least score of at most limit[r].
-  std::uint64_t (*settle)(const CentroidOfPairs& c, const RowsOfPairs& rows, const std::int32_t* products,
-                          std::uint64_t met, std::uint16_t* bounds) = nullptr;
 };
 
 }  // namespace ts::inline v0::assign_cpu

@@ -11,7 +11,7 @@ namespace {
 
 AssignKernels with(const char* name, const IntegerKernels& int16, const ByteKernels& bytes) {
   AssignKernels all = avx512::kernels;
-  all.name = name, all.int16 = int16, all.pruning = bytes.pruning, all.pairs = bytes.pairs;
+  all.name = name, all.int16 = int16, all.pruning = bytes.pruning;
   return all;
 }
 

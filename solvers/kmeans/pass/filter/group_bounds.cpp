@@ -24,29 +24,23 @@ constexpr index_t stride_of_bytes(index_t d) noexcept { return (columns_of_bytes
 }  // namespace
 
 bool GroupBounds::possible(const Context& ctx, index_t d) {
-  return assign_cpu::select(ctx.simd).pairs.few > 0 && d <= assign_detail::most_columns_of_bytes;
+  return assign_cpu::select(ctx.simd).pruning.rows > 0 && d <= assign_detail::most_columns_of_bytes;
 }
 
 assign_cpu::ProductCosts GroupBounds::costs(const Context& ctx) { return assign_cpu::select(ctx.simd).pruning.costs; }
 
-index_t GroupBounds::group_for(index_t d, index_t k) noexcept {
-  constexpr index_t least_columns = 384, most_of_column = 4;  // bounds take twice as much as float32 rows at most
-  return d >= least_columns && k <= most_of_column * d ? 1 : head_group;
-}
-
-std::uint64_t GroupBounds::bytes(index_t rows, index_t d, index_t k, index_t group) noexcept {
-  const index_t of_row = stride_of_bytes(d) + 2 * ((k + group - 1) / group) + 24;
+std::uint64_t GroupBounds::bytes(index_t rows, index_t d, index_t k) noexcept {
+  const index_t of_row = stride_of_bytes(d) + 2 * ((k + head_group - 1) / head_group) + 24;
   return static_cast<std::uint64_t>(rows * of_row + 16 * k * d);
 }
 
-GroupBounds::GroupBounds(const Context& ctx, index_t rows, index_t k, index_t group, const ColumnMoments& moments)
+GroupBounds::GroupBounds(const Context& ctx, index_t rows, index_t k, const ColumnMoments& moments)
     : rows_(rows),
       d_(std::ssize(moments.shift)),
       columns_(columns_of_bytes(d_)),
       stride_(stride_of_bytes(d_)),
       k_(k),
-      group_(group),
-      groups_((k + group - 1) / group),
+      groups_((k + head_group - 1) / head_group),
       pieces_((rows + head_piece - 1) / head_piece),
       moments_(moments),
       scale_(assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d_), moments)),
@@ -59,7 +53,6 @@ GroupBounds::GroupBounds(const Context& ctx, index_t rows, index_t k, index_t gr
       number_(at(k)),
       place_(at(k)) {
   expects(possible(ctx, d_), "bounds of groups: the processor has no instructions for it, or rows are too wide");
-  expects(group == 1 || group == head_group, "bounds of groups: a group has one centroid or 32");
   for (auto* of_row : {&unit_, &head_, &error_, &square_}) of_row->resize(at(rows));
   std::iota(number_.begin(), number_.end(), 0);
   place_ = number_;
@@ -96,7 +89,7 @@ void GroupBounds::put(const Context& ctx, index_t first, const Rows& block) {
 /// By halving along the column in which those to be halved vary most.
 void GroupBounds::order_centroids() {
   const auto halve = [&](const auto& self, index_t begin, index_t end) -> void {
-    if (end - begin <= group_) return;
+    if (end - begin <= head_group) return;
     std::vector<double> sum(at(d_)), squares(at(d_));
     for (index_t q = begin; q < end; ++q)
       for (index_t j = 0; j < d_; ++j) {
@@ -109,7 +102,7 @@ void GroupBounds::order_centroids() {
       const double spread = squares[at(j)] - sum[at(j)] * sum[at(j)] / static_cast<double>(end - begin);
       if (spread > most) most = spread, widest = j;
     }
-    const index_t half = begin + ((end - begin) / 2 + group_ - 1) / group_ * group_;
+    const index_t half = begin + ((end - begin) / 2 + head_group - 1) / head_group * head_group;
     std::nth_element(number_.begin() + begin, number_.begin() + half, number_.begin() + end,
                      [&](std::int32_t a, std::int32_t b) {
                        const double u = scaled_(a, widest), v = scaled_(b, widest);
@@ -119,7 +112,8 @@ void GroupBounds::order_centroids() {
     self(self, half, end);
   };
   halve(halve, 0, k_);
-  for (index_t q = 0; q < k_; q += group_) std::sort(number_.begin() + q, number_.begin() + std::min(k_, q + group_));
+  for (index_t q = 0; q < k_; q += head_group)
+    std::sort(number_.begin() + q, number_.begin() + std::min(k_, q + head_group));
   for (index_t q = 0; q < k_; ++q) place_[at(number_[at(q)])] = static_cast<std::int32_t>(q);
 }
 
@@ -139,11 +133,11 @@ void GroupBounds::begin_pass(const Context& ctx, HostView<const double> centroid
   before_ = std::exchange(scaled_, std::move(scaled));
   if (!held) {
     forget(ctx);
-    if (group_ > 1) order_centroids();
+    order_centroids();
   }
   group_moved_.assign(at(groups_), 0);
   for (index_t q = 0; q < k_; ++q)
-    group_moved_[at(q / group_)] = std::max(group_moved_[at(q / group_)], moved_[at(number_[at(q)])]);
+    group_moved_[at(q / head_group)] = std::max(group_moved_[at(q / head_group)], moved_[at(number_[at(q)])]);
   copies_ = false;  // until the pass finds one
 }
 

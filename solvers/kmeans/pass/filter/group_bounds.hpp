@@ -13,13 +13,12 @@
 namespace ts::inline v0 {
 
 namespace assign_detail {
-class BoundsPass;
+class GroupsPass;
 }
 
 /// Keeps, from pass to pass, dense rows in 8 bits, an upper bound of the distance of each row to the centroid of its
-/// label, and a lower bound of that to each group of centroids, in float16. Groups are single centroids (Elkan 2003) or
-/// 32 that lie near each other (Yinyang; Ding et al. 2015), where the bound leaves out the label's own centroid. Lower
-/// bounds become less by what the centroids of a group moved at most. Only groups whose lower bound is not above the
+/// label, and a lower bound of that to each group of centroids, in float16. Groups are 32 that lie near each other (Yinyang;
+/// Ding et al. 2015); the bound leaves out the label's own centroid. Lower bounds become less by what the centroids of a group moved at most. Only groups whose lower bound is not above the
 /// upper one are met, in 8 bits as in a pass with Scores::int8; what that leaves open is met in float32. Labels are
 /// those of a pass without.
 ///
@@ -30,17 +29,13 @@ class GroupBounds {
   [[nodiscard]] static bool possible(const Context& ctx, index_t d);
   /// Costs of products in 8 bits there.
   [[nodiscard]] static assign_cpu::ProductCosts costs(const Context& ctx);
-  /// Centroids of a group that are best for k centroids of d columns: 1 where bounds of pairs take little beside rows
-  /// and a product of a pair is dear, else 32.
-  [[nodiscard]] static index_t group_for(index_t d, index_t k) noexcept;
   /// Bytes that are kept.
-  [[nodiscard]] static std::uint64_t bytes(index_t rows, index_t d, index_t k, index_t group) noexcept;
+  [[nodiscard]] static std::uint64_t bytes(index_t rows, index_t d, index_t k) noexcept;
 
-  /// @param k of all passes. @param group centroids of one: 1 or 32. Moments must outlive this.
-  GroupBounds(const Context& ctx, index_t rows, index_t k, index_t group, const ColumnMoments& moments);
+  /// @param k of all passes. Moments must outlive this.
+  GroupBounds(const Context& ctx, index_t rows, index_t k, const ColumnMoments& moments);
 
   [[nodiscard]] index_t rows() const noexcept { return rows_; }
-  [[nodiscard]] index_t group() const noexcept { return group_; }
 
   /// The rows `first` .. of all; every row once, before the first pass.
   void put(const Context& ctx, index_t first, const Rows& block);
@@ -51,11 +46,11 @@ class GroupBounds {
   [[nodiscard]] bool serves() const noexcept { return serves_; }
 
  private:
-  friend class assign_detail::BoundsPass;
+  friend class assign_detail::GroupsPass;
   void forget(const Context& ctx);
   void order_centroids();
 
-  index_t rows_, d_, columns_, stride_, k_, group_, groups_, pieces_;
+  index_t rows_, d_, columns_, stride_, k_, groups_, pieces_;
   const ColumnMoments& moments_;
   double scale_;  ///< of rows and centroids
   // Of each row.

@@ -211,11 +211,4 @@ class BytesPass : public DensePass<float> {
   double weight_ = 1, largest_radius_ = 0;
 };
 
-/// P, a pass that leaves out most products, over all pieces of head_piece rows.
-template <class P>
-AssignStats run_pieces(const Context& ctx, const AssignArguments& of) {
-  const double products = static_cast<double>(of.x.cols() * of.centroids.rows()) / 8;
-  return run_pass(ctx, of, P(ctx, of), {assign_cpu::head_piece, products}, "int8", PassFilter::groups);
-}
-
 }  // namespace ts::inline v0::assign_detail
