@@ -1,11 +1,11 @@
-#include "tallskinny/solvers/kmeans/axes.hpp"
-
+// The axes along which rows differ most.
 #include <algorithm>
 
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/gemm/random/fill_random.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
+#include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/axes.hpp"
 #include "tallskinny/solvers/kmeans/seeding/potential.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
@@ -31,36 +31,12 @@ double scale_of(const ColumnMoments& moments) {
 /// A share of a diagonal element: with a smaller pivot columns depend on each other.
 constexpr double dead = 1e-10;
 
-/// The inverse of an upper triangle.
-Matrix<double> inverse_of(HostView<const double> r) {
-  const index_t n = r.rows();
-  auto found = Matrix<double>::zeros(n, n);
-  for (index_t i = n; i-- > 0;) {
-    found(i, i) = 1 / r(i, i);
-    for (index_t k = i + 1; k < n; ++k) {
-      const double factor = -found(i, i) * r(i, k);
-      for (index_t c = k; c < n; ++c) found(i, c) += factor * found(k, c);
-    }
-  }
-  return found;
-}
-
 /// Q with Q R = Z, orthonormal as well as the square of Z's condition allows; false where columns of Z depend on each
 /// other.
 bool orthonormal_there(const Context& ctx, const DeviceMatrix<double>& z, DeviceMatrix<double>& q) {
   DeviceMatrix<double> there(ctx.stream, z.cols(), z.cols());
   gram(ctx, Op::transpose, 1.0, z.cview(), 0.0, there.view());
-  Matrix<double> g;
-  if (inverse_factor_serves(ctx, z.cols())) {
-    if (!inverse_factor(ctx, there, dead)) return false;
-  } else {
-    g = Matrix<double>(z.cols(), z.cols());
-    copy(ctx.stream, g.view(), there.cview());
-    ctx.stream.synchronize();
-    if (!ortho::cholesky(g.view(), dead) && ctx.stream.rehearsal() == nullptr) return false;
-    g = inverse_of(g.cview());
-    copy(ctx.stream, there.view(), g.cview());
-  }
+  if (!inverse_factor(ctx, there, dead)) return false;
   tsmm(ctx, Op::none, 1.0, z.cview(), there.cview(), 0.0, q.view());
   ctx.stream.synchronize();
   return true;

@@ -1,5 +1,3 @@
-#include "tallskinny/solvers/kmeans/breathing_detail.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/gathered_detail.hpp"
+#include "tallskinny/solvers/kmeans/variants/variants_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 

@@ -1,4 +1,3 @@
-#include "tallskinny/solvers/kmeans/axes.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {

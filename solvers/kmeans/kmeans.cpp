@@ -7,7 +7,6 @@
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/stopwatch.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
-#include "tallskinny/solvers/kmeans/breathing_detail.hpp"
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding/sample_detail.hpp"

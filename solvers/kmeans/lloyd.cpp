@@ -6,7 +6,6 @@
 
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/unit_rows.hpp"
-#include "tallskinny/solvers/kmeans/relocation_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 

@@ -5,7 +5,6 @@
 
 #include "tallskinny/gemm/core/by_type.hpp"
 #include "tallskinny/gemm/runtime/compile_ahead.hpp"
-#include "tallskinny/solvers/kmeans/axes.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/pass/launch.hpp"

@@ -1,5 +1,3 @@
-#include "tallskinny/solvers/kmeans/relocation_detail.hpp"
-
 #include <algorithm>
 
 #include "tallskinny/gemm/comm/agree.hpp"

@@ -75,7 +75,7 @@ cuda::Memory place_candidates(const Context& ctx, const PotentialArguments& of, 
 void label_rows(const Context& ctx, const PotentialArguments& of, const cuda::Memory& candidates, index_t padded,
                 PerRow<std::int32_t> labels) {
   constexpr double up = 1 + 0x1p-20;  // float32 has lost something
-  const index_t n = of.x.rows(), d = of.x.cols();
+  const index_t d = of.x.cols();
   const ColumnMoments& moments = of.moments;
   const Rows rows = rows_there(ctx, candidates, padded, d, d);
   const cuda::Memory column = array<double>(ctx, padded), largest = array<unsigned>(ctx, 1),
@@ -93,11 +93,7 @@ void label_rows(const Context& ctx, const PotentialArguments& of, const cuda::Me
   norms.shift = placed.sums.shift, norms.scale = placed.spread.scale, norms.largest = as<unsigned>(largest);
   cuda::launch_with<cuda::SeedBatchPolicy>(ctx, cuda::seed_heads_plan(rows.type(), padded, ctx.stream.device()), norms);
   placed.spread.squared = std::pow(up * std::bit_cast<float>(fetch_number(ctx, as<const unsigned>(largest))), 2);
-  for (index_t i = 0; i < n; i += most_listed_rows) {
-    const index_t count = std::min(most_listed_rows, n - i);
-    const Rows block = of.x.block(i, count);
-    (void)pass_over(ctx, {block, moments, placed, Scores::float32, labels.part(i, count)});
-  }
+  (void)pass_over(ctx, {of.x, moments, placed, Scores::float32, labels});
 }
 
 }  // namespace

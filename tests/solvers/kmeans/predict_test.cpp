@@ -1,6 +1,6 @@
 // Labels for rows that pass by once.
 #include "tallskinny/gemm/core/philox.hpp"
-#include "tallskinny/solvers/kmeans/axes.hpp"
+#include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
 #include "tallskinny/solvers/kmeans/row_source.hpp"
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"

@@ -30,10 +30,6 @@ Matrix<double> mix_of_axes(index_t m) {
 
 namespace ts::inline v0 {
 
-bool inverse_factor_serves(const Context& ctx, index_t columns) {
-  return cuda::axes_factor_plan(columns, ctx.stream.device()).has_value();
-}
-
 bool inverse_factor(const Context& ctx, const DeviceMatrix<double>& gram, double dead) {
   const auto plan = cuda::axes_factor_plan(gram.rows(), ctx.stream.device());
   expects(plan.has_value(), "axes: a Gram matrix has too many columns");

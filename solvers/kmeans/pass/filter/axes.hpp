@@ -16,10 +16,8 @@ namespace ts::inline v0::assign_detail {
 
 namespace ts::inline v0 {
 
-/// True if inverse_factor() serves Gram matrices of so many columns.
-[[nodiscard]] bool inverse_factor_serves(const Context& ctx, index_t columns);
-/// Replaces a Gram matrix G = R^T R by R^-1. Returns false, with G as it was, where a pivot is not above `dead`
-/// times the diagonal element that it was.
+/// Replaces a Gram matrix G = R^T R, of as many columns as heads have at most, by R^-1. Returns false, with G as it
+/// was, where a pivot is not above `dead` times the diagonal element that it was.
 [[nodiscard]] bool inverse_factor(const Context& ctx, const DeviceMatrix<double>& gram, double dead);
 
 }  // namespace ts::inline v0
