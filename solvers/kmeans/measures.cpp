@@ -192,12 +192,12 @@ ClusterTraits traits_of(const Context& ctx, const RowSource& rows, HostView<cons
 double adjusted_rand_index(const Context& ctx, std::span<const std::int32_t> labels,
                            std::span<const std::int32_t> known, index_t clusters, index_t classes) {
   expects(labels.size() == known.size(), "adjusted_rand_index: there are other labels than rows");
-  const auto width = static_cast<std::size_t>(classes), height = static_cast<std::size_t>(clusters);
+  const auto width = at(classes), height = at(clusters);
   std::vector<std::uint64_t> both(height * width), of_clusters(height), of_classes(width);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     expects(labels[i] >= 0 && labels[i] < clusters && known[i] >= 0 && known[i] < classes,
             "adjusted_rand_index: a label is out of its range");
-    ++both[static_cast<std::size_t>(labels[i]) * width + static_cast<std::size_t>(known[i])];
+    ++both[at(labels[i]) * width + at(known[i])];
   }
   ctx.communicator->add(std::span(both));
   for (std::size_t q = 0; q < height; ++q)

@@ -147,9 +147,8 @@ PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers, PerRowAr
   if (!distributed()) return all;
   std::vector<std::size_t> offsets;
   for (int r = 0; r <= ctx.slabs.slabs(); ++r)
-    offsets.push_back(static_cast<std::size_t>(
-        (std::lower_bound(numbers.begin(), numbers.end(), ctx.slabs.begin(r)) - numbers.begin()) * cols() *
-        static_cast<index_t>(sizeof(T))));
+    offsets.push_back(at((std::lower_bound(numbers.begin(), numbers.end(), ctx.slabs.begin(r)) - numbers.begin()) *
+                         cols() * static_cast<index_t>(sizeof(T))));
   auto* const bytes = reinterpret_cast<std::byte*>(all.view().data);
   const bool there = source.space() == Space::device ? ctx.communicator->all_gather(ctx.stream, bytes, offsets)
                                                      : ctx.communicator->all_gather(bytes, offsets);

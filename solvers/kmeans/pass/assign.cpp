@@ -16,7 +16,7 @@ AssignStats assign_reference(const AssignArguments& of) {
   const std::vector<double>& shift = of.moments.shift;
   const index_t k = of.centroids.rows(), d = of.centroids.cols();
   const auto c = Matrix<double>::copy_of(of.centroids);
-  std::vector<double> row(static_cast<std::size_t>(d));
+  std::vector<double> row(at(d));
   AssignStats stats;
   for (index_t i = 0; i < x.rows(); ++i) {
     x.load(i, row.data());
@@ -27,7 +27,7 @@ AssignStats assign_reference(const AssignArguments& of) {
       if (distance < least) least = distance, nearest = static_cast<std::int32_t>(m);
     }
     relabel(of, i, nearest, stats, [&](std::int32_t label, double weight) {
-      for (index_t j = 0; j < d; ++j) row[static_cast<std::size_t>(j)] -= shift[static_cast<std::size_t>(j)];
+      for (index_t j = 0; j < d; ++j) row[at(j)] -= shift[at(j)];
       if (label >= 0) of.sums->add(*of.unit, label, row.data(), weight, true);
       of.sums->add(*of.unit, nearest, row.data(), weight);
     });

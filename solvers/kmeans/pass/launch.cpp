@@ -15,11 +15,11 @@ Spread pack(const Context& ctx, Upload& upload, HostView<const double> centroids
   struct Extent {
     double reach = 0, squared = 0;
   };
-  std::vector<Extent> extents(static_cast<std::size_t>(SmallBlocks(centroids).count));
+  std::vector<Extent> extents(at(SmallBlocks(centroids).count));
   // Means lie among their rows, so that mostly rows alone tell the scale.
   double scale = assign_detail::scoring_scale(centroids.rows(0, 0), moments);
   const auto measure = [&](index_t b, HostView<const double> block) {
-    Extent& extent = extents[static_cast<std::size_t>(b)];
+    Extent& extent = extents[at(b)];
     extent = {assign_detail::reach_of(block, moments), 0};
     for (index_t m = 0; m < block.rows(); ++m)
       extent.squared =

@@ -38,8 +38,7 @@ class RunningPass {
     const PassMemory& m = memory_;
     const PlacedCentroids& c = pass_.centroids;
     const cuda::AssignPlans& plans = p.plans;
-    cuda::fill_bytes(ctx_.stream, m.counts, 0,
-                     static_cast<std::size_t>(p.words(pass_.into != nullptr) + 2) * sizeof(cuda::word64));
+    cuda::fill_bytes(ctx_.stream, m.counts, 0, at(p.words(pass_.into != nullptr) + 2) * sizeof(cuda::word64));
     if (p.line)
       place_line();
     else
@@ -110,7 +109,7 @@ class RunningPass {
   /// Centroids of one column in their order, which the host finds.
   void place_line() {
     Matrix<double> centroids = Matrix<double>::zeros(plan_.k, 1);
-    fetch_numbers<double>(ctx_, {centroids.data(), static_cast<std::size_t>(plan_.k)}, pass_.centroids.rows);
+    fetch_numbers<double>(ctx_, {centroids.data(), at(plan_.k)}, pass_.centroids.rows);
     line_.emplace(centroids.cview(), pass_.moments);
     const std::size_t count = line_->values().size();
     cuda::copy_bytes(ctx_.stream, memory_.columns, line_->values().data(), count * sizeof(double));
@@ -118,12 +117,9 @@ class RunningPass {
   }
   void score_line() {
     const PassPlan& p = plan_;
-    cuda::launch_with<cuda::LinePolicy>(
-        ctx_,
-        cuda::warps_plan("assign_line", cuda::LinePolicy{pass_.x.type()}, cuda::ceil_div(p.n, 32),
-                         ctx_.stream.device()),
-        {rows_, memory_.columns, memory_.numbers, static_cast<int>(line_->values().size()), p.shrink,
-         p.scale / p.shrink, pass_.labels.data, to_, memory_.counts});
+    launch_warps(ctx_, "assign_line", cuda::LinePolicy{pass_.x.type()}, cuda::ceil_div(p.n, 32),
+                 {rows_, memory_.columns, memory_.numbers, static_cast<int>(line_->values().size()), p.shrink,
+                  p.scale / p.shrink, pass_.labels.data, to_, memory_.counts});
   }
 
   /// Some rows at a time: round them, multiply them by all centroids, look for the least scores.
@@ -133,7 +129,7 @@ class RunningPass {
     const PassMemory& m = memory_;
     const index_t padded = p.plans.padded, line = 16 * p.plans.steps, positions = p.n / rows_a_position;
     const auto clear = [&](std::uint32_t* words, index_t count) {
-      cuda::fill_bytes(ctx_.stream, words, 0, static_cast<std::size_t>(count) * sizeof *words);
+      cuda::fill_bytes(ctx_.stream, words, 0, at(count) * sizeof *words);
     };
     clear(reinterpret_cast<std::uint32_t*>(m.candidates), positions + 1);
     cuda::MinimaArguments minima{
@@ -158,7 +154,7 @@ class RunningPass {
   void score_chosen() {
     const PassPlan& p = plan_;
     const PassMemory& m = memory_;
-    const std::size_t marks = static_cast<std::size_t>(cuda::AssignProblem::mark_words(p.n)) * sizeof(std::uint32_t);
+    const std::size_t marks = at(cuda::AssignProblem::mark_words(p.n)) * sizeof(std::uint32_t);
     cuda::fill_bytes(ctx_.stream, m.marks, 0, marks), cuda::fill_bytes(ctx_.stream, m.pair_marks, 0, marks);
     const ChosenCentroids chosen = pass_.chooser->choose(ctx_, choosing_by(*p.plans.scores));
     launch_chosen(*p.plans.scores, chosen);
@@ -181,7 +177,7 @@ class RunningPass {
   /// Which centroids may be nearest for rows that scores of all rows leave open.
   void collect() {
     const index_t n = plan_.n, positions = n / rows_a_position;
-    cuda::fill_bytes(ctx_.stream, memory_.candidates, 0, static_cast<std::size_t>(positions) * sizeof(std::int32_t));
+    cuda::fill_bytes(ctx_.stream, memory_.candidates, 0, at(positions) * sizeof(std::int32_t));
     cuda::ScoresArguments a = arguments(*plan_.plans.collect, open_, nullptr, false);
     a.candidates = {memory_.numbers, memory_.candidates, static_cast<int>(positions)};
     chosen_ = {.numbers = memory_.numbers, .counts = memory_.candidates, .stride = cuda::most_candidates, .each = 1};
@@ -208,9 +204,7 @@ class RunningPass {
 
   cuda::Selection gather(const std::uint32_t* marked, cuda::word64* count) {
     const index_t words = cuda::AssignProblem::mark_words(plan_.n);
-    cuda::launch_with<cuda::GatherPolicy>(
-        ctx_, cuda::warps_plan("assign_gather", cuda::GatherPolicy{}, words / 32 + 1, ctx_.stream.device()),
-        {plan_.n, marked, memory_.list, count});
+    launch_warps(ctx_, "assign_gather", cuda::GatherPolicy{}, words / 32 + 1, {plan_.n, marked, memory_.list, count});
     return {memory_.list, count};
   }
   void decide(const cuda::Selection& selection, const std::uint32_t* undecided, bool with_pairs) {

@@ -112,7 +112,7 @@ struct PassMemory {
     std::size_t bytes = 0;
     const auto take = [&]<class T>(T*& part, index_t count) {
       part = reinterpret_cast<T*>(memory + bytes);
-      bytes = (bytes + static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
+      bytes = (bytes + at(count) * sizeof(T) + 255) / 256 * 256;
     };
     const cuda::AssignPlans& plans = p.plans;
     const bool scores = plans.scores.has_value();

@@ -61,27 +61,27 @@ void HostChoices::sum_up() {
   const auto for_chunk = [&](index_t c, const auto& use) {
     for (index_t i = c * chunk_rows; i < std::min(n, (c + 1) * chunk_rows); ++i) use(i);
   };
-  std::vector<double> largest(static_cast<std::size_t>(chunks));
+  std::vector<double> largest(at(chunks));
   parallel_for(team, chunks, [&](index_t c) {
     double most = 0;
     for_chunk(c, [&](index_t i) { most = std::max(most, weight(i) * squared(i)); });
-    largest[static_cast<std::size_t>(c)] = most;
+    largest[at(c)] = most;
   });
   unit_ = PotentialUnit(largest.empty() ? 0 : *std::max_element(largest.begin(), largest.end()), n);
-  std::vector<std::int64_t> before(static_cast<std::size_t>(chunks));
+  std::vector<std::int64_t> before(at(chunks));
   const auto sum_chunk = [&](index_t c) {
-    std::int64_t sum = before[static_cast<std::size_t>(c)];
-    for_chunk(c, [&](index_t i) { through_[static_cast<std::size_t>(i)] = sum += unit_.units(weight(i), squared(i)); });
+    std::int64_t sum = before[at(c)];
+    for_chunk(c, [&](index_t i) { through_[at(i)] = sum += unit_.units(weight(i), squared(i)); });
     return sum;
   };
-  parallel_for(team, chunks, [&](index_t c) { before[static_cast<std::size_t>(c)] = sum_chunk(c); });
+  parallel_for(team, chunks, [&](index_t c) { before[at(c)] = sum_chunk(c); });
   std::int64_t all = 0;
   for (std::int64_t& sum : before) sum = std::exchange(all, all + sum);
   parallel_for(team, chunks, [&](index_t c) { sum_chunk(c); });
 }
 
 std::vector<HostChoices::Draw> HostChoices::draw(const DrawsAhead& ahead) const {
-  std::vector<Draw> draws(static_cast<std::size_t>(ahead.count));
+  std::vector<Draw> draws(at(ahead.count));
   const std::int64_t total = through_.back();
   const auto random = [&](index_t number) {
     return ahead.random.uniform(ahead.first_number + static_cast<std::uint64_t>(number));
@@ -89,9 +89,9 @@ std::vector<HostChoices::Draw> HostChoices::draw(const DrawsAhead& ahead) const 
   constexpr double products = 64;  // about as long as one draw takes
   parallel_for(team_size(ctx_, ahead.count, products), ahead.count, [&](index_t q) {
     const auto passes = static_cast<std::int64_t>(random(2 * q) * static_cast<double>(total));
-    const auto at = std::upper_bound(through_.begin(), through_.end(), std::min(passes, total - 1));
-    const index_t row = at - through_.begin();
-    draws[static_cast<std::size_t>(q)] = {row, random(2 * q + 1) * squared(row)};
+    const auto place = std::upper_bound(through_.begin(), through_.end(), std::min(passes, total - 1));
+    const index_t row = place - through_.begin();
+    draws[at(q)] = {row, random(2 * q + 1) * squared(row)};
   });
   return draws;
 }
@@ -101,11 +101,11 @@ std::vector<index_t> HostChoices::candidates_of(std::vector<Draw>& draws) {
   std::vector<index_t> rows;
   rows.reserve(draws.size());
   for (Draw& draw : draws) {
-    std::int32_t& candidate = candidate_of_[static_cast<std::size_t>(draw.row)];
+    std::int32_t& candidate = candidate_of_[at(draw.row)];
     if (candidate == no_number) candidate = static_cast<std::int32_t>(rows.size()), rows.push_back(draw.row);
     draw.candidate = candidate;
   }
-  for (const index_t row : rows) candidate_of_[static_cast<std::size_t>(row)] = no_number;
+  for (const index_t row : rows) candidate_of_[at(row)] = no_number;
   return rows;
 }
 
@@ -129,12 +129,12 @@ Turns HostChoices::take_turns(const DrawsAhead& ahead) {
   std::vector<std::int64_t> gains(candidates.size());
   const index_t each = std::ssize(found.all) / std::ssize(candidates) + 1;
   parallel_for(team_size(ctx_, std::ssize(candidates), static_cast<double>(8 * each)), std::ssize(candidates),
-               [&](index_t q) { gains[static_cast<std::size_t>(q)] = gain_of(found.of(q)); });
+               [&](index_t q) { gains[at(q)] = gain_of(found.of(q)); });
   std::vector<Taken> taken;
   for (const Draw& draw : draws) {
     if (std::ssize(turns.rows) == ahead.most || left <= enough) break;
     if (!(draw.least < squared(draw.row))) continue;
-    taken.push_back({draw.row, found.of(draw.candidate), gains[static_cast<std::size_t>(draw.candidate)]});
+    taken.push_back({draw.row, found.of(draw.candidate), gains[at(draw.candidate)]});
     if (std::ssize(taken) < ahead.trials) continue;
     left -= choose_best(taken, turns.rows);
     taken.clear();
@@ -156,7 +156,7 @@ std::int64_t HostChoices::choose_best(std::vector<Taken>& taken, std::vector<ind
     best = std::min(best, {-gain_of(taken[q].nearer), q});
   }
   for (const NearerRow& near : taken[best.second].nearer) {
-    double& kept = squared_[static_cast<std::size_t>(near.row)];
+    double& kept = squared_[at(near.row)];
     kept = std::min(kept, near.squared);
   }
   chosen.push_back(taken[best.second].row);

@@ -64,10 +64,8 @@ class HostChoices : public BatchedChoices {
     std::span<const NearerRow> nearer;
     std::int64_t most_gain;
   };
-  [[nodiscard]] double weight(index_t i) const {
-    return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)];
-  }
-  [[nodiscard]] double squared(index_t i) const { return squared_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] double weight(index_t i) const { return weights_.empty() ? 1.0 : weights_[at(i)]; }
+  [[nodiscard]] double squared(index_t i) const { return squared_[at(i)]; }
   void sum_up();
   [[nodiscard]] std::vector<Draw> draw(const DrawsAhead& ahead) const;
   [[nodiscard]] std::vector<index_t> candidates_of(std::vector<Draw>& draws);

@@ -57,7 +57,7 @@ Turns DeviceChoices::take_turns(const DrawsAhead& draws) {
   a.draws = static_cast<int>(draws.count), a.padded = static_cast<int>(chunks * heads_chunk);
   a.stream = draws.random.stream, a.key = draws.random.key, a.first_number = draws.first_number;
   a.trials = static_cast<int>(draws.trials), a.most = static_cast<int>(draws.most), a.enough = draws.enough;
-  const std::size_t bytes = sizeof(cuda::SeedOutcome) + static_cast<std::size_t>(draws.count) * sizeof(index_t);
+  const std::size_t bytes = sizeof(cuda::SeedOutcome) + at(draws.count) * sizeof(index_t);
   cuda::Staging& staging = ctx_.stream.staging();
   staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
   const cuda::Staging::Stretch left = staging.take(bytes);
@@ -72,7 +72,7 @@ Turns DeviceChoices::take_turns(const DrawsAhead& draws) {
   plans_.pairs.grid = static_cast<unsigned>(a.padded / 32);
   cuda::launch_with<Policy>(ctx_, plans_.pairs, a);
   cuda::launch_with<Policy>(ctx_, plans_.measure, a);
-  plans_.turns.shared_bytes = static_cast<std::size_t>(draws.count * Policy::bytes_of_draw);
+  plans_.turns.shared_bytes = at(draws.count * Policy::bytes_of_draw);
   cuda::launch_with<Policy>(ctx_, plans_.turns, a);
   cuda::Staging::download(ctx_.stream, left);
   ctx_.stream.synchronize();

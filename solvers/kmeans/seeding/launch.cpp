@@ -21,9 +21,8 @@ template <class S>
 void launch_gather(const Context& ctx, const Rows& x, const index_t* numbers, index_t count, const double* shift,
                    double scale, S* out) {
   const cuda::SeedGatherPolicy policy{x.type(), sizeof(S) == sizeof(double)};
-  cuda::launch_with<cuda::SeedGatherPolicy>(
-      ctx, cuda::threads_plan("seed_gather", policy, count * x.cols()),
-      {argument_of(x), static_cast<int>(x.cols()), numbers, count, shift, scale, out});
+  launch_threads(ctx, "seed_gather", policy, count * x.cols(),
+                 {argument_of(x), static_cast<int>(x.cols()), numbers, count, shift, scale, out});
 }
 
 /// Rows in T, which holds all numbers of x, through page-locked memory; threads write them as float64.
@@ -33,8 +32,7 @@ void fetch_rows(const Context& ctx, const Rows& x, std::span<const index_t> numb
   const index_t d = x.cols(), at_once = std::max<index_t>(1, most_bytes / (d * static_cast<index_t>(sizeof(T))));
   for (index_t first = 0; first < out.rows(); first += at_once) {
     const index_t count = std::min(at_once, out.rows() - first);
-    const std::size_t of_numbers = static_cast<std::size_t>(count) * sizeof(index_t),
-                      of_rows = static_cast<std::size_t>(count * d) * sizeof(T);
+    const std::size_t of_numbers = at(count) * sizeof(index_t), of_rows = at(count * d) * sizeof(T);
     cuda::Staging& staging = ctx.stream.staging();
     staging.begin(ctx.stream, cuda::Staging::rounded(of_numbers) + cuda::Staging::rounded(of_rows));
     const cuda::Staging::Stretch sent = staging.take(of_numbers), rows = staging.take(of_rows);
@@ -66,7 +64,7 @@ cuda::Memory place_candidates(const Context& ctx, const PotentialArguments& of, 
     return there;
   }
   std::vector<index_t> rows(of.rows.begin(), of.rows.end());
-  rows.resize(static_cast<std::size_t>(padded), rows.back());
+  rows.resize(at(padded), rows.back());
   gather_rows(ctx, of.x, rows, static_cast<double*>(there.data()));
   return there;
 }
@@ -91,7 +89,7 @@ void label_rows(const Context& ctx, const PotentialArguments& of, const cuda::Me
   placed.spread.scale =
       assign_detail::scoring_scale(of.rows.empty() ? of.candidates : HostView<const double>(nullptr, 0, d), moments);
   norms.shift = placed.sums.shift, norms.scale = placed.spread.scale, norms.largest = as<unsigned>(largest);
-  cuda::launch_with<cuda::SeedBatchPolicy>(ctx, cuda::seed_heads_plan(rows.type(), padded, ctx.stream.device()), norms);
+  launch_warps(ctx, "seed_heads", cuda::SeedBatchPolicy{rows.type()}, padded, norms, 64);
   placed.spread.squared = std::pow(up * std::bit_cast<float>(fetch_number(ctx, as<const unsigned>(largest))), 2);
   (void)pass_over(ctx, {of.x, moments, placed, Scores::float32, labels});
 }
@@ -116,9 +114,8 @@ void lower_potential(const Context& ctx, const PotentialArguments& of) {
   a.nearest = of.nearest.data, a.first_number = of.first_number;
   for (const auto& [task, threads] :
        {std::pair{Task::lower, n * cuda::DistancesPolicy::lanes}, {Task::inertia_of_chunks, all}})
-    cuda::launch_with<cuda::DistancesPolicy>(
-        ctx, cuda::threads_plan("assign_distances", cuda::DistancesPolicy{of.x.type(), task}, threads), a);
-  std::vector<double> sums(static_cast<std::size_t>(all));
+    launch_threads(ctx, "assign_distances", cuda::DistancesPolicy{of.x.type(), task}, threads, a);
+  std::vector<double> sums(at(all));
   fetch_numbers(ctx, std::span(sums), as<const double>(totals));
   for (std::size_t c = 0; c < of.totals.size(); ++c) {
     const auto first = sums.begin() + static_cast<index_t>(c) * parts;
@@ -131,17 +128,17 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const double> squared,
   const index_t n = squared.size, words = (n + 63) / 64;
   std::vector<index_t> rows;
   if (n == 0) return rows;
-  std::vector<std::uint64_t> marks(static_cast<std::size_t>(words));
+  std::vector<std::uint64_t> marks(at(words));
   Workspace w;
   const std::size_t found = w.reserve<std::uint64_t>(words);
   w.get(ctx.stream);
   cuda::fill_bytes(ctx.stream, w.at<std::uint64_t>(found) + words - 1, 0, sizeof(std::uint64_t));
-  cuda::launch_with<cuda::SeedKeepPolicy>(
-      ctx, cuda::threads_plan("seed_keep", cuda::SeedKeepPolicy{}, n),
+  launch_threads(
+      ctx, "seed_keep", cuda::SeedKeepPolicy{}, n,
       {squared.data, weights.data, n, first_row, factor, random.stream, random.key, w.at<std::uint32_t>(found)});
   fetch_numbers(ctx, std::span(marks), w.at<std::uint64_t>(found));
   for (index_t word = 0; word < words; ++word)
-    for (std::uint64_t left = marks[static_cast<std::size_t>(word)]; left != 0; left &= left - 1)
+    for (std::uint64_t left = marks[at(word)]; left != 0; left &= left - 1)
       rows.push_back(64 * word + std::countr_zero(left));
   return rows;
 }

@@ -16,17 +16,15 @@ namespace ts::inline v0::assign_detail {
 class NearerOnLine {
  public:
   /// Sorts the rows. 16 bytes for each.
-  explicit NearerOnLine(const Rows& x)
-      : order_(static_cast<std::size_t>(x.rows())), place_(order_.size()), values_(order_.size()) {
+  explicit NearerOnLine(const Rows& x) : order_(at(x.rows())), place_(order_.size()), values_(order_.size()) {
     std::vector<double> value(order_.size());
-    for (index_t i = 0; i < x.rows(); ++i) x.load(i, &value[static_cast<std::size_t>(i)]);
+    for (index_t i = 0; i < x.rows(); ++i) x.load(i, &value[at(i)]);
     std::iota(order_.begin(), order_.end(), 0);
-    std::sort(order_.begin(), order_.end(), [&](std::int32_t a, std::int32_t b) {
-      return value[static_cast<std::size_t>(a)] < value[static_cast<std::size_t>(b)];
-    });
+    std::sort(order_.begin(), order_.end(),
+              [&](std::int32_t a, std::int32_t b) { return value[at(a)] < value[at(b)]; });
     for (std::size_t p = 0; p < order_.size(); ++p) {
-      place_[static_cast<std::size_t>(order_[p])] = static_cast<std::int32_t>(p);
-      values_[p] = value[static_cast<std::size_t>(order_[p])];
+      place_[at(order_[p])] = static_cast<std::int32_t>(p);
+      values_[p] = value[at(order_[p])];
     }
   }
 
@@ -37,8 +35,8 @@ class NearerOnLine {
     const index_t count = std::ssize(candidates);
     std::vector<std::vector<NearerRow>> of_each(candidates.size());
     parallel_for(team_size(ctx, count, products), count, [&](index_t q) {
-      const index_t place = place_[static_cast<std::size_t>(candidates[static_cast<std::size_t>(q)])];
-      std::vector<NearerRow>& found = of_each[static_cast<std::size_t>(q)];
+      const index_t place = place_[at(candidates[at(q)])];
+      std::vector<NearerRow>& found = of_each[at(q)];
       walk(place, 1, place, squared, found), walk(place - 1, -1, place, squared, found);
     });
     NearerRows rows;
@@ -54,11 +52,10 @@ class NearerOnLine {
   /// From place p on, step by step, until another centre is nearer.
   void walk(index_t p, index_t step, index_t candidate, std::span<const double> squared,
             std::vector<NearerRow>& found) const {
-    const double from = values_[static_cast<std::size_t>(candidate)];
+    const double from = values_[at(candidate)];
     for (; p >= 0 && p < std::ssize(values_); p += step) {
-      const std::int32_t row = order_[static_cast<std::size_t>(p)];
-      const double difference = values_[static_cast<std::size_t>(p)] - from, distance = difference * difference,
-                   kept = squared[static_cast<std::size_t>(row)];
+      const std::int32_t row = order_[at(p)];
+      const double difference = values_[at(p)] - from, distance = difference * difference, kept = squared[at(row)];
       if (distance > kept) return;
       if (distance < kept) found.push_back({row, distance});
     }

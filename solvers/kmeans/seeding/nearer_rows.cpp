@@ -43,33 +43,33 @@ class Search {
         score_(assign_cpu::score_kernels<K>(kernels_)),
         x_(x),
         of_(of),
-        zeros_(static_cast<std::size_t>(x.cols() + score_.lanes)),
+        zeros_(at(x.cols() + score_.lanes)),
         grouped_(ctx, of.rows, moments, scores, Copies::like_others),
         shift_(moments, grouped_.centroids.scale, score_.lanes) {}
 
   [[nodiscard]] Scratch scratch() const {
-    const auto rows = static_cast<std::size_t>(score_.rows);
+    const auto rows = at(score_.rows);
     Scratch s;
     s.tile = Matrix<K>(x_.cols(), score_.rows);
-    s.row.resize(static_cast<std::size_t>(x_.cols())), s.room.resize(2 * s.row.size());
+    s.row.resize(at(x_.cols())), s.room.resize(2 * s.row.size());
     s.rows.resize(rows), s.norms.resize(rows), s.limits.resize(rows);
-    if (grouped_.integers) s.pairs.resize(rows * static_cast<std::size_t>(grouped_.integers->pairs));
-    s.below.resize(static_cast<std::size_t>(grouped_.groups * score_.group));
+    if (grouped_.integers) s.pairs.resize(rows * at(grouped_.integers->pairs));
+    s.below.resize(at(grouped_.groups * score_.group));
     return s;
   }
   [[nodiscard]] index_t tile_rows() const { return score_.rows; }
 
   void tile(index_t t, std::vector<Found>& out, Scratch& s) const {
     const index_t first = t * score_.rows, count = std::min(score_.rows, x_.rows() - first);
-    for (index_t r = 0; r < score_.rows; ++r) s.rows[static_cast<std::size_t>(r)] = first + std::min(r, count - 1);
+    for (index_t r = 0; r < score_.rows; ++r) s.rows[at(r)] = first + std::min(r, count - 1);
     score(count, s);
     for (index_t q = 0; q < of_.rows.rows(); ++q)
-      for (std::uint64_t left = s.below[static_cast<std::size_t>(q)]; left != 0; left &= left - 1) {
+      for (std::uint64_t left = s.below[at(q)]; left != 0; left &= left - 1) {
         const index_t i = first + std::countr_zero(left);
-        const double found = kernels_.squared_distance_of_rows(x_, i, of_.numbers[static_cast<std::size_t>(q)],
-                                                               zeros_.data(), 1, s.room.data());
+        const double found =
+            kernels_.squared_distance_of_rows(x_, i, of_.numbers[at(q)], zeros_.data(), 1, s.room.data());
         ++s.measured;
-        if (found < of_.squared[static_cast<std::size_t>(i)])
+        if (found < of_.squared[at(i)])
           out.push_back({static_cast<std::int32_t>(q), {static_cast<std::int32_t>(i), found}});
       }
   }
@@ -103,7 +103,7 @@ class Search {
       const double slack = static_cast<double>(m.slack), least = static_cast<double>(m.least);
       const double margin =
           static_cast<double>(m.constant) + static_cast<double>(m.by_norm) * std::sqrt(norm * slack + least);
-      const double kept = of_.squared[static_cast<std::size_t>(s.rows[r])] * to_squared;
+      const double kept = of_.squared[at(s.rows[r])] * to_squared;
       const double fewest = norm * (2 - slack) - least, limit = (kept - fewest) / 2 + margin;
       const double above = limit + up * (kept + norm + margin);
       s.limits[r] = static_cast<index_t>(r) >= count                 ? -std::numeric_limits<K>::infinity()
@@ -132,23 +132,22 @@ std::pair<NearerRows, index_t> search(const Context& ctx, const Rows& x, const C
   const int team = team_size(ctx, pieces, static_cast<double>(tiles_of_piece * tile * x.cols() * count));
   std::vector<typename Search<K>::Scratch> scratch;
   for (int t = 0; t < team; ++t) scratch.push_back(search.scratch());
-  std::vector<std::vector<Found>> parts(static_cast<std::size_t>(pieces));
+  std::vector<std::vector<Found>> parts(at(pieces));
   parallel_pieces(team, pieces, [&](index_t p, int thread) {
     for (index_t t = p * tiles_of_piece; t < std::min(tiles, (p + 1) * tiles_of_piece); ++t)
-      search.tile(t, parts[static_cast<std::size_t>(p)], scratch[static_cast<std::size_t>(thread)]);
+      search.tile(t, parts[at(p)], scratch[at(thread)]);
   });
   // Sorted by candidates: pieces are in the order of rows, and so is what they found.
   NearerRows rows;
-  rows.begin.resize(static_cast<std::size_t>(count) + 1);
+  rows.begin.resize(at(count) + 1);
   for (const auto& part : parts)
-    for (const Found& found : part) ++rows.begin[static_cast<std::size_t>(found.candidate)];
+    for (const Found& found : part) ++rows.begin[at(found.candidate)];
   index_t all = 0, measured = 0;
   for (index_t& begin : rows.begin) begin = std::exchange(all, all + begin);
-  rows.all.resize(static_cast<std::size_t>(all));
+  rows.all.resize(at(all));
   std::vector<index_t> next = rows.begin;
   for (const auto& part : parts)
-    for (const Found& found : part)
-      rows.all[static_cast<std::size_t>(next[static_cast<std::size_t>(found.candidate)]++)] = found.nearer;
+    for (const Found& found : part) rows.all[at(next[at(found.candidate)]++)] = found.nearer;
   for (const auto& s : scratch) measured += s.measured;
   return {std::move(rows), measured};
 }

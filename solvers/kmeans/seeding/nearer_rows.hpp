@@ -45,8 +45,8 @@ struct NearerRows {
   std::vector<index_t> begin;  ///< of each candidate's, and the end of the last
 
   [[nodiscard]] std::span<const NearerRow> of(index_t candidate) const {
-    const index_t first = begin[static_cast<std::size_t>(candidate)];
-    return {all.data() + first, static_cast<std::size_t>(begin[static_cast<std::size_t>(candidate) + 1] - first)};
+    const index_t first = begin[at(candidate)];
+    return {all.data() + first, at(begin[at(candidate) + 1] - first)};
   }
 };
 

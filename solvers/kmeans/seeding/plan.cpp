@@ -6,12 +6,6 @@
 
 namespace ts::inline v0::cuda {
 
-KernelPlan seed_heads_plan(DType type, index_t rows, const DeviceInfo& device) {
-  KernelPlan plan = warps_plan("seed_heads", SeedBatchPolicy{type}, rows, device);
-  plan.budget = {64, 0};
-  return plan;
-}
-
 BatchPlans batch_plans(DType type, index_t rows, index_t d, const DeviceInfo& device, bool warpgroups) {
   using Policy = SeedBatchPolicy;
   const Policy policy{type};
@@ -19,15 +13,14 @@ BatchPlans batch_plans(DType type, index_t rows, index_t d, const DeviceInfo& de
   while (steps % 3 != 0 && steps % 4 != 0) ++steps;  // as heads_tiles_plan() wants them
   BatchPlans plans{};
   plans.columns = 16 * (steps - 1);
-  plans.heads = seed_heads_plan(type, rows, device);
+  plans.heads = warps_plan("seed_heads", policy, rows, device, 64);
   plans.ahead = threads_plan("seed_ahead", policy, rows);
   plans.ahead.grid =
       std::min(plans.ahead.grid, static_cast<unsigned>(std::min(device.multiprocessors, Policy::most_blocks)));
   plans.ahead.meets = true, plans.ahead.budget = {128, Policy::ahead_bytes};
   plans.pairs = threads_plan("seed_pairs", policy, 1);
   plans.pairs.budget = {64, Policy::pairs_bytes};
-  plans.measure = warps_plan("seed_measure", policy, rows, device);
-  plans.measure.budget = {64, 0};
+  plans.measure = warps_plan("seed_measure", policy, rows, device, 64);
   plans.turns = threads_plan("seed_turns", policy, 1);
   plans.turns.budget = {128, Policy::turns_bytes};
   // Signs of as many draws take 256 MiB, and what is known of a draw lies in shared memory.

@@ -6,9 +6,6 @@
 
 namespace ts::inline v0::cuda {
 
-/// assign/seeding/kernels/seed_heads.cuh
-[[nodiscard]] KernelPlan seed_heads_plan(DType type, index_t rows, const DeviceInfo& device);
-
 /// The kernels of a batch of draws, in their order.
 struct BatchPlans {
   index_t columns;     ///< of rows in float16

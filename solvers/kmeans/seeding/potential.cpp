@@ -54,22 +54,22 @@ void lower_potential(const Context& ctx, const PotentialArguments& of) {
   Scores scores = Scores::int8;
   for (index_t first = 0; first < n; first += block) {
     const Rows x = of.x.block(first, std::min(block, n - first));
-    std::vector<std::int32_t> labels(static_cast<std::size_t>(x.rows()), of.candidates.rows() == 1 ? 0 : -1);
+    std::vector<std::int32_t> labels(at(x.rows()), of.candidates.rows() == 1 ? 0 : -1);
     std::vector<double> found(labels.size());
     if (of.candidates.rows() > 1) label_rows(ctx, of, x, scores, labels);
     own_squared_distances(ctx, x, of.candidates, labels, found);
     parallel_for(team_size(ctx, x.rows(), 8), chunk_count(x.rows()), [&](index_t c) {
       double total = 0;
       for (index_t r = c * chunk_rows; r < std::min(x.rows(), (c + 1) * chunk_rows); ++r) {
-        const auto at = static_cast<std::size_t>(r);
+        const auto place = at(r);
         double& least = of.squared.data[first + r];
-        if (found[at] < least) {
-          least = found[at];
-          if (!of.nearest.empty()) of.nearest.data[first + r] = of.first_number + labels[at];
+        if (found[place] < least) {
+          least = found[place];
+          if (!of.nearest.empty()) of.nearest.data[first + r] = of.first_number + labels[place];
         }
         total += weight_of(of.weights, first + r) * least;
       }
-      of.totals[static_cast<std::size_t>(first / chunk_rows + c)] = total;
+      of.totals[at(first / chunk_rows + c)] = total;
     });
   }
 }
@@ -78,13 +78,13 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const double> squared,
                                double factor, const Philox& random, index_t first_row) {
   if (squared.space == Space::device) return assign_device::keep_rows(ctx, squared, weights, factor, random, first_row);
   constexpr double products = 16;  // about as long as one row takes
-  std::vector<std::vector<index_t>> parts(static_cast<std::size_t>(chunk_count(squared.size)));
+  std::vector<std::vector<index_t>> parts(at(chunk_count(squared.size)));
   parallel_for(team_size(ctx, squared.size, products), std::ssize(parts), [&](index_t c) {
     for (index_t i = c * chunk_rows; i < std::min(squared.size, (c + 1) * chunk_rows); ++i) {
       const double one = squared.data == nullptr ? 1.0 : squared.data[i];
       const double probability = factor * (weight_of(weights, i) * one);
       if (probability > 0 && random.uniform(static_cast<std::uint64_t>(first_row + i)) < probability)
-        parts[static_cast<std::size_t>(c)].push_back(i);
+        parts[at(c)].push_back(i);
     }
   });
   std::vector<index_t> rows;
@@ -116,7 +116,7 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
           "a row to gather is outside of the matrix");
   if (x.on_device()) return assign_device::gather_rows(ctx, x, numbers, out);
   parallel_for(team_size(ctx, out.rows(), static_cast<double>(x.cols())), out.rows(),
-               [&](index_t q) { x.load(numbers[static_cast<std::size_t>(q)], out.data() + q * out.ld()); });
+               [&](index_t q) { x.load(numbers[at(q)], out.data() + q * out.ld()); });
 }
 
 template <class S>
@@ -127,9 +127,9 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
   const bool as_is = !x.sparse() && x.type() == dtype_of<S> && x.col_stride() == 1 && !x.has_scale();
   parallel_ranges(team_size(ctx, std::ssize(numbers), static_cast<double>(x.cols())), std::ssize(numbers),
                   [&](index_t begin, index_t end) {
-                    std::vector<double> row(static_cast<std::size_t>(x.cols()));
+                    std::vector<double> row(at(x.cols()));
                     for (index_t q = begin; q < end; ++q) {
-                      const index_t i = numbers[static_cast<std::size_t>(q)];
+                      const index_t i = numbers[at(q)];
                       S* const to = out.data + q * x.cols();
                       if (as_is) {
                         std::copy_n(static_cast<const S*>(x.values()) + i * x.row_stride(), x.cols(), to);

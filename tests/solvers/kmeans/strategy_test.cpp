@@ -38,7 +38,7 @@ TEST_CASE("the shape of the rows chooses the filter of the second pass", "[kmean
       {100000, 128, 1000, PassFilter::rows, PassFilter::groups},
       {100000, 256, 4000, PassFilter::none, PassFilter::groups},
       {100000, 512, 16, PassFilter::none, PassFilter::none},
-      {100000, 512, 100, PassFilter::none, PassFilter::groups},
+      {100000, 512, 100, PassFilter::none, PassFilter::none},
       {80000, 512, 700, PassFilter::none, PassFilter::groups},
       {100000, 768, 1000, PassFilter::none, PassFilter::groups},
       {100000, 768, 4000, PassFilter::none, PassFilter::groups},

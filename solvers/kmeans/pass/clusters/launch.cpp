@@ -32,12 +32,12 @@ class DeviceClusters final : public Clusters {
         of_columns_(ctx.stream, 3, d_),
         sums_(ctx.stream, 1, sum_words(k_, d_)),
         told_(ctx.stream, k_, sizeof(ClusterNews) / sizeof(double)),
-        news_(static_cast<std::size_t>(k_)) {
+        news_(at(k_)) {
     for (DeviceMatrix<double>& each : placed_) each = DeviceMatrix<double>(ctx.stream, 1, k_ * d_ + k_);
     Upload upload(ctx, 3 * d_);
     upload.add(moments.shift), upload.add(unit.to_units), upload.add(unit.from_units);
     upload.send(of_columns_.data());
-    cuda::fill_bytes(ctx.stream, sums_.data(), 0, static_cast<std::size_t>(sums_.cols()) * sizeof(std::uint64_t));
+    cuda::fill_bytes(ctx.stream, sums_.data(), 0, at(sums_.cols()) * sizeof(std::uint64_t));
     take(centroids);
   }
 
@@ -56,9 +56,8 @@ class DeviceClusters final : public Clusters {
     if (ctx_.communicator->size() == 1) return;
     const index_t words = sum_words(k_, d_);
     if (of_ranks_.cols() == 0) of_ranks_ = DeviceMatrix<std::uint64_t>(ctx_.stream, 1, words);
-    cuda::copy_bytes(ctx_.stream, of_ranks_.data(), sums_.data(),
-                     static_cast<std::size_t>(words) * sizeof(std::uint64_t));
-    ctx_.communicator->add(ctx_.stream, {of_ranks_.data(), static_cast<std::size_t>(words)});
+    cuda::copy_bytes(ctx_.stream, of_ranks_.data(), sums_.data(), at(words) * sizeof(std::uint64_t));
+    ctx_.communicator->add(ctx_.stream, {of_ranks_.data(), at(words)});
     stale_ = true;
   }
 
@@ -133,7 +132,7 @@ class DeviceClusters final : public Clusters {
     run(Step::move, scale_of_rows_);
     double sum_of_steps = 0;
     for (index_t m = 0; m < k_; ++m) {
-      const ClusterNews& news = news_[static_cast<std::size_t>(m)];
+      const ClusterNews& news = news_[at(m)];
       if (news.weight == 0) moved.weightless.push_back(m);
       moved.squared_shift += news.squared_step, sum_of_steps += std::sqrt(news.squared_step) / static_cast<double>(k_);
     }
@@ -150,7 +149,7 @@ class DeviceClusters final : public Clusters {
     return assign_device::farthest_rows(ctx_, x, current(), labels, count);
   }
   [[nodiscard]] std::vector<index_t> counts() const override {
-    std::vector<std::uint64_t> found(static_cast<std::size_t>(k_));
+    std::vector<std::uint64_t> found(at(k_));
     fetch_numbers<std::uint64_t>(ctx_, found, all_sums() + sum_words(k_, d_) - k_);
     return {found.begin(), found.end()};
   }
@@ -221,10 +220,9 @@ class DeviceClusters final : public Clusters {
     const cuda::word64* const weight = upper + 2 * k_ * d_;
     const cuda::FixedSumsArgument sums{
         upper, upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(), unit_.inverse};
-    cuda::launch_with<cuda::MeansPolicy>(
-        ctx_, cuda::assign_means_plan(step == Step::move, k_),
-        {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(), step == Step::move ? other() : current(),
-         reinterpret_cast<ClusterNews*>(told_.data())});
+    launch_threads(ctx_, "assign_means", cuda::MeansPolicy{step == Step::move}, 32 * k_,
+                   {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(),
+                    step == Step::move ? other() : current(), reinterpret_cast<ClusterNews*>(told_.data())});
     const std::size_t bytes = news_.size() * sizeof(ClusterNews);
     cuda::Staging& staging = ctx_.stream.staging();
     staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));

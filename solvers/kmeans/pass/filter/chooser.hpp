@@ -51,8 +51,4 @@ class Chooser {
 inline index_t padded_to_chunks(index_t k) { return cuda::ceil_div(k, cuda::heads_chunk) * cuda::heads_chunk; }
 inline index_t row_columns(index_t d) { return 16 * (cuda::column_steps(d) + 3); }
 
-/// Rows in the order of their labels, by `places` of k + 1 numbers.
-void order_by_labels(const Context& ctx, PerRow<const std::int32_t> labels, index_t n, index_t k, std::uint32_t* places,
-                     std::uint32_t* order);
-
 }  // namespace ts::inline v0::assign_device

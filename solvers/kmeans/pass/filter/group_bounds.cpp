@@ -16,8 +16,6 @@ using assign_detail::float_above;
 
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 constexpr index_t columns_of_bytes(index_t d) noexcept { return (d + 63) / 64 * 64; }
 constexpr index_t stride_of_bytes(index_t d) noexcept { return (columns_of_bytes(d) / 64 | 1) * 64; }
 

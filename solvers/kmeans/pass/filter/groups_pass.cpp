@@ -8,8 +8,6 @@ using assign_cpu::no_bound;
 
 namespace {
 
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
 /// An upper bound of the distance of a centroid whose score is at most that.
 float distance_below(double square, float score) {
   constexpr double more = 1 + 0x1p-20;
@@ -103,8 +101,8 @@ class GroupsPass : public BytesPass {
     const std::int32_t product =
         s.start[here] + kernels_.pruning.product(bytes(i0 + r), whole_.data() + own * columns_, columns_);
     const float near = static_cast<float>(product) * s.scale[here] * groups_.scale[place] + groups_.half_norms[place];
-    s.limit[here] = std::min(std::numeric_limits<float>::max(),
-                             near + s.radius[here] * groups_.radius[place] + s.floor[here]);
+    s.limit[here] =
+        std::min(std::numeric_limits<float>::max(), near + s.radius[here] * groups_.radius[place] + s.floor[here]);
     float& bound = upper(i0)[r];
     const float of_score = distance_below(squared, s.limit[here]);
     if (of_score < bound)

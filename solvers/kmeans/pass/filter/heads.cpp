@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/axes.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
 
 namespace ts::inline v0::assign_device {
 
@@ -108,19 +108,6 @@ void Heads::turn(const Context& ctx, const double* centroids) {
        turned_.view());
 }
 
-void order_by_labels(const Context& ctx, PerRow<const std::int32_t> labels, index_t n, index_t k, std::uint32_t* places,
-                     std::uint32_t* order) {
-  const auto clusters = static_cast<int>(k);
-  cuda::fill_bytes(ctx.stream, places, 0, static_cast<std::size_t>(k + 1) * sizeof(std::uint32_t));
-  const auto sort = [&](bool put) {
-    cuda::launch_with<cuda::SumsSortPolicy>(ctx, cuda::sums_sort_plan(put, k, n, ctx.stream.device()),
-                                            {static_cast<int>(n), {}, labels.data, clusters, places, order});
-  };
-  sort(false);
-  cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(k), {clusters, places, places + k});
-  sort(true);
-}
-
 ChosenCentroids Heads::choose_within(const Context& ctx, const ChoosingPass& pass, float margin) {
   const cuda::DeviceInfo& device = ctx.stream.device();
   const auto steps = static_cast<int>(pass.plans.steps), k = static_cast<int>(k_), m = static_cast<int>(m_);
@@ -130,7 +117,7 @@ ChosenCentroids Heads::choose_within(const Context& ctx, const ChoosingPass& pas
     numbers_ = array<int>(ctx, ceil_div(n_, tile) * padded_), counts_ = array<int>(ctx, ceil_div(n_, tile));
   }
   auto* const order = as<std::uint32_t>(order_);
-  order_by_labels(ctx, pass.labels, n_, k_, as<std::uint32_t>(places_), order);
+  sort_moves(ctx, {static_cast<int>(n_), {}, pass.labels.data, k, as<std::uint32_t>(places_), order});
   cuda::launch_with<cuda::HeadsCentroidsPolicy>(
       ctx, cuda::heads_centroids_plan(form_.numbers, k_),
       {pass.centroids, turned_.data(), pass.shift, shift_.data(), pass.half_norms, pass.origins, scale_, held_, off_, k,
@@ -144,10 +131,11 @@ ChosenCentroids Heads::choose_within(const Context& ctx, const ChoosingPass& pas
   cuda::launch_with<cuda::HeadsTilesPolicy>(
       ctx, cuda::heads_tiles_plan(n_, form_, false, device),
       {heads_.data(), limits_.data(), chunks_.data(), order, n_, chunk_count, as<std::uint32_t>(signs_)});
-  cuda::launch_with<cuda::HeadsListsPolicy>(ctx, cuda::heads_lists_plan(ceil_div(n_, tile_), device),
-                                            {as<std::uint32_t>(signs_), ceil_div(n_, cuda::heads_rows), chunk_count,
-                                             static_cast<int>(tile_ / cuda::heads_rows), k, static_cast<int>(padded_),
-                                             as<int>(numbers_), as<int>(counts_), pass.kept});
+  launch_warps(ctx, "heads_lists", cuda::HeadsListsPolicy{}, ceil_div(n_, tile_),
+               {as<std::uint32_t>(signs_), ceil_div(n_, cuda::heads_rows), chunk_count,
+                static_cast<int>(tile_ / cuda::heads_rows), k, static_cast<int>(padded_), as<int>(numbers_),
+                as<int>(counts_), pass.kept},
+               64);
   return {{list + 1, reinterpret_cast<cuda::word64*>(list)},
           by_rows_.data(),
           as<float>(origins_),

@@ -21,7 +21,7 @@ int head_steps(const HeadsForm& heads) { return static_cast<int>(heads.bytes() /
 /// Elements of a load of a row's, and what it is aligned to.
 std::pair<int, int> loads_of(const RowsForm& rows) {
   const auto size = static_cast<int>(size_of(rows.type));
-  const Piece piece = widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, rows.alignment}, rows.d);
+  const Piece piece = widest_piece(at(size), {Layout::row_major, false, rows.alignment}, rows.d);
   const int vector = std::min(piece.count, 16 / size);
   return {vector, std::min(piece.alignment, vector * size)};
 }
@@ -97,7 +97,7 @@ std::optional<KernelPlan> axes_factor_plan(index_t m, const DeviceInfo& device) 
   if (policy.shared_bytes() > device.shared_bytes_per_block) return std::nullopt;
   KernelPlan plan = kmeans_plan_of("axes_factor", policy);
   plan.block = policy.threads;
-  plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
+  plan.shared_bytes = at(policy.shared_bytes());
   plan.budget = {64, 0};
   return plan;
 }
@@ -113,7 +113,7 @@ KernelPlan heads_rows_plan(const RowsForm& rows, const HeadsForm& heads) {
   KernelPlan plan = kmeans_plan_of("heads_rows", policy);
   plan.grid = grid_of(ceil_div(rows.n, policy.rows()), INT32_MAX);
   plan.block = policy.threads;
-  plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes(static_cast<int>(rows.d)));
+  plan.shared_bytes = at(policy.shared_bytes(static_cast<int>(rows.d)));
   plan.budget = {policy.blocks_at_once() == 2 ? 128 : 255, 0};
   return plan;
 }
@@ -147,14 +147,8 @@ KernelPlan heads_tiles_plan(index_t rows, const HeadsForm& heads, bool each_row,
   KernelPlan plan = kmeans_plan_of("heads_tiles", policy);
   plan.grid = grid_of(ceil_div(rows, std::max(policy.groups, 1) * policy.group_rows), device.multiprocessors);
   plan.block = static_cast<unsigned>(policy.threads());
-  plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
+  plan.shared_bytes = at(policy.shared_bytes());
   plan.budget = {policy.registers(), 0};
-  return plan;
-}
-
-KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device) {
-  KernelPlan plan = warps_plan("heads_lists", HeadsListsPolicy{}, tiles, device);
-  plan.budget = {64, 0};
   return plan;
 }
 
@@ -181,23 +175,9 @@ ChoosingCosts choosing_costs(const AssignProblem& p, const HeadsForm& heads, boo
   return costs;
 }
 
-KernelPlan bounds_moves_plan(index_t k) { return threads_plan("bounds_moves", BoundsMovesPolicy{}, 32 * k); }
-
 KernelPlan bounds_turns_plan() {
   KernelPlan plan = threads_plan("bounds_turns", BoundsTurnsPolicy{}, BoundsTurnsPolicy::threads);
   plan.budget.shared_bytes = 4 * BoundsTurnsPolicy::threads;
-  return plan;
-}
-
-KernelPlan bounds_uppers_plan(DType type, index_t rows, const DeviceInfo& device) {
-  KernelPlan plan = warps_plan("bounds_uppers", BoundsUppersPolicy{type}, rows, device);
-  plan.budget = {64, 0};
-  return plan;
-}
-
-KernelPlan bounds_lists_plan(index_t tiles, const DeviceInfo& device) {
-  KernelPlan plan = warps_plan("bounds_lists", BoundsListsPolicy{}, tiles, device);
-  plan.budget = {64, 0};
   return plan;
 }
 

@@ -30,14 +30,10 @@ namespace ts::inline v0::cuda {
 /// @param heads 32 (steps - 1) bytes a row for a number of steps that 3 or 4 divides.
 [[nodiscard]] KernelPlan heads_tiles_plan(index_t rows, const HeadsForm& heads, bool each_row,
                                           const DeviceInfo& device);
-[[nodiscard]] KernelPlan heads_lists_plan(index_t tiles, const DeviceInfo& device);
 /// True if kernels can take bounds of tiles of rows (tile_bounds.hpp), and, unless they are `wanted`, these may pay.
 [[nodiscard]] bool tile_bounds_may_pay(const AssignProblem& problem, const DeviceInfo& device, bool wanted = false);
 /// Where heads are like this, or there are none (no columns); with or without bounds of tiles.
 [[nodiscard]] ChoosingCosts choosing_costs(const AssignProblem& problem, const HeadsForm& heads, bool bounds);
-[[nodiscard]] KernelPlan bounds_moves_plan(index_t k);
-[[nodiscard]] KernelPlan bounds_uppers_plan(DType type, index_t rows, const DeviceInfo& device);
 [[nodiscard]] KernelPlan bounds_turns_plan();
-[[nodiscard]] KernelPlan bounds_lists_plan(index_t tiles, const DeviceInfo& device);
 
 }  // namespace ts::inline v0::cuda

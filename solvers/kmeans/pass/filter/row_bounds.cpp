@@ -14,14 +14,14 @@ constexpr index_t rows_for_each_centroid = 512;
 
 }  // namespace
 
-RowBounds::RowBounds(index_t rows) : rows_(rows), upper_(static_cast<std::size_t>(rows)), lower_(upper_.size()) {}
+RowBounds::RowBounds(index_t rows) : rows_(rows), upper_(at(rows)), lower_(upper_.size()) {}
 
 void RowBounds::begin_pass(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments) {
   const index_t k = centroids.rows(), d = centroids.cols();
   const double scale = assign_detail::scoring_scale(centroids, moments);
   Matrix<double> scaled = assign_detail::scaled_centroids(ctx, centroids, moments, scale);
   hold_ = scaled_.rows() == k && scaled_.cols() == d && scale == scale_ && !copies_;
-  moved_.assign(static_cast<std::size_t>(k), 0), half_gap_ = moved_;
+  moved_.assign(at(k), 0), half_gap_ = moved_;
   if (hold_) {
     moved_ = assign_detail::steps_between(ctx, scaled_.cview(), scaled.cview());
     if (k > 1 && k * rows_for_each_centroid <= all_rows(ctx, rows_))

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
+
 namespace ts::inline v0::assign_device {
 
 TileBounds::TileBounds(const Rows& x, index_t k)
@@ -41,15 +43,12 @@ void TileBounds::make_room(const Context& ctx, const ChoosingPass& pass) {
   forget();
 }
 
-void TileBounds::order_rows(const Context& ctx, const ChoosingPass& pass) {
-  order_by_labels(ctx, pass.labels, n_, k_, as<std::uint32_t>(places_), as<std::uint32_t>(order_));
-}
-
 /// Of rows their distances to own centroids.
 void TileBounds::measure(const Context& ctx, const ChoosingPass& pass) {
-  cuda::launch_with<cuda::BoundsUppersPolicy>(ctx, cuda::bounds_uppers_plan(x_.type(), n_, ctx.stream.device()),
-                                              {argument_of(x_), as<std::uint32_t>(order_), pass.labels.data,
-                                               pass.centroids, pass.scale, static_cast<int>(d_), as<float>(nearest_)});
+  launch_warps(ctx, "bounds_uppers", cuda::BoundsUppersPolicy{x_.type()}, n_,
+               {argument_of(x_), as<std::uint32_t>(order_), pass.labels.data, pass.centroids, pass.scale,
+                static_cast<int>(d_), as<float>(nearest_)},
+               64);
 }
 
 void TileBounds::place_centroids(const Context& ctx, const ChoosingPass& pass) {
@@ -61,9 +60,9 @@ void TileBounds::place_centroids(const Context& ctx, const ChoosingPass& pass) {
 }
 
 void TileBounds::move(const Context& ctx, const ChoosingPass& pass, bool first) {
-  cuda::launch_with<cuda::BoundsMovesPolicy>(ctx, cuda::bounds_moves_plan(k_),
-                                             {pass.centroids, before_.data(), pass.half_norms, pass.scale,
-                                              static_cast<int>(k_), static_cast<int>(d_), first, as<float>(moves_)});
+  launch_threads(ctx, "bounds_moves", cuda::BoundsMovesPolicy{}, 32 * k_,
+                 {pass.centroids, before_.data(), pass.half_norms, pass.scale, static_cast<int>(k_),
+                  static_cast<int>(d_), first, as<float>(moves_)});
 }
 
 void TileBounds::list(const Context& ctx, const ChoosingPass& pass, bool first, const cuda::ChosenArgument& given) {
@@ -76,8 +75,7 @@ void TileBounds::list(const Context& ctx, const ChoosingPass& pass, bool first, 
   a.nearest = as<float>(nearest_), a.upper = as<float>(upper_), a.bounds = as<int>(bounds_);
   a.numbers = as<int>(numbers_), a.counts = as<int>(counts_);
   a.list = list + 1, a.listed = reinterpret_cast<cuda::word64*>(list), a.kept = pass.kept;
-  const cuda::KernelPlan plan = cuda::bounds_lists_plan(cuda::ceil_div(n_, tile_), ctx.stream.device());
-  cuda::launch_with<cuda::BoundsListsPolicy>(ctx, plan, a);
+  launch_warps(ctx, "bounds_lists", cuda::BoundsListsPolicy{}, cuda::ceil_div(n_, tile_), a, 64);
 }
 
 ChosenCentroids TileBounds::chosen(const ChoosingPass& pass, const cuda::ChosenArgument& given) const {
@@ -97,9 +95,14 @@ ChosenCentroids TileBounds::choose(const Context& ctx, const ChoosingPass& pass)
   cuda::ChosenArgument given;
   if (first && heads_ != nullptr) {
     given = heads_->choose_within(ctx, pass, margin_).lists;
-    cuda::copy_bytes(ctx.stream, order_.data(), heads_->order(), static_cast<std::size_t>(n_) * sizeof(std::uint32_t));
+    cuda::copy_bytes(ctx.stream, order_.data(), heads_->order(), at(n_) * sizeof(std::uint32_t));
   } else if (first) {
-    order_rows(ctx, pass);
+    sort_moves(ctx, {static_cast<int>(n_),
+                     {},
+                     pass.labels.data,
+                     static_cast<int>(k_),
+                     as<std::uint32_t>(places_),
+                     as<std::uint32_t>(order_)});
   }
   if (first) measure(ctx, pass);
   place_centroids(ctx, pass);

@@ -36,7 +36,6 @@ class TileBounds : public Chooser {
 
  private:
   void make_room(const Context& ctx, const ChoosingPass& pass);
-  void order_rows(const Context& ctx, const ChoosingPass& pass);
   void measure(const Context& ctx, const ChoosingPass& pass);
   void place_centroids(const Context& ctx, const ChoosingPass& pass);
   void move(const Context& ctx, const ChoosingPass& pass, bool first);

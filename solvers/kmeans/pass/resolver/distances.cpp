@@ -23,8 +23,7 @@ using Task = cuda::DistancesTask;
 /// Sets what rows tell of the arguments.
 void launch_distances(const Context& ctx, Task task, const Rows& x, index_t threads, cuda::DistancesArguments of) {
   of.x = argument_of(x), of.d = static_cast<int>(x.cols());
-  cuda::launch_with<cuda::DistancesPolicy>(
-      ctx, cuda::threads_plan("assign_distances", cuda::DistancesPolicy{x.type(), task}, threads), of);
+  launch_threads(ctx, "assign_distances", cuda::DistancesPolicy{x.type(), task}, threads, of);
 }
 
 /// use(first row, rows, their distances in device memory, memory for a number for each chunk of them) for
@@ -59,22 +58,21 @@ void own_squared_distances(const Context& ctx, const Rows& x, HostView<const dou
                            PerRow<const std::int32_t> labels, std::span<double> distances) {
   const cuda::Memory placed = upload_of(ctx, centroids);
   const auto fetch = [&](index_t i, const Rows& rows, const double* found, double*) {
-    cuda::copy_bytes(ctx.stream, distances.data() + i, found, static_cast<std::size_t>(rows.rows()) * sizeof(double));
+    cuda::copy_bytes(ctx.stream, distances.data() + i, found, at(rows.rows()) * sizeof(double));
   };
   for_own_distances(ctx, x, as<double>(placed), labels, chunk_rows, fetch);
 }
 
 std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
                                    PerRow<const std::int32_t> labels, PerRow<const double> weights) {
-  std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
+  std::vector<double> partial(at(chunk_count(x.rows())));
   const cuda::Memory placed = upload_of(ctx, centroids);
   const auto add_up = [&](index_t i, const Rows& rows, double* found, double* chunks) {
     const index_t count = chunk_count(rows.rows());
     const double* const weigh = weights.part(i, rows.rows()).data;
     launch_distances(ctx, Task::inertia_of_chunks, rows, count,
                      {.weights = weigh, .chunk = chunk_rows, .distances = found, .out = chunks});
-    cuda::copy_bytes(ctx.stream, partial.data() + i / chunk_rows, chunks,
-                     static_cast<std::size_t>(count) * sizeof(double));
+    cuda::copy_bytes(ctx.stream, partial.data() + i / chunk_rows, chunks, at(count) * sizeof(double));
   };
   for_own_distances(ctx, x, as<double>(placed), labels, chunk_rows, add_up);
   return partial;
@@ -96,9 +94,8 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
   cuda::fill_bytes(ctx.stream, w.at<char>(wrong), 0, sizeof(std::uint64_t));
   const cuda::CentroidsArgument c{
       nullptr, w.at<double>(sent), nullptr, static_cast<int>(k), static_cast<int>(k), static_cast<int>(d), 1, 1};
-  cuda::launch_with<cuda::VerifyPolicy>(
-      ctx, cuda::warps_plan("assign_verify", cuda::VerifyPolicy{x.type()}, x.rows(), ctx.stream.device()),
-      {argument_of(x), c, labels.data, w.at<cuda::word64>(wrong)});
+  launch_warps(ctx, "assign_verify", cuda::VerifyPolicy{x.type()}, x.rows(),
+               {argument_of(x), c, labels.data, w.at<cuda::word64>(wrong)});
   return static_cast<index_t>(fetch_number(ctx, w.at<cuda::word64>(wrong)));
 }
 
@@ -109,7 +106,7 @@ std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, const doubl
   constexpr index_t chunk = cuda::DistancesPolicy::threads;
   std::vector<FarRow> far;
   const auto find = [&](index_t i, const Rows& rows, double* found, double* chunks) {
-    std::vector<double> largest(static_cast<std::size_t>(cuda::ceil_div(rows.rows(), chunk)));
+    std::vector<double> largest(at(cuda::ceil_div(rows.rows(), chunk)));
     launch_distances(ctx, Task::largest_of_chunks, rows, 32 * std::ssize(largest),
                      {.chunk = chunk, .distances = found, .out = chunks});
     fetch_numbers<double>(ctx, largest, chunks);
@@ -156,10 +153,7 @@ using assign_detail::squared_norm;
 class Direct {
  public:
   Direct(const Context& ctx, const Rows& x, HostView<const double> centroids)
-      : kernels_(assign_cpu::select(ctx.simd)),
-        x_(x),
-        c_(Matrix<double>::copy_of(centroids)),
-        none_(static_cast<std::size_t>(x.cols())) {
+      : kernels_(assign_cpu::select(ctx.simd)), x_(x), c_(Matrix<double>::copy_of(centroids)), none_(at(x.cols())) {
     if (x.sparse())
       for (index_t m = 0; m < c_.rows(); ++m)
         norms_.push_back(squared_norm<long double>(c_.data() + m * c_.cols(), c_.cols()));
@@ -171,7 +165,7 @@ class Direct {
     std::vector<FarRow> far;
   };
   void load(index_t i, Scratch& s) const {
-    s.row.resize(static_cast<std::size_t>(x_.entries(i)));
+    s.row.resize(at(x_.entries(i)));
     if (x_.sparse())
       x_.load_entries(i, s.row.data());
     else
@@ -183,22 +177,22 @@ class Direct {
       for (index_t q = 0; q < count; ++q) load(first + q, s), out[q] = to(first + q, labels[first + q], s);
       return;
     }
-    s.row.resize(none_.size()), s.rows.resize(static_cast<std::size_t>(count));
+    s.row.resize(none_.size()), s.rows.resize(at(count));
     std::iota(s.rows.begin(), s.rows.end(), first);
     kernels_.own_squared_distances(x_, s.rows.data(), count, {labels, c_.data(), none_.data(), 1}, s.row.data(), out);
   }
   [[nodiscard]] double to(index_t i, index_t m, const Scratch& s) const {
     const double* c = c_.data() + m * c_.cols();
     if (!x_.sparse()) return kernels_.squared_distance(s.row.data(), c, c_.cols());
-    return static_cast<double>(sparse_squared_distance(s.row.data(), x_.indices() + x_.pointers()[i], x_.entries(i), c,
-                                                       norms_[static_cast<std::size_t>(m)]));
+    return static_cast<double>(
+        sparse_squared_distance(s.row.data(), x_.indices() + x_.pointers()[i], x_.entries(i), c, norms_[at(m)]));
   }
   /// What rounding may have done to a distance: relative for dense rows, to the norms for sparse ones.
   [[nodiscard]] double rounding(double distance, index_t m, const Scratch& s) const {
     const double d = static_cast<double>(c_.cols() + 3);
     if (!x_.sparse()) return d * 0x1p-51 * distance;
     const auto norm = squared_norm<long double>(s.row.data(), static_cast<index_t>(s.row.size()));
-    return d * 0x1p-51 * distance + d * 0x1p-61 * static_cast<double>(norm + norms_[static_cast<std::size_t>(m)]);
+    return d * 0x1p-51 * distance + d * 0x1p-61 * static_cast<double>(norm + norms_[at(m)]);
   }
   [[nodiscard]] index_t k() const noexcept { return c_.rows(); }
 
@@ -216,10 +210,10 @@ std::vector<Direct::Scratch> for_each_chunk(const Context& ctx, index_t rows, co
   constexpr double products_per_chunk = 16.0 * chunk_rows;  // at the least
   const index_t chunks = chunk_count(rows);
   const int team = assign_detail::team_size(ctx, chunks, products_per_chunk);
-  std::vector<Direct::Scratch> scratch(static_cast<std::size_t>(team));
+  std::vector<Direct::Scratch> scratch(at(team));
   parallel_pieces(team, chunks, [&](index_t c, int thread) {
     const index_t first = c * chunk_rows;
-    use(first, std::min(chunk_rows, rows - first), scratch[static_cast<std::size_t>(thread)], c);
+    use(first, std::min(chunk_rows, rows - first), scratch[at(thread)], c);
   });
   return scratch;
 }
@@ -244,14 +238,14 @@ std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<c
   if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
   if (x.on_device()) return assign_device::chunk_inertias(ctx, x, centroids, labels, weights);
   const Direct direct(ctx, x, centroids);
-  std::vector<double> partial(static_cast<std::size_t>(chunk_count(x.rows())));
+  std::vector<double> partial(at(chunk_count(x.rows())));
   for_each_chunk(ctx, x.rows(), [&](index_t first, index_t count, Direct::Scratch& s, index_t chunk) {
     s.own.resize(chunk_rows);
     direct.own(first, count, labels.data, s, s.own.data());
-    double& sum = partial[static_cast<std::size_t>(chunk)];
+    double& sum = partial[at(chunk)];
     for (index_t q = 0; q < count; ++q) {
       const double weight = weights.empty() ? 1.0 : weights.data[first + q];
-      if (weight != 0) sum += weight * s.own[static_cast<std::size_t>(q)];  // the distance may be infinite
+      if (weight != 0) sum += weight * s.own[at(q)];  // the distance may be infinite
     }
   });
   return partial;
@@ -308,18 +302,18 @@ index_t count_misassigned(const Context& ctx, const Rows& x, HostView<const doub
   expect_labels(x, centroids, labels);
   if (x.on_device()) return assign_device::count_misassigned(ctx, x, centroids, labels);
   const Direct direct(ctx, x, centroids);
-  std::vector<index_t> wrong(static_cast<std::size_t>(chunk_count(x.rows())));
+  std::vector<index_t> wrong(at(chunk_count(x.rows())));
   for_each_row(ctx, x.rows(), [&](index_t i, Direct::Scratch& s, index_t chunk) {
     direct.load(i, s);
     const index_t label = labels.data[i];
     if (label < 0 || label >= direct.k()) {
-      ++wrong[static_cast<std::size_t>(chunk)];
+      ++wrong[at(chunk)];
       return;
     }
     const double own = direct.to(i, label, s), limit = own - direct.rounding(own, label, s);
     for (index_t m = 0; m < direct.k(); ++m)
       if (direct.to(i, m, s) < limit) {
-        ++wrong[static_cast<std::size_t>(chunk)];
+        ++wrong[at(chunk)];
         break;
       }
   });

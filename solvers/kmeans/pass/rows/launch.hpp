@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/runtime/launch.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/arguments.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/chunks.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
 
 namespace ts::inline v0::assign_device {
 
@@ -16,11 +17,23 @@ namespace ts::inline v0::assign_device {
 /// Memory for so many T, in the order of the context's stream; and such memory as T.
 template <class T>
 [[nodiscard]] cuda::Memory array(const Context& ctx, index_t count) {
-  return {ctx.stream, static_cast<std::size_t>(count) * sizeof(T)};
+  return {ctx.stream, at(count) * sizeof(T)};
 }
 template <class T>
 [[nodiscard]] T* as(const cuda::Memory& memory) {
   return static_cast<T*>(memory.data());
+}
+
+/// Launches what threads_plan() and warps_plan() plan.
+template <class P>
+void launch_threads(const Context& ctx, std::string_view family, const P& policy, index_t count,
+                    const typename P::Arguments& arguments, int registers = 128) {
+  cuda::launch_with<P>(ctx, cuda::threads_plan(family, policy, count, registers), arguments);
+}
+template <class P>
+void launch_warps(const Context& ctx, std::string_view family, const P& policy, index_t warps,
+                  const typename P::Arguments& arguments, int registers = 128) {
+  cuda::launch_with<P>(ctx, cuda::warps_plan(family, policy, warps, ctx.stream.device(), registers), arguments);
 }
 
 }  // namespace ts::inline v0::assign_device

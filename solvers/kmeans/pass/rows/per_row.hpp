@@ -11,6 +11,7 @@
 #include "tallskinny/gemm/core/view.hpp"
 #include "tallskinny/gemm/runtime/context.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0 {
 
@@ -34,7 +35,7 @@ struct PerRow {
 
   [[nodiscard]] bool empty() const noexcept { return size == 0; }
   /// Of numbers in host memory.
-  [[nodiscard]] std::span<T> span() const noexcept { return {data, static_cast<std::size_t>(size)}; }
+  [[nodiscard]] std::span<T> span() const noexcept { return {data, at(size)}; }
   /// Those of `count` rows from row `first` on; of no numbers, none.
   [[nodiscard]] PerRow part(index_t first, index_t count) const noexcept {
     return empty() ? *this : PerRow(data + first, count, space);
@@ -62,11 +63,11 @@ class PerRowArray {
 
   /// `count` numbers in the memory of `space`, every byte of which is `byte`.
   PerRowArray(const Context& ctx, Space space, index_t count, unsigned char byte) : size_(count), space_(space) {
-    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+    const std::size_t bytes = at(count) * sizeof(T);
     if (space == Space::host) {
       T value;
       std::memset(&value, byte, sizeof value);
-      host_.assign(static_cast<std::size_t>(count), value);
+      host_.assign(at(count), value);
       return;
     }
     stream_ = ctx.stream;
@@ -79,7 +80,7 @@ class PerRowArray {
     unset_ = std::move(room.unset_), has_room_ = room.has_room_;
     if (unset_.data() != nullptr && count <= has_room_) return;
     has_room_ = count + count / 16;  // for a few more next time; what is not touched takes no memory
-    unset_ = HostMemory(static_cast<std::size_t>(has_room_) * sizeof(T));
+    unset_ = HostMemory(at(has_room_) * sizeof(T));
   }
 
   [[nodiscard]] PerRow<T> view() noexcept {
@@ -91,7 +92,7 @@ class PerRowArray {
   [[nodiscard]] std::vector<T> to_host() const& {
     const PerRow<const T> all = view();
     if (space_ == Space::host) return {all.data, all.data + size_};
-    std::vector<T> values(static_cast<std::size_t>(size_));
+    std::vector<T> values(at(size_));
     if (size_ == 0) return values;
     cuda::copy_bytes(stream_, values.data(), device_.data(), values.size() * sizeof(T));
     stream_.synchronize();

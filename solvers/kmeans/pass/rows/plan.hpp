@@ -21,17 +21,18 @@ template <class P>
 
 /// A kernel with one thread for each of `count` things.
 template <class P>
-[[nodiscard]] KernelPlan threads_plan(std::string_view family, const P& policy, index_t count) {
+[[nodiscard]] KernelPlan threads_plan(std::string_view family, const P& policy, index_t count, int registers = 128) {
   KernelPlan plan = kmeans_plan_of(family, policy);
   plan.grid = grid_of(ceil_div(count, P::threads), INT32_MAX);
   plan.block = P::threads;
-  plan.budget = {128, 0};
+  plan.budget = {registers, 0};
   return plan;
 }
 /// A kernel that shares its rows among so many warps, or fewer that go on.
 template <class P>
-[[nodiscard]] KernelPlan warps_plan(std::string_view family, const P& policy, index_t warps, const DeviceInfo& device) {
-  KernelPlan plan = threads_plan(family, policy, 32 * warps);
+[[nodiscard]] KernelPlan warps_plan(std::string_view family, const P& policy, index_t warps, const DeviceInfo& device,
+                                    int registers = 128) {
+  KernelPlan plan = threads_plan(family, policy, 32 * warps, registers);
   plan.grid = grid_of(ceil_div(warps, P::threads / 32), P::blocks_at_once * device.multiprocessors);
   return plan;
 }

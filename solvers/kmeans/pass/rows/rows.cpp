@@ -37,12 +37,11 @@ void Rows::load_entries(index_t i, double* out) const noexcept {
 
 void Rows::load(index_t i, double* out) const {
   if (on_device()) {
-    const auto size = static_cast<std::size_t>(size_of(type_));
-    std::vector<char> fetched(static_cast<std::size_t>(cols_) * size);
+    const auto size = at(size_of(type_));
+    std::vector<char> fetched(at(cols_) * size);
     if (cols_ == 0) return;
     const char* from = static_cast<const char*>(values_) + i * row_stride_ * static_cast<index_t>(size);
-    cuda::copy_lines(stream_, fetched.data(), size, from, static_cast<std::size_t>(col_stride_) * size, size,
-                     static_cast<std::size_t>(cols_));
+    cuda::copy_lines(stream_, fetched.data(), size, from, at(col_stride_) * size, size, at(cols_));
     double scale = 1;
     if (scale_ != nullptr) cuda::copy_bytes(stream_, &scale, scale_ + i, sizeof scale);
     stream_.synchronize();

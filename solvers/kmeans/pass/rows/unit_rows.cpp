@@ -22,9 +22,8 @@ void unit_rows(const Context& ctx, const Rows& x, double* unit, std::span<double
   Workspace w;
   const std::size_t scales = w.reserve<double>(x.rows());
   w.get(ctx.stream);
-  cuda::launch_with<cuda::UnitRowsPolicy>(
-      ctx, cuda::threads_plan("unit_rows", cuda::UnitRowsPolicy{x.type()}, x.rows()),
-      {argument_of(x), static_cast<int>(x.cols()), least_norm, unit, w.at<double>(scales)});
+  launch_threads(ctx, "unit_rows", cuda::UnitRowsPolicy{x.type()}, x.rows(),
+                 {argument_of(x), static_cast<int>(x.cols()), least_norm, unit, w.at<double>(scales)});
   fetch_numbers(ctx, scale, w.at<double>(scales));
 }
 
@@ -33,9 +32,8 @@ index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<con
   const std::size_t count = w.reserve<std::uint64_t>(1);
   w.get(ctx.stream);
   cuda::fill_bytes(ctx.stream, w.at<char>(count), 0, sizeof(std::uint64_t));
-  cuda::launch_with<cuda::ResetLabelsPolicy>(ctx,
-                                             cuda::threads_plan("reset_labels", cuda::ResetLabelsPolicy{}, rows.size),
-                                             {rows.size, rows.data, labels.data, w.at<cuda::word64>(count)});
+  launch_threads(ctx, "reset_labels", cuda::ResetLabelsPolicy{}, rows.size,
+                 {rows.size, rows.data, labels.data, w.at<cuda::word64>(count)});
   return static_cast<index_t>(fetch_number(ctx, w.at<cuda::word64>(count)));
 }
 
@@ -49,7 +47,7 @@ void reciprocal_norms(const Context& ctx, const Rows& x, std::span<double> scale
   parallel_ranges(ctx.thread_count(), x.rows(), [&](index_t begin, index_t end) {
     std::vector<double> row;
     for (index_t i = begin; i < end; ++i) {
-      row.resize(static_cast<std::size_t>(x.entries(i)));
+      row.resize(at(x.entries(i)));
       x.load_entries(i, row.data());
       double largest = 0, sum = 0;
       for (const double value : row) largest = std::max(largest, std::abs(value));
@@ -57,7 +55,7 @@ void reciprocal_norms(const Context& ctx, const Rows& x, std::span<double> scale
         for (const double value : row) sum += (value / largest) * (value / largest);
       const double norm = largest * std::sqrt(sum);
       const bool usable = norm >= assign_device::least_norm && std::isfinite(norm);
-      scale[static_cast<std::size_t>(i)] = usable ? 1 / norm : 0;
+      scale[at(i)] = usable ? 1 / norm : 0;
     }
   });
 }
@@ -76,7 +74,7 @@ index_t reset_labels(const Context& ctx, PerRow<std::int32_t> labels, PerRow<con
   if (labels.space == Space::device) return assign_device::reset_labels(ctx, labels, rows);
   index_t changed = 0;
   for (const index_t i : rows.span()) {
-    std::int32_t& label = labels.span()[static_cast<std::size_t>(i)];
+    std::int32_t& label = labels.span()[at(i)];
     changed += label != 0 ? 1 : 0;
     label = 0;
   }

@@ -17,9 +17,9 @@ class Workspace {
   /// Where the next part of `count` numbers begins, as an offset.
   template <class T>
   std::size_t reserve(index_t count) {
-    const std::size_t at = bytes_;
-    bytes_ = (bytes_ + static_cast<std::size_t>(count) * sizeof(T) + 255) / 256 * 256;
-    return at;
+    const std::size_t place = bytes_;
+    bytes_ = (bytes_ + ts::at(count) * sizeof(T) + 255) / 256 * 256;
+    return place;
   }
   void get(const cuda::Stream& stream) { memory_ = static_cast<char*>(stream.workspace(bytes_)); }
   template <class T>
@@ -72,11 +72,11 @@ void for_blocks(const Context& ctx, HostView<const double> m, const Work& work) 
 class Upload {
  public:
   Upload(const Context& ctx, index_t numbers) : ctx_(ctx) {
-    const std::size_t bytes = static_cast<std::size_t>(numbers) * sizeof(double);
+    const std::size_t bytes = at(numbers) * sizeof(double);
     cuda::Staging& staging = ctx.stream.staging();
     staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
     const cuda::Staging::Stretch stretch = staging.take(bytes);
-    numbers_ = {static_cast<double*>(stretch.host), static_cast<std::size_t>(numbers)};
+    numbers_ = {static_cast<double*>(stretch.host), at(numbers)};
     there_ = static_cast<double*>(stretch.device);
   }
   void add(HostView<const double> m) {
@@ -98,15 +98,13 @@ class Upload {
   /// Where the numbers added next will be after send().
   [[nodiscard]] double* next() const noexcept { return there_ + size_; }
   void send() const { send(there_); }
-  void send(double* to) const {
-    cuda::copy_bytes(ctx_.stream, to, numbers_.data(), static_cast<std::size_t>(size_) * sizeof(double));
-  }
+  void send(double* to) const { cuda::copy_bytes(ctx_.stream, to, numbers_.data(), at(size_) * sizeof(double)); }
 
  private:
   std::span<double> take(index_t count) {
     expects(size_ + count <= static_cast<index_t>(numbers_.size()), "an upload is longer than was said");
     size_ += count;
-    return numbers_.subspan(static_cast<std::size_t>(size_ - count), static_cast<std::size_t>(count));
+    return numbers_.subspan(at(size_ - count), at(count));
   }
 
   const Context& ctx_;

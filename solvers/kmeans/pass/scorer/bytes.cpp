@@ -37,9 +37,8 @@ Bytes round_to_bytes(const assign_cpu::PruningKernels& kernels, const float* x, 
 GroupsOfBytes::GroupsOfBytes(const assign_cpu::PruningKernels& kernels, index_t places, index_t of_each)
     : columns(of_each) {
   const index_t size = assign_cpu::head_group, padded = (places + size - 1) / size * size;
-  quads.assign(static_cast<std::size_t>(padded * columns + assign_cpu::beyond_quads),
-               static_cast<std::uint8_t>(kernels.offset));
-  half_norms.assign(static_cast<std::size_t>(padded), assign_cpu::no_bound);
+  quads.assign(at(padded * columns + assign_cpu::beyond_quads), static_cast<std::uint8_t>(kernels.offset));
+  half_norms.assign(at(padded), assign_cpu::no_bound);
   scale.assign(half_norms.size(), 0), radius.assign(half_norms.size(), 0);
 }
 
@@ -49,7 +48,7 @@ void GroupsOfBytes::put(const assign_cpu::PruningKernels& kernels, index_t place
   std::uint8_t* const to = quads.data() + place / size * size * columns + place % size * 4;
   for (index_t j = 0; j < columns; ++j)
     to[j / 4 * size * 4 + j % 4] = static_cast<std::uint8_t>(bytes[j] + kernels.offset);
-  scale[static_cast<std::size_t>(place)] = -static_cast<float>(unit);
+  scale[at(place)] = -static_cast<float>(unit);
 }
 
 }  // namespace ts::inline v0::assign_detail

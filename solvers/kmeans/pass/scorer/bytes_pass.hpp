@@ -36,23 +36,23 @@ class BytesPass : public DensePass<float> {
     if (copies != Copies::like_others) longest_ = std::max<index_t>(1024, longest_ / 8);
     step_ = longest_ + 3 * head_group;
     const index_t k = centroids_.k, d = centroids_.d;
-    std::vector<double> norm(static_cast<std::size_t>(k)), error(norm.size());
+    std::vector<double> norm(at(k)), error(norm.size());
     parallel_ranges(ctx.thread_count(), k, [&](index_t begin, index_t end) {
-      std::vector<float> x(static_cast<std::size_t>(columns_));
+      std::vector<float> x(at(columns_));
       std::vector<std::int8_t> bytes(x.size());
       for (index_t m = begin; m < end; ++m) {
-        const auto at = static_cast<std::size_t>(m);
+        const auto q = at(m);
         double square = 0;
         for (index_t j = 0; j < d; ++j) {
-          const float value = -centroids_.negated[static_cast<std::size_t>(m * d + j)];
-          x[static_cast<std::size_t>(j)] = value, square += static_cast<double>(value) * static_cast<double>(value);
+          const float value = -centroids_.negated[at(m * d + j)];
+          x[at(j)] = value, square += static_cast<double>(value) * static_cast<double>(value);
         }
-        norm[at] = std::sqrt(square) * (1 + 0x1p-20);
-        const Bytes all = round_to_bytes(kernels_.pruning, x.data(), columns_, norm[at], bytes.data());
-        const index_t to = place.empty() ? m : place[at];
+        norm[q] = std::sqrt(square) * (1 + 0x1p-20);
+        const Bytes all = round_to_bytes(kernels_.pruning, x.data(), columns_, norm[q], bytes.data());
+        const index_t to = place.empty() ? m : place[q];
         groups_.put(kernels_.pruning, to, bytes.data(), all.unit);
-        error[at] = all.error + 0x1p-23 * norm[at];
-        groups_.half_norms[static_cast<std::size_t>(to)] = centroids_.half_norms[at];
+        error[q] = all.error + 0x1p-23 * norm[q];
+        groups_.half_norms[at(to)] = centroids_.half_norms[q];
       }
     });
     double typical_norm = 0, typical_error = 0;
@@ -60,7 +60,7 @@ class BytesPass : public DensePass<float> {
     // Rows are about as long, and rounded as much.
     weight_ = weight_for(typical_norm, typical_error, typical_error, typical_norm);
     for (std::size_t m = 0; m < norm.size(); ++m) {
-      float& radius = groups_.radius[place.empty() ? m : static_cast<std::size_t>(place[m])];
+      float& radius = groups_.radius[place.empty() ? m : at(place[m])];
       radius = float_above(std::sqrt(error[m] * error[m] / weight_ + norm[m] * norm[m]) * (1 + 0x1p-20));
       largest_radius_ = std::max(largest_radius_, static_cast<double>(radius));
     }
@@ -77,11 +77,11 @@ class BytesPass : public DensePass<float> {
     std::array<std::int32_t, head_piece> start;
   };
   [[nodiscard]] Scratch scratch() const {
-    const auto step = static_cast<std::size_t>(step_);
+    const auto step = at(step_);
     Scratch s;
     static_cast<DensePass<float>::Scratch&>(s) = DensePass<float>::scratch();
     s.x = Matrix<float>::zeros(head_piece, columns_);
-    s.bytes.resize(static_cast<std::size_t>(head_piece * columns_));
+    s.bytes.resize(at(head_piece * columns_));
     s.lists.resize((head_piece + 1) * step), s.lowers.resize(s.lists.size());
     s.ids.resize(step), s.scores.resize(std::max(s.scores.size(), step));
     return s;
@@ -109,12 +109,12 @@ class BytesPass : public DensePass<float> {
   [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
   /// Takes from a list what was listed before limits were lowered.
   void filter(int r, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
+    const auto q = at(r);
     std::int32_t *const begin = list(r, s), *kept = begin;
     float* const lowers = s.lowers.data() + r * step_;
-    for (std::int32_t* place = begin; place != s.end[at]; ++place)
-      if (lowers[place - begin] <= s.limit[at]) lowers[kept - begin] = lowers[place - begin], *kept++ = *place;
-    s.end[at] = kept;
+    for (std::int32_t* place = begin; place != s.end[q]; ++place)
+      if (lowers[place - begin] <= s.limit[q]) lowers[kept - begin] = lowers[place - begin], *kept++ = *place;
+    s.end[q] = kept;
   }
 
   /// The nearest centroid of row i, which is one of the `count` numbers of a list with scores in s.scores.
@@ -139,17 +139,17 @@ class BytesPass : public DensePass<float> {
 
   /// Row i, shifted and scaled, its bytes, and its numbers in a batch.
   void begin(index_t i, int r, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
+    const auto q = at(r);
     float* const x = &s.x(r, 0);
     kernels_.pruning.scaled_row(x_, i, i, shift_.packing, s.row.data(), x);
     const double norm = std::sqrt(kernels_.pruning.square(x, x_.cols())) * (1 + 0x1p-20);
     const Bytes all = round_to_bytes(kernels_.pruning, x, columns_, norm, s.bytes.data() + r * columns_);
     const double error = all.error + 0x1p-23 * norm, radius = std::sqrt(weight_ * all.norm * all.norm + error * error);
-    s.norm[at] = norm, s.scale[at] = static_cast<float>(all.unit), s.start[at] = -all.sum * kernels_.pruning.offset;
-    s.radius[at] = float_above(radius * (1 + 0x1p-20));
-    s.floor[at] = rounding_of(norm, radius);
-    s.limit[at] = std::numeric_limits<float>::max();
-    s.end[at] = list(r, s);
+    s.norm[q] = norm, s.scale[q] = static_cast<float>(all.unit), s.start[q] = -all.sum * kernels_.pruning.offset;
+    s.radius[q] = float_above(radius * (1 + 0x1p-20));
+    s.floor[q] = rounding_of(norm, radius);
+    s.limit[q] = std::numeric_limits<float>::max();
+    s.end[q] = list(r, s);
   }
   /// What rounding to float32 takes from a least score, and adds to a greatest one.
   [[nodiscard]] float rounding_of(double norm, double radius) const {
@@ -166,41 +166,41 @@ class BytesPass : public DensePass<float> {
     const std::int8_t* head[head_piece];
     for (int r = 0; r < head_piece; ++r) head[r] = bytes + std::min(r, count - 1) * columns_;
     // What fills up the last rows at once is in nobody's list.
-    for (auto at = static_cast<std::size_t>(count); at < head_piece; ++at)
-      s.limit[at] = std::numeric_limits<float>::lowest(), s.end[at] = list(head_piece, s);
+    for (auto q = at(count); q < head_piece; ++q)
+      s.limit[q] = std::numeric_limits<float>::lowest(), s.end[q] = list(head_piece, s);
     std::uint64_t overflown = 0;
     for (index_t g = 0; g < groups_.groups(); ++g) {
       const assign_cpu::GroupOfHeads group = groups_.group(g);
       for (int r0 = 0; r0 < count; r0 += at_once) {
-        const auto at = static_cast<std::size_t>(r0);
+        const auto q = at(r0);
         BatchOfHeads batch{};
-        batch.head = &head[at], batch.start = &s.start[at], batch.scale = &s.scale[at], batch.radius = &s.radius[at];
-        batch.floor = &s.floor[at], batch.limit = &s.limit[at], batch.end = &s.end[at];
+        batch.head = &head[q], batch.start = &s.start[q], batch.scale = &s.scale[q], batch.radius = &s.radius[q];
+        batch.floor = &s.floor[q], batch.limit = &s.limit[q], batch.end = &s.end[q];
         batch.to_lower = to_lower, batch.count = std::min(at_once, count - r0);
         kernels_.pruning.nearest(group, batch, columns_);
       }
       for (int r = 0; r < count; ++r) {
-        const auto at = static_cast<std::size_t>(r);
-        if (s.end[at] - list(r, s) <= longest_) continue;
+        const auto q = at(r);
+        if (s.end[q] - list(r, s) <= longest_) continue;
         filter(r, s);
-        if (s.end[at] - list(r, s) <= longest_ / 2) continue;
+        if (s.end[q] - list(r, s) <= longest_ / 2) continue;
         overflown |= std::uint64_t{1} << r;
-        s.end[at] = list(r, s);
+        s.end[q] = list(r, s);
       }
     }
     return overflown;
   }
   void settle(index_t i, int r, Scratch& s) const {
-    const auto at = static_cast<std::size_t>(r);
+    const auto q = at(r);
     filter(r, s);
     const std::int32_t* const numbers = list(r, s);
-    const index_t count = s.end[at] - numbers;
+    const index_t count = s.end[q] - numbers;
     std::int32_t nearest = numbers[0];
     if (count > 1) {
       s.stats.met += count;
       kernels_.pruning.listed_scores(&s.x(r, 0), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                      numbers, count, s.scores.data());
-      nearest = decide_listed(i, numbers, count, margin_of(s.norm[at]), s);
+      nearest = decide_listed(i, numbers, count, margin_of(s.norm[q]), s);
     }
     relabel(i, nearest, s);
   }

@@ -15,19 +15,19 @@ namespace ts::inline v0::assign_detail {
 
 std::vector<bool> copies(HostView<const double> centroids) {
   const index_t k = centroids.rows(), d = centroids.cols();
-  std::vector<bool> copy(static_cast<std::size_t>(k));
+  std::vector<bool> copy(at(k));
   std::unordered_multimap<std::size_t, index_t> seen;
-  std::vector<double> row(static_cast<std::size_t>(d));
+  std::vector<double> row(at(d));
   for (index_t m = 0; m < k; ++m) {
     const double* const c = centroids.data() + m * centroids.ld();
     std::transform(c, c + d, row.begin(), [](double x) { return x + 0.0; });  // -0.0 becomes 0.0
     const std::size_t hash =
         std::hash<std::string_view>{}({reinterpret_cast<const char*>(row.data()), row.size() * sizeof(double)});
     const auto [begin, end] = seen.equal_range(hash);
-    copy[static_cast<std::size_t>(m)] = std::any_of(begin, end, [&](const auto& other) {
+    copy[at(m)] = std::any_of(begin, end, [&](const auto& other) {
       return std::equal(c, c + d, centroids.data() + other.second * centroids.ld());
     });
-    if (!copy[static_cast<std::size_t>(m)]) seen.emplace(hash, m);
+    if (!copy[at(m)]) seen.emplace(hash, m);
   }
   return copy;
 }
@@ -52,8 +52,7 @@ Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centr
   const bool fits = into.rows() == centroids.rows() && into.cols() == centroids.cols();
   Matrix<double> scaled = fits ? std::move(into) : Matrix<double>(centroids.rows(), centroids.cols());
   parallel_for(team_size(ctx, scaled.rows(), static_cast<double>(scaled.cols())), scaled.rows(), [&](index_t m) {
-    for (index_t j = 0; j < scaled.cols(); ++j)
-      scaled(m, j) = (centroids(m, j) - moments.shift[static_cast<std::size_t>(j)]) * scale;
+    for (index_t j = 0; j < scaled.cols(); ++j) scaled(m, j) = (centroids(m, j) - moments.shift[at(j)]) * scale;
   });
   return scaled;
 }
@@ -74,10 +73,10 @@ std::vector<float> steps_between(const Context& ctx, HostView<const double> befo
   const index_t k = now.rows(), d = now.cols();
   const Rounding rounding(d);
   const auto squared_difference = assign_cpu::select(ctx.simd).squared_difference;
-  std::vector<float> moved(static_cast<std::size_t>(k));
+  std::vector<float> moved(at(k));
   parallel_for(team_size(ctx, k, 4 * static_cast<double>(d)), k, [&](index_t m) {
     if (std::equal(&now(m, 0), &now(m, 0) + d, &before(m, 0))) return;
-    moved[static_cast<std::size_t>(m)] =
+    moved[at(m)] =
         float_above(std::sqrt(squared_difference(&now(m, 0), &before(m, 0), d)) * rounding.factor + rounding.more);
   });
   return moved;
@@ -87,13 +86,13 @@ std::vector<float> half_gaps_between(const Context& ctx, HostView<const double> 
   const index_t k = c.rows(), d = c.cols();
   const Rounding rounding(d);
   const auto squared_difference = assign_cpu::select(ctx.simd).squared_difference;
-  std::vector<float> gaps(static_cast<std::size_t>(k));
+  std::vector<float> gaps(at(k));
   parallel_for(team_size(ctx, k, 4 * static_cast<double>(k * d)), k, [&](index_t m) {
     double least = std::numeric_limits<double>::infinity();
     for (index_t q = 0; q < k; ++q)
       if (q != m) least = std::min(least, squared_difference(&c(m, 0), &c(q, 0), d));
     const double half = (std::sqrt(least) / rounding.factor - rounding.more) / 2;
-    gaps[static_cast<std::size_t>(m)] = static_cast<float>(std::max(0.0, half * (1 - 0x1p-22) - 0x1p-126));
+    gaps[at(m)] = static_cast<float>(std::max(0.0, half * (1 - 0x1p-22) - 0x1p-126));
   });
   return gaps;
 }
@@ -106,7 +105,7 @@ PackedShift<S>::PackedShift(const ColumnMoments& moments, double scale, index_t 
   for (std::size_t j = 0; j < moments.shift.size(); ++j)
     direct = direct && static_cast<double>(narrow[j]) == moments.shift[j] &&
              std::abs(moments.shift[j]) + moments.reach[j] <= within;
-  wide.resize(wide.size() + static_cast<std::size_t>(lanes));
+  wide.resize(wide.size() + at(lanes));
   narrow.resize(wide.size());
   packing = {wide.data(), scale, narrow.data(), direct};
 }
@@ -115,11 +114,7 @@ template struct PackedShift<double>;
 
 template <class S>
 Scored<S>::Scored(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments, Copies of_copies)
-    : k(centroids.rows()),
-      d(centroids.cols()),
-      negated(static_cast<std::size_t>(k * d)),
-      half_norms(static_cast<std::size_t>(k)),
-      exact(static_cast<std::size_t>(k * d)) {
+    : k(centroids.rows()), d(centroids.cols()), negated(at(k * d)), half_norms(at(k)), exact(at(k * d)) {
   using Sum = std::conditional_t<sizeof(S) == sizeof(float), double, long double>;
   scale = scoring_scale(centroids, moments);
   if (scale < 0x1p-900) shrink = scale;
@@ -129,16 +124,15 @@ Scored<S>::Scored(const Context& ctx, HostView<const double> centroids, const Co
   parallel_for(team_size(ctx, k, static_cast<double>(d)), k, [&](index_t m) {
     Sum norm = 0;
     for (index_t j = 0; j < d; ++j) {
-      const auto at = static_cast<std::size_t>(m * d + j);
+      const auto place = at(m * d + j);
       const double c = centroids(m, j);
-      const double centred = (c - moments.shift[static_cast<std::size_t>(j)]) * scale;
-      exact[at] = c * shrink;
-      negated[at] = static_cast<S>(-centred);
+      const double centred = (c - moments.shift[at(j)]) * scale;
+      exact[place] = c * shrink;
+      negated[place] = static_cast<S>(-centred);
       norm += static_cast<Sum>(centred) * centred;
     }
-    half_norms[static_cast<std::size_t>(m)] =
-        copy[static_cast<std::size_t>(m)] ? std::numeric_limits<S>::infinity() : static_cast<S>(norm / 2);
-    norms[static_cast<std::size_t>(m)] = static_cast<double>(std::sqrt(norm));
+    half_norms[at(m)] = copy[at(m)] ? std::numeric_limits<S>::infinity() : static_cast<S>(norm / 2);
+    norms[at(m)] = static_cast<double>(std::sqrt(norm));
   });
   for (const double norm : norms) largest_norm = std::max(largest_norm, norm);
   largest_norm = largest_norm * (1 + 1e-6) + std::sqrt(static_cast<double>(d)) * std::numeric_limits<S>::min();

@@ -50,17 +50,17 @@ class DensePass {
     std::vector<MovedRow> moved;  ///< but not in the sums yet
   };
   [[nodiscard]] Scratch scratch() const {
-    const auto r = static_cast<std::size_t>(score_.rows), d = static_cast<std::size_t>(centroids_.d);
+    const auto r = at(score_.rows), d = at(centroids_.d);
     Scratch s;
     s.tile = Matrix<S>(centroids_.d, score_.rows);
     s.row.resize(d), s.scaled_row.resize(d);
-    s.rows.resize(static_cast<std::size_t>(piece_rows()) + 1), s.packed.resize(r);
+    s.rows.resize(at(piece_rows()) + 1), s.packed.resize(r);
     s.norms.resize(r), s.best.resize(r), s.second.resize(r), s.which.resize(r);
     s.upper.resize(r), s.lower.resize(r), s.moving.resize(r + 1), s.own_distances.resize(s.rows.size());
-    if (integers_) s.pairs.resize(r * static_cast<std::size_t>(integers_->pairs));
-    s.scores.resize(static_cast<std::size_t>(centroids_.k));
-    s.candidates.reserve(static_cast<std::size_t>(centroids_.k));
-    s.candidate_distances.reserve(static_cast<std::size_t>(centroids_.k));
+    if (integers_) s.pairs.resize(r * at(integers_->pairs));
+    s.scores.resize(at(centroids_.k));
+    s.candidates.reserve(at(centroids_.k));
+    s.candidate_distances.reserve(at(centroids_.k));
     return s;
   }
 
@@ -114,7 +114,7 @@ class DensePass {
     float *const upper = of_.bounds.upper(i0), *const lower = of_.bounds.lower(i0);
     const std::int32_t* labels = of_.labels.data + i0;
     index_t left = kernels_.screen(steps, labels, count, upper, lower, s.rows.data());
-    for (index_t q = 0; q < left; ++q) s.rows[static_cast<std::size_t>(q)] += i0;
+    for (index_t q = 0; q < left; ++q) s.rows[at(q)] += i0;
     // Where bounds prove next to nothing, own distances would not prove much more; and they cost about as
     // much as scores against a few vectors of centroids.
     if (left > count - count / 8 || centroids_.k < least_clusters_to_tighten) return left;
@@ -124,11 +124,11 @@ class DensePass {
     const double d = static_cast<double>(centroids_.d);
     index_t kept = 0;
     for (index_t q = 0; q < left; ++q) {
-      const index_t i = s.rows[static_cast<std::size_t>(q)], r = i - i0;
-      const double distance = std::sqrt(s.own_distances[static_cast<std::size_t>(q)]);
+      const index_t i = s.rows[at(q)], r = i - i0;
+      const double distance = std::sqrt(s.own_distances[at(q)]);
       // In scaled coordinates, whose rounding counts.
       upper[r] = static_cast<float>(distance * (1 + (d + 8) * 0x1p-52) + std::sqrt(d) * 0x1p-50) * (1 + 0x1p-22F);
-      s.rows[static_cast<std::size_t>(kept)] = i;
+      s.rows[at(kept)] = i;
       if (!(upper[r] < std::max(lower[r], steps.half_gap[labels[r]]))) ++kept;
     }
     return kept;
@@ -167,21 +167,21 @@ class DensePass {
   /// Rows of a tile that scores leave open. Bounds of all of them.
   void settle(const index_t* rows, index_t count, bool by_integers, Scratch& s) const {
     bool open = false;
-    for (index_t r = 0; r < count; ++r) open |= s.which[static_cast<std::size_t>(r)] < 0;
+    for (index_t r = 0; r < count; ++r) open |= s.which[at(r)] < 0;
     for (index_t r = 0; open && r < count; ++r) {
-      const auto at = static_cast<std::size_t>(r);
-      if (s.which[at] >= 0) continue;
+      const auto place = at(r);
+      if (s.which[place] >= 0) continue;
       if (by_integers) {
         s.open.push_back(rows[r]);
         continue;
       }
-      s.which[at] = of_.proven() ? resolve(rows[r], s) : s.found[at];
-      s.upper[at] = std::numeric_limits<float>::infinity(), s.lower[at] = 0;
+      s.which[place] = of_.proven() ? resolve(rows[r], s) : s.found[place];
+      s.upper[place] = std::numeric_limits<float>::infinity(), s.lower[place] = 0;
     }
     if (of_.bounds.all == nullptr) return;
     for (index_t r = 0; r < count; ++r) {
-      *of_.bounds.upper(rows[r]) = s.upper[static_cast<std::size_t>(r)];
-      *of_.bounds.lower(rows[r]) = s.lower[static_cast<std::size_t>(r)];
+      *of_.bounds.upper(rows[r]) = s.upper[at(r)];
+      *of_.bounds.lower(rows[r]) = s.lower[at(r)];
     }
   }
 
@@ -190,8 +190,8 @@ class DensePass {
     // Without branches, as nobody can tell which rows move.
     index_t moves = 0;
     const auto look = [&](index_t r, std::int32_t label) {
-      const Index which = s.which[static_cast<std::size_t>(r)];
-      s.moving[static_cast<std::size_t>(moves)] = r;
+      const Index which = s.which[at(r)];
+      s.moving[at(moves)] = r;
       moves += static_cast<index_t>(which != label) & static_cast<index_t>(which >= 0);
     };
     constexpr index_t stretch = 16;
@@ -201,13 +201,13 @@ class DensePass {
       const index_t end = std::min(count, r + stretch);
       bool moves_any = !together;
       if (together)
-        for (index_t q = r; q < end; ++q) moves_any |= s.which[static_cast<std::size_t>(q)] != labels[q];
+        for (index_t q = r; q < end; ++q) moves_any |= s.which[at(q)] != labels[q];
       if (!moves_any) r = end;
       for (; r < end; ++r) look(r, together ? labels[r] : of_.labels.data[rows[r]]);
     }
     for (index_t q = 0; q < moves; ++q) {
-      const index_t r = s.moving[static_cast<std::size_t>(q)];
-      relabel(rows[r], static_cast<std::int32_t>(s.which[static_cast<std::size_t>(r)]), s);
+      const index_t r = s.moving[at(q)];
+      relabel(rows[r], static_cast<std::int32_t>(s.which[at(r)]), s);
     }
   }
 
@@ -229,8 +229,8 @@ class DensePass {
     kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
     double squared = 0;
     for (index_t j = 0; j < d; ++j) {
-      const double value = s.row[static_cast<std::size_t>(j)] * centroids_.scale;
-      s.scaled_row[static_cast<std::size_t>(j)] = static_cast<S>(value), squared += value * value;
+      const double value = s.row[at(j)] * centroids_.scale;
+      s.scaled_row[at(j)] = static_cast<S>(value), squared += value * value;
     }
     const double margin =
         static_cast<double>(margin_.constant) + static_cast<double>(margin_.by_norm) * std::sqrt(squared) * (1 + 1e-6);
@@ -239,8 +239,7 @@ class DensePass {
     const double least = *std::min_element(s.scores.begin(), s.scores.end());
     s.candidates.clear();
     for (index_t m = 0; m < centroids_.k; ++m)
-      if (static_cast<double>(s.scores[static_cast<std::size_t>(m)]) - least <= margin)
-        s.candidates.push_back(static_cast<std::int32_t>(m));
+      if (static_cast<double>(s.scores[at(m)]) - least <= margin) s.candidates.push_back(static_cast<std::int32_t>(m));
     return nearest_candidate(i, s);
   }
 

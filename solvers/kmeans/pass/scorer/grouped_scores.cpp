@@ -24,13 +24,12 @@ GroupedScores<S>::GroupedScores(const Context& ctx, HostView<const double> of, c
   const index_t d = centroids.d, k = centroids.k;
   groups = (k + score.group - 1) / score.group;
   negated = Matrix<S>(groups * score.group, d);
-  half_norms.assign(static_cast<std::size_t>(groups * score.group), std::numeric_limits<S>::infinity());
+  half_norms.assign(at(groups * score.group), std::numeric_limits<S>::infinity());
   parallel_for(team_size(ctx, groups, static_cast<double>(score.group * d)), groups, [&](index_t g) {
     const index_t first = g * score.group, count = std::min(score.group, k - first);
     S* to = negated.data() + first * d;
     for (index_t j = 0; j < d; ++j)
-      for (index_t m = 0; m < score.group; ++m)
-        *to++ = m < count ? centroids.negated[static_cast<std::size_t>((first + m) * d + j)] : S{};
+      for (index_t m = 0; m < score.group; ++m) *to++ = m < count ? centroids.negated[at((first + m) * d + j)] : S{};
   });
   std::copy(centroids.half_norms.begin(), centroids.half_norms.end(), half_norms.begin());
   // The longer chain of additions of the two kernels that compute scores.

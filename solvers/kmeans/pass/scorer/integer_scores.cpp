@@ -37,12 +37,12 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
   largest_squared = static_cast<float>(of_rows * of_rows * (1 - 1e-3 - static_cast<double>(d) * 0x1p-24));
   grouped = Matrix<std::int32_t>(groups * group, pairs);
   std::fill_n(grouped.data(), grouped.rows() * grouped.cols(), 0);
-  half_norms.assign(static_cast<std::size_t>(groups * group), std::numeric_limits<float>::infinity());
+  half_norms.assign(at(groups * group), std::numeric_limits<float>::infinity());
   scales.assign(half_norms.size(), 1), margins.assign(half_norms.size(), 0);
   for (index_t m = 0; m < k; ++m) {
-    const auto at = static_cast<std::size_t>(m);
+    const auto place = at(m);
     const float* const negated = centroids.negated.data() + m * d;
-    if (std::isinf(centroids.half_norms[at])) continue;
+    if (std::isinf(centroids.half_norms[place])) continue;
     double squared = 0, reach = 0;
     for (index_t j = 0; j < d; ++j) {
       const auto c = static_cast<double>(negated[j]);
@@ -64,10 +64,10 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
     // What rounding adds to norms of integers was left out above; where that is much, nothing is decided.
     if (!((of_rows + of_row) * a * (norm * b + rounding * root) < 0x1.ffp30))
       e = std::numeric_limits<double>::infinity();
-    const auto half_norm = static_cast<double>(centroids.half_norms[at]);
-    half_norms[at] = static_cast<float>(half_norm - 1.01 * e);
-    scales[at] = static_cast<float>(1 / (a * b));
-    margins[at] = static_cast<float>(2.03 * e);
+    const auto half_norm = static_cast<double>(centroids.half_norms[place]);
+    half_norms[place] = static_cast<float>(half_norm - 1.01 * e);
+    scales[place] = static_cast<float>(1 / (a * b));
+    margins[place] = static_cast<float>(2.03 * e);
   }
   // Half norms, sums of blocks, scales and scores are rounded to float32.
   const index_t blocks = (d + assign_cpu::integer_block - 1) / assign_cpu::integer_block;

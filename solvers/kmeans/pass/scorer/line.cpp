@@ -16,7 +16,7 @@ namespace ts::inline v0::assign_detail {
 Line::Line(HostView<const double> centroids, const ColumnMoments& moments) : scale_(scoring_scale(centroids, moments)) {
   if (scale_ < 0x1p-900) shrink_ = scale_;
   std::vector<std::pair<double, std::int32_t>> sorted;
-  sorted.reserve(static_cast<std::size_t>(centroids.rows()));
+  sorted.reserve(at(centroids.rows()));
   for (index_t m = 0; m < centroids.rows(); ++m)
     sorted.emplace_back(centroids(m, 0) + 0.0, static_cast<std::int32_t>(m));  // -0.0 becomes 0.0
   std::sort(sorted.begin(), sorted.end());
@@ -48,7 +48,7 @@ void Line::set_stretches() {
     right.from = middle + open, right.to = values_[p + 1] + half * far;
     if (half * scale_ < least_gap) left.from = right.from = inf;
   }
-  for (std::size_t p = 0; p < values_.size(); ++p) of_centroids_[static_cast<std::size_t>(numbers_[p])] = order_[p];
+  for (std::size_t p = 0; p < values_.size(); ++p) of_centroids_[at(numbers_[p])] = order_[p];
 }
 
 void Line::set_buckets() {
@@ -71,7 +71,7 @@ std::int32_t Line::decide(double x) const {
     return squared_distance<double>(&row, &c, 1, factor);
   };
   const std::size_t count = values_.size();
-  const auto above = static_cast<std::size_t>(std::lower_bound(values_.begin(), values_.end(), x) - values_.begin());
+  const auto above = at(std::lower_bound(values_.begin(), values_.end(), x) - values_.begin());
   double least = std::numeric_limits<double>::infinity();
   if (above < count) least = distance(above);
   if (above > 0) least = std::min(least, distance(above - 1));
@@ -109,7 +109,7 @@ class LinePass {
   };
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
-    s.x.resize(static_cast<std::size_t>(chunk_rows)), s.open.resize(static_cast<std::size_t>(chunk_rows) + 1);
+    s.x.resize(at(chunk_rows)), s.open.resize(at(chunk_rows) + 1);
     return s;
   }
 
@@ -119,12 +119,12 @@ class LinePass {
     const std::int32_t* const labels = of_.labels.data + i0;
     index_t open = 0;
     for (index_t r = 0; r < count; ++r) {
-      s.open[static_cast<std::size_t>(open)] = r;
-      open += line_.stretch_of(labels[r]).has(s.x[static_cast<std::size_t>(r)]) ? 0 : 1;
+      s.open[at(open)] = r;
+      open += line_.stretch_of(labels[r]).has(s.x[at(r)]) ? 0 : 1;
     }
     for (index_t q = 0; q < open; ++q) {
-      const index_t r = s.open[static_cast<std::size_t>(q)];
-      decide(i0 + r, s.x[static_cast<std::size_t>(r)], s);
+      const index_t r = s.open[at(q)];
+      decide(i0 + r, s.x[at(r)], s);
     }
   }
 

@@ -55,8 +55,8 @@ class Line {
   void set_buckets();
   /// Never less for a larger x.
   [[nodiscard]] std::size_t bucket(double x) const noexcept {
-    const double at = (x - least_) * per_unit_;
-    return at > 0 ? static_cast<std::size_t>(std::min(at, static_cast<double>(buckets_.size() - 2))) : 0;
+    const double place = (x - least_) * per_unit_;
+    return place > 0 ? at(std::min(place, static_cast<double>(buckets_.size() - 2))) : 0;
   }
 
   double scale_, shrink_ = 1;  ///< as Scored has them

@@ -23,8 +23,7 @@ KernelPlan plan_with(std::string_view kernel, P policy, const AssignProblem& p, 
   static_assert(std::is_same_v<typename P::Arguments, ScoresArguments>);
   constexpr index_t most_rows = 1 << 15;  // of a block with sums of halves of limbs
   const auto size = static_cast<int>(size_of(p.rows.type));
-  const Piece piece =
-      widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
+  const Piece piece = widest_piece(at(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
   policy.vector = std::min(piece.count, P::most_vector);
   policy.alignment = std::min(piece.alignment, policy.vector * size);
   policy.fast = p.fast;
@@ -41,7 +40,7 @@ KernelPlan plan_with(std::string_view kernel, P policy, const AssignProblem& p, 
       policy.on_chip ? std::max<index_t>(1, ceil_div(p.rows.n, at_once * (most_rows - block_rows))) : 1;
   plan.grid = grid_of(ceil_div(p.rows.n, block_rows), waves * at_once);
   plan.block = static_cast<unsigned>(policy.threads());
-  plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
+  plan.shared_bytes = at(policy.shared_bytes());
   plan.budget = {policy.registers(), 0};
   return plan;
 }
@@ -299,14 +298,13 @@ std::optional<ProductPlans> product_plans(const AssignProblem& p, const AssignPl
   ProductPlans found;
   found.rows = std::max(least_rows, most_product_bytes / std::max(line, of_row) / least_rows * least_rows);
   const auto size = static_cast<int>(size_of(p.rows.type));
-  const Piece piece =
-      widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
+  const Piece piece = widest_piece(at(size), {Layout::row_major, false, p.rows.alignment}, p.rows.d);
   auto policy = policy_for<RoundPolicy>(p);
   policy.steps = as_int(plans.steps), policy.vector = std::min(piece.count, RoundPolicy::most_vector);
   policy.alignment = std::min(piece.alignment, policy.vector * size);
   if (policy.shared_bytes() > device.shared_bytes_per_block) return std::nullopt;
   found.round = warps_plan("assign_round", policy, found.rows, device);
-  found.round.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
+  found.round.shared_bytes = at(policy.shared_bytes());
   const MinimaPolicy minima{p.rows.type, as_int(p.rows.d), as_int(plans.steps), p.fast};
   found.minima = warps_plan("assign_minima", minima, found.rows / MinimaPolicy::rows, device);
   found.round.budget = found.minima.budget = {64, 0};

@@ -32,11 +32,10 @@ class SparsePass {
         padded_((centroids_.k + score_.lanes - 1) / score_.lanes * score_.lanes),
         longest_(longest_row(x_)),
         transposed_(Matrix<S>::zeros(centroids_.d, padded_)),
-        half_norms_(static_cast<std::size_t>(padded_), std::numeric_limits<S>::infinity()) {
+        half_norms_(at(padded_), std::numeric_limits<S>::infinity()) {
     for (double& c : centroids_.exact) c *= centroids_.scale / centroids_.shrink;
     for (index_t m = 0; m < centroids_.k; ++m) {
-      for (index_t j = 0; j < centroids_.d; ++j)
-        transposed_(j, m) = centroids_.negated[static_cast<std::size_t>(m * centroids_.d + j)];
+      for (index_t j = 0; j < centroids_.d; ++j) transposed_(j, m) = centroids_.negated[at(m * centroids_.d + j)];
       squared_norms_.push_back(squared_norm<long double>(centroids_.exact.data() + m * centroids_.d, centroids_.d));
     }
     std::copy(centroids_.half_norms.begin(), centroids_.half_norms.end(), half_norms_.begin());
@@ -51,23 +50,23 @@ class SparsePass {
   };
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
-    s.row.resize(static_cast<std::size_t>(longest_));
-    s.values.resize(static_cast<std::size_t>(longest_));
-    s.scores.resize(static_cast<std::size_t>(padded_));
+    s.row.resize(at(longest_));
+    s.values.resize(at(longest_));
+    s.scores.resize(at(padded_));
     return s;
   }
 
   /// Labels of the rows i0 .. i0 + count - 1.
   void piece(index_t i0, index_t count, Scratch& s) const {
     index_t undecided = count;
-    s.rows.resize(static_cast<std::size_t>(count) + 1);
+    s.rows.resize(at(count) + 1);
     if (of_.bounds.hold())
       undecided = kernels_.screen(of_.bounds.all->steps(), of_.labels.data + i0, count, of_.bounds.upper(i0),
                                   of_.bounds.lower(i0), s.rows.data());
     else
       std::iota(s.rows.begin(), s.rows.end(), index_t{0});
     s.stats.skipped += count - undecided;
-    for (index_t q = 0; q < undecided; ++q) row(i0 + s.rows[static_cast<std::size_t>(q)], s);
+    for (index_t q = 0; q < undecided; ++q) row(i0 + s.rows[at(q)], s);
   }
 
  private:
@@ -77,8 +76,8 @@ class SparsePass {
     x_.load_entries(i, s.row.data());
     double squared = 0;
     for (index_t p = 0; p < entries; ++p) {
-      const double value = s.row[static_cast<std::size_t>(p)] * centroids_.scale;
-      s.values[static_cast<std::size_t>(p)] = static_cast<S>(value);
+      const double value = s.row[at(p)] * centroids_.scale;
+      s.values[at(p)] = static_cast<S>(value);
       squared += value * value;
     }
     const double rounding = squared * 4 * static_cast<double>(entries + 4) * std::numeric_limits<double>::epsilon();
@@ -110,18 +109,17 @@ class SparsePass {
   std::int32_t resolve(const std::int32_t* columns, index_t entries, double limit, Scratch& s) const {
     ++s.stats.rescored;
     std::vector<double>& row = s.row;
-    for (index_t p = 0; p < entries; ++p) row[static_cast<std::size_t>(p)] *= centroids_.scale;
+    for (index_t p = 0; p < entries; ++p) row[at(p)] *= centroids_.scale;
     std::int32_t nearest = -1;
     long double nearest_distance = 0;
     for (index_t m = 0; m < centroids_.k; ++m) {
-      if (static_cast<double>(s.scores[static_cast<std::size_t>(m)]) > limit) continue;
-      const long double distance =
-          sparse_squared_distance(row.data(), columns, entries, centroids_.exact.data() + m * centroids_.d,
-                                  squared_norms_[static_cast<std::size_t>(m)]);
+      if (static_cast<double>(s.scores[at(m)]) > limit) continue;
+      const long double distance = sparse_squared_distance(
+          row.data(), columns, entries, centroids_.exact.data() + m * centroids_.d, squared_norms_[at(m)]);
       if (nearest < 0 || distance < nearest_distance)
         nearest = static_cast<std::int32_t>(m), nearest_distance = distance;
     }
-    for (index_t p = 0; p < entries; ++p) row[static_cast<std::size_t>(p)] /= centroids_.scale;
+    for (index_t p = 0; p < entries; ++p) row[at(p)] /= centroids_.scale;
     return nearest;
   }
 

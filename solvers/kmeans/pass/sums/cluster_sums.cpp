@@ -59,14 +59,14 @@ FixedPoint::FixedPoint(std::span<const double> reach, double largest_weight, ind
 ClusterSums::ClusterSums(index_t clusters, index_t cols)
     : clusters_(clusters),
       cols_(cols),
-      upper_(static_cast<std::size_t>(clusters * cols), own_host_memory()),
-      lower_(static_cast<std::size_t>(clusters * cols), own_host_memory()),
-      weight_upper_(static_cast<std::size_t>(clusters)),
-      weight_lower_(static_cast<std::size_t>(clusters)),
-      counts_(static_cast<std::size_t>(clusters)) {}
+      upper_(at(clusters * cols), own_host_memory()),
+      lower_(at(clusters * cols), own_host_memory()),
+      weight_upper_(at(clusters)),
+      weight_lower_(at(clusters)),
+      counts_(at(clusters)) {}
 
 void ClusterSums::add_weight(const FixedPoint& unit, index_t cluster, double weight, bool take_away) noexcept {
-  const auto c = static_cast<std::size_t>(cluster);
+  const auto c = at(cluster);
   const Limbs w = split((take_away ? -weight : weight) * unit.weight_to_units, unit.one);
   weight_upper_[c] += w.upper;
   weight_lower_[c] += w.lower;
@@ -84,7 +84,7 @@ void ClusterSums::add_sparse(const FixedPoint& unit, index_t cluster, const doub
   std::uint64_t* const low = lower(cluster);
   for (index_t p = 0; p < entries; ++p) {
     const index_t j = columns == nullptr ? p : columns[p];
-    const Limbs l = split(w * (v[p] * unit.to_units[static_cast<std::size_t>(j)]), unit.one);
+    const Limbs l = split(w * (v[p] * unit.to_units[at(j)]), unit.one);
     up[j] += l.upper;
     low[j] += l.lower;
   }
@@ -103,7 +103,7 @@ void ClusterSums::merge_cluster(index_t cluster, const ClusterSums& other) noexc
     upper(cluster)[j] += other.upper(0)[j];
     lower(cluster)[j] += other.lower(0)[j];
   }
-  const auto c = static_cast<std::size_t>(cluster);
+  const auto c = at(cluster);
   weight_upper_[c] += other.weight_upper_[0];
   weight_lower_[c] += other.weight_lower_[0];
   counts_[c] += other.counts_[0];
@@ -133,23 +133,23 @@ double ClusterSums::weight(const FixedPoint& unit, index_t cluster) const noexce
 }
 
 bool ClusterSums::weightless(index_t cluster) const noexcept {
-  const auto c = static_cast<std::size_t>(cluster);
+  const auto c = at(cluster);
   return weight_upper_[c] == 0 && weight_lower_[c] == 0;
 }
 
 Twofold ClusterSums::exact_weight(const FixedPoint& unit, index_t cluster) const noexcept {
-  const auto c = static_cast<std::size_t>(cluster);
+  const auto c = at(cluster);
   return join(weight_upper_[c], weight_lower_[c], unit);
 }
 
 Twofold ClusterSums::exact_sum(const FixedPoint& unit, index_t cluster, index_t j) const noexcept {
-  const auto at = static_cast<std::size_t>(cluster * cols_ + j);
-  return join(upper_[at], lower_[at], unit);
+  const auto place = at(cluster * cols_ + j);
+  return join(upper_[place], lower_[place], unit);
 }
 
 double ClusterSums::mean(const FixedPoint& unit, index_t cluster, index_t j, double shift) const noexcept {
   const Twofold sum = exact_sum(unit, cluster, j), share = Twofold{1, 0} / exact_weight(unit, cluster);
-  const double from = unit.from_units[static_cast<std::size_t>(j)], p = sum.hi * share.hi;
+  const double from = unit.from_units[at(j)], p = sum.hi * share.hi;
   const double rest = std::fma(sum.hi, share.hi, -p) + (sum.hi * share.lo + sum.lo * share.hi);
   const Twofold mean = Twofold::sum_of(p * from, shift);
   return mean.hi + (mean.lo + rest * from);

@@ -40,9 +40,7 @@ class ClusterSums {
 
   [[nodiscard]] index_t clusters() const noexcept { return clusters_; }
   [[nodiscard]] index_t cols() const noexcept { return cols_; }
-  [[nodiscard]] index_t count(index_t cluster) const noexcept {
-    return static_cast<index_t>(counts_[static_cast<std::size_t>(cluster)]);
-  }
+  [[nodiscard]] index_t count(index_t cluster) const noexcept { return static_cast<index_t>(counts_[at(cluster)]); }
   /// The weight of a cluster; exactly 0 if and only if all its rows weigh 0 (or less than 2^(-2 bits) of the
   /// largest weight).
   [[nodiscard]] double weight(const FixedPoint& unit, index_t cluster) const noexcept;

@@ -32,7 +32,7 @@ cuda::SumsArgument argument_of(const PlacedSums& sums, index_t d, const FixedPoi
 }
 
 void add_fetched(const Context& ctx, const void* words, ClusterSums& sums) {
-  const auto count = static_cast<std::size_t>(sum_words(sums.clusters(), sums.cols()));
+  const auto count = at(sum_words(sums.clusters(), sums.cols()));
   const std::size_t bytes = count * sizeof(std::uint64_t);
   cuda::Staging& staging = ctx.stream.staging();
   staging.begin(ctx.stream, cuda::Staging::rounded(bytes));
@@ -42,25 +42,29 @@ void add_fetched(const Context& ctx, const void* words, ClusterSums& sums) {
   sums.add_words({static_cast<const std::uint64_t*>(found.host), count}, ctx.thread_count());
 }
 
+void sort_moves(const Context& ctx, const cuda::SumsSortArguments& a) {
+  cuda::fill_bytes(ctx.stream, a.places, 0, at(a.clusters + 1) * sizeof(std::uint32_t));
+  const auto sort = [&](bool put) {
+    const cuda::KernelPlan plan = cuda::sums_sort_plan(put, a.clusters, a.count, ctx.stream.device());
+    cuda::launch_with<cuda::SumsSortPolicy>(ctx, plan, a);
+  };
+  sort(false);
+  launch_threads(ctx, "sums_places", cuda::SumsPlacesPolicy{}, a.clusters,
+                 {a.clusters, a.places, a.places + a.clusters}, 32);
+  sort(true);
+}
+
 void add_moves(const Context& ctx, const Rows& x, PerRow<const std::int32_t> labels, const FixedPoint& unit,
                const cuda::SumsArgument& to, index_t clusters, index_t moves, const MoveOrder& memory) {
   if (moves == 0) return;
-  const cuda::DeviceInfo& device = ctx.stream.device();
-  const cuda::RowsArgument rows = argument_of(x);
-  const auto k = static_cast<int>(clusters), count = static_cast<int>(moves);
   std::uint32_t* const entries = memory.places + clusters;  // how many there are
   const index_t most_entries = to.moves.rows == nullptr ? moves : 2 * moves;
-  cuda::fill_bytes(ctx.stream, memory.places, 0, static_cast<std::size_t>(clusters + 1) * sizeof(std::uint32_t));
-  const auto sort = [&](bool put) {
-    cuda::launch_with<cuda::SumsSortPolicy>(ctx, cuda::sums_sort_plan(put, clusters, moves, device),
-                                            {count, to.moves, labels.data, k, memory.places, memory.order});
-  };
-  sort(false);
-  cuda::launch_with<cuda::SumsPlacesPolicy>(ctx, cuda::sums_places_plan(clusters), {k, memory.places, entries});
-  sort(true);
+  sort_moves(ctx,
+             {static_cast<int>(moves), to.moves, labels.data, static_cast<int>(clusters), memory.places, memory.order});
   const bool weighed = to.weights != nullptr || !factors_multiply(unit);
-  cuda::launch_with<cuda::SumsAddPolicy>(ctx, cuda::sums_add_plan(cuda::rows_form(x), weighed, most_entries, device),
-                                         {rows, labels.data, memory.order, entries, to});
+  cuda::launch_with<cuda::SumsAddPolicy>(
+      ctx, cuda::sums_add_plan(cuda::rows_form(x), weighed, most_entries, ctx.stream.device()),
+      {argument_of(x), labels.data, memory.order, entries, to});
 }
 
 void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<const std::int32_t> labels,
@@ -90,9 +94,9 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, P
   placed.to_units = upload.next();
   upload.add(unit.to_units);
   upload.send();
-  const cuda::Memory added(ctx.stream, static_cast<std::size_t>(words) * 8);
+  const cuda::Memory added(ctx.stream, at(words) * 8);
   placed.words = static_cast<cuda::word64*>(added.data());
-  cuda::fill_bytes(ctx.stream, placed.words, 0, static_cast<std::size_t>(words) * 8);
+  cuda::fill_bytes(ctx.stream, placed.words, 0, at(words) * 8);
   add_rows(ctx, x, placed, labels, weights, unit);
   add_fetched(ctx, placed.words, sums);
 }

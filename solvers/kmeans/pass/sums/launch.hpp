@@ -8,6 +8,7 @@
 #include "tallskinny/solvers/kmeans/pass/sums/arguments.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/cluster_sums.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/moments.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/policy.hpp"
 
 namespace ts::inline v0::assign_device {
 
@@ -33,6 +34,8 @@ struct MoveOrder {
   std::uint32_t* places;  ///< one of each cluster, and another
   std::uint32_t* order;   ///< two of each move; one where all come from nowhere
 };
+/// Puts moves, or all rows that have a label, in the order of clusters. Asynchronous.
+void sort_moves(const Context& ctx, const cuda::SumsSortArguments& moves);
 /// Adds the rows of `to.moves`, so many, to the sums `to` of the clusters that `labels` tell, and takes them
 /// from those of the clusters that they were in; without a list all rows that have a label, from nowhere.
 /// Asynchronous. Rows: at most most_listed_rows.

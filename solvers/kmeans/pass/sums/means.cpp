@@ -56,7 +56,7 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, P
       const std::int32_t label = labels.data[i];
       const double weight = weights.empty() ? 1.0 : weights.data[i];
       if (label < 0 || weight == 0) continue;
-      s.row.resize(static_cast<std::size_t>(x.entries(i)));
+      s.row.resize(at(x.entries(i)));
       if (x.sparse()) {
         x.load_entries(i, s.row.data());
         own->add_sparse(unit, label, s.row.data(), x.indices() + x.pointers()[i], x.entries(i), weight);
@@ -81,15 +81,15 @@ double move_to_means(const Context& ctx, const FixedPoint& unit, const ClusterSu
   expect_shapes(sums, shift, centroids);
   const auto& kernels = assign_cpu::select(ctx.simd);
   const index_t k = sums.clusters(), d = sums.cols();
-  std::vector<double> squared_steps(static_cast<std::size_t>(k));
+  std::vector<double> squared_steps(at(k));
   parallel_ranges(team(ctx, sums), k, [&](index_t first, index_t last) {
-    std::vector<double> mean(static_cast<std::size_t>(d));
+    std::vector<double> mean(at(d));
     for (index_t m = first; m < last; ++m) {
       if (sums.weightless(m)) continue;
       kernels.means(sums_of(unit, sums, shift, m), mean.data());
       if (adjust && !adjust(mean)) continue;
       double* const centroid = centroids.data() + m * centroids.ld();
-      squared_steps[static_cast<std::size_t>(m)] = kernels.squared_step(mean.data(), centroid, d);
+      squared_steps[at(m)] = kernels.squared_step(mean.data(), centroid, d);
       std::copy(mean.begin(), mean.end(), centroid);
     }
   });
@@ -101,7 +101,7 @@ Twofold inertia_terms(const Context& ctx, const FixedPoint& unit, const ClusterS
   expect_shapes(sums, shift, centroids);
   const auto& kernels = assign_cpu::select(ctx.simd);
   const index_t k = sums.clusters();
-  std::vector<double> terms(static_cast<std::size_t>(2 * k));
+  std::vector<double> terms(at(2 * k));
   parallel_for(team(ctx, sums), k, [&](index_t m) {
     if (!sums.weightless(m))
       kernels.inertia_term(sums_of(unit, sums, shift, m), centroids.data() + m * centroids.ld(), terms.data() + 2 * m);

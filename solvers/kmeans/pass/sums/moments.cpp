@@ -32,13 +32,12 @@ struct ChunkSpread {
 void launch_moments(const Context& ctx, const Rows& x, MomentsRound round, const double* shift, const double* mean,
                     double* out, cuda::word64* first) {
   const index_t d = x.cols();
-  cuda::launch_with<cuda::MomentsPolicy>(
-      ctx, cuda::threads_plan("assign_moments", cuda::MomentsPolicy{x.type(), round}, chunk_count(x.rows()) * d),
-      {argument_of(x), static_cast<int>(d), chunk_rows, shift, mean, out, first});
+  launch_threads(ctx, "assign_moments", cuda::MomentsPolicy{x.type(), round}, chunk_count(x.rows()) * d,
+                 {argument_of(x), static_cast<int>(d), chunk_rows, shift, mean, out, first});
 }
 
 void fetch_matrix(const Context& ctx, Matrix<double>& to, const double* from) {
-  fetch_numbers(ctx, std::span(to.data(), static_cast<std::size_t>(to.rows() * to.cols())), from);
+  fetch_numbers(ctx, std::span(to.data(), at(to.rows() * to.cols())), from);
 }
 
 Matrix<double> chunk_sums(const Context& ctx, const Rows& x) {
@@ -72,11 +71,11 @@ ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments&
 std::pair<index_t, index_t> first_not_finite(const Context& ctx, const Rows& x) {
   if (x.rows() == 0 || x.cols() == 0) return {-1, -1};
   Workspace w;
-  const std::size_t at = w.reserve<std::uint64_t>(1);
+  const std::size_t place = w.reserve<std::uint64_t>(1);
   w.get(ctx.stream);
-  cuda::fill_bytes(ctx.stream, w.at<char>(at), 0xff, sizeof(std::uint64_t));
-  launch_moments(ctx, x, MomentsRound::first_not_finite, nullptr, nullptr, nullptr, w.at<cuda::word64>(at));
-  const auto first = fetch_number(ctx, w.at<std::uint64_t>(at));
+  cuda::fill_bytes(ctx.stream, w.at<char>(place), 0xff, sizeof(std::uint64_t));
+  launch_moments(ctx, x, MomentsRound::first_not_finite, nullptr, nullptr, nullptr, w.at<cuda::word64>(place));
+  const auto first = fetch_number(ctx, w.at<std::uint64_t>(place));
   if (first == std::numeric_limits<std::uint64_t>::max()) return {-1, -1};
   return {static_cast<index_t>(first) / x.cols(), static_cast<index_t>(first) % x.cols()};
 }
@@ -152,9 +151,9 @@ ChunkSpread spread_of_chunks(const Context& ctx, const Rows& x, const ColumnMome
 void add_spread(ColumnMoments& m, const Matrix<double>& reach, const Matrix<double>& squares) {
   for (index_t c = 0; c < reach.rows(); ++c)
     for (index_t j = 0; j < reach.cols(); ++j) {
-      const auto at = static_cast<std::size_t>(j);
-      m.reach[at] = std::max(m.reach[at], reach(c, j));
-      m.variance[at] += squares(c, j);
+      const auto place = at(j);
+      m.reach[place] = std::max(m.reach[place], reach(c, j));
+      m.variance[place] += squares(c, j);
     }
 }
 
@@ -167,24 +166,24 @@ template <class Use>
 void for_each_entry(const Rows& x, Use&& use) {
   std::vector<double> row;
   for (index_t i = 0; i < x.rows(); ++i) {
-    row.resize(static_cast<std::size_t>(x.entries(i)));
+    row.resize(at(x.entries(i)));
     x.load_entries(i, row.data());
     for (std::size_t p = 0; p < row.size(); ++p)
-      use(static_cast<std::size_t>(x.indices()[x.pointers()[i] + static_cast<index_t>(p)]), row[p]);
+      use(at(x.indices()[x.pointers()[i] + static_cast<index_t>(p)]), row[p]);
   }
 }
 
 }  // namespace
 
 MomentsOfBlocks::MomentsOfBlocks(index_t cols, index_t first_row) : first_row_(first_row) {
-  const auto d = static_cast<std::size_t>(cols);
+  const auto d = at(cols);
   moments_ = {std::vector<double>(d), std::vector<double>(d), std::vector<double>(d), std::vector<double>(d)};
   stored_.resize(d);
 }
 
 void MomentsOfBlocks::add_sums(const Matrix<double>& of_chunks) {
   for (index_t c = 0; c < of_chunks.rows(); ++c)
-    for (index_t j = 0; j < of_chunks.cols(); ++j) moments_.mean[static_cast<std::size_t>(j)] += of_chunks(c, j);
+    for (index_t j = 0; j < of_chunks.cols(); ++j) moments_.mean[at(j)] += of_chunks(c, j);
 }
 
 void MomentsOfBlocks::add_entries(const Rows& x) {
@@ -217,7 +216,7 @@ void MomentsOfBlocks::first_round(const Context& ctx, const Rows& x) {
     add_sums(sums);
     finite_ = finite_ && all_finite(moments_.mean);
   } else {
-    finite_ = finite_ && all_finite({sums.data(), static_cast<std::size_t>(sums.rows() * sums.cols())});
+    finite_ = finite_ && all_finite({sums.data(), at(sums.rows() * sums.cols())});
     waiting_.push_back(std::move(sums));
   }
   // Finite numbers can overflow their sum, so only the elements decide.

@@ -21,19 +21,18 @@ constexpr std::size_t at_once = 8;  ///< rows of a cluster
 
 /// In the order of clusters.
 std::vector<Change> changes_of(std::span<const std::vector<MovedRow>> lists, index_t clusters) {
-  std::vector<std::size_t> next(static_cast<std::size_t>(clusters) + 1);
+  std::vector<std::size_t> next(at(clusters) + 1);
   for (const auto& list : lists)
     for (const MovedRow& moved : list) {
-      if (moved.from >= 0) ++next[static_cast<std::size_t>(moved.from) + 1];
-      ++next[static_cast<std::size_t>(moved.to) + 1];
+      if (moved.from >= 0) ++next[at(moved.from) + 1];
+      ++next[at(moved.to) + 1];
     }
   for (std::size_t m = 1; m < next.size(); ++m) next[m] += next[m - 1];
   std::vector<Change> changes(next.back());
   for (const auto& list : lists)
     for (const MovedRow& moved : list) {
-      if (moved.from >= 0)
-        changes[next[static_cast<std::size_t>(moved.from)]++] = {moved.row, moved.weight, moved.from, true};
-      changes[next[static_cast<std::size_t>(moved.to)]++] = {moved.row, moved.weight, moved.to, false};
+      if (moved.from >= 0) changes[next[at(moved.from)]++] = {moved.row, moved.weight, moved.from, true};
+      changes[next[at(moved.to)]++] = {moved.row, moved.weight, moved.to, false};
     }
   return changes;
 }
@@ -55,12 +54,12 @@ void move_rows(int threads, const assign_cpu::AssignKernels& kernels, const Rows
   const std::vector<Change> changes = changes_of(lists, sums.clusters());
   const index_t d = x.cols(), count = std::ssize(changes), team = std::clamp<index_t>(count, 1, threads);
   // The first cluster of a range, where the range before has some of its rows, too.
-  std::vector<ClusterSums> begun(static_cast<std::size_t>(team), ClusterSums(0, d));
-  const auto first_of = [&](index_t t) { return static_cast<std::size_t>(count * t / team); };
+  std::vector<ClusterSums> begun(at(team), ClusterSums(0, d));
+  const auto first_of = [&](index_t t) { return at(count * t / team); };
   parallel(static_cast<int>(team), [&](int thread) {
     const std::size_t first = first_of(thread), last = first_of(thread + 1);
     const bool shares = first > 0 && first < last && changes[first - 1].cluster == changes[first].cluster;
-    ClusterSums& own = begun[static_cast<std::size_t>(thread)];
+    ClusterSums& own = begun[at(thread)];
     if (shares) own = ClusterSums(1, d);
     for (std::size_t q = first; q < last;) {
       const std::int32_t cluster = changes[q].cluster;
@@ -81,7 +80,7 @@ void move_rows(int threads, const assign_cpu::AssignKernels& kernels, const Rows
     }
   });
   for (index_t t = 0; t < team; ++t)
-    if (const ClusterSums& part = begun[static_cast<std::size_t>(t)]; part.clusters() == 1)
+    if (const ClusterSums& part = begun[at(t)]; part.clusters() == 1)
       sums.merge_cluster(changes[first_of(t)].cluster, part);
 }
 

@@ -27,26 +27,16 @@ KernelPlan sums_sort_plan(bool put, index_t clusters, index_t moves, const Devic
   KernelPlan plan = kmeans_plan_of("sums_sort", SumsSortPolicy{put, shared, clusters <= few_clusters});
   plan.grid = grid_of(ceil_div(moves, stretch), 2 * device.multiprocessors);
   plan.block = SumsSortPolicy::threads;
-  plan.shared_bytes = static_cast<std::size_t>(shared ? bytes : 0);
+  plan.shared_bytes = at(shared ? bytes : 0);
   plan.budget = {64, 0};
   return plan;
-}
-
-KernelPlan sums_places_plan(index_t clusters) {
-  KernelPlan plan = threads_plan("sums_places", SumsPlacesPolicy{}, clusters);
-  plan.budget = {32, 0};
-  return plan;
-}
-
-KernelPlan assign_means_plan(bool move, index_t clusters) {
-  return threads_plan("assign_means", MeansPolicy{move}, 32 * clusters);
 }
 
 KernelPlan sums_add_plan(const RowsForm& p, bool weighed, index_t entries, const DeviceInfo& device) {
   constexpr index_t most_columns = 4;
   const auto size = static_cast<index_t>(size_of(p.type));
   Piece piece{1, static_cast<int>(size)};
-  if (p.plain) piece = widest_piece(static_cast<std::size_t>(size), {Layout::row_major, false, p.alignment}, p.d);
+  if (p.plain) piece = widest_piece(at(size), {Layout::row_major, false, p.alignment}, p.d);
   piece.count = std::min(piece.count, static_cast<int>(most_columns));
   piece.alignment = std::min(piece.alignment, piece.count * static_cast<int>(size));
   SumsAddPolicy policy{p.type, static_cast<int>(p.d), p.plain, piece.count, piece.alignment};

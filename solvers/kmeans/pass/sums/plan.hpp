@@ -10,13 +10,8 @@ namespace ts::inline v0::cuda {
 
 /// assign/sums/kernels/sums_sort.cuh for so many moves, whose entries are put in order, or counted.
 [[nodiscard]] KernelPlan sums_sort_plan(bool put, index_t clusters, index_t moves, const DeviceInfo& device);
-/// assign/sums/kernels/sums_places.cuh
-[[nodiscard]] KernelPlan sums_places_plan(index_t clusters);
 /// assign/sums/kernels/sums_add.cuh for so many entries at most; weighed: rows have weights, or factors are
 /// not to be multiplied.
 [[nodiscard]] KernelPlan sums_add_plan(const RowsForm& form, bool weighed, index_t entries, const DeviceInfo& device);
-
-/// assign/sums/kernels/assign_means.cuh for so many clusters.
-[[nodiscard]] KernelPlan assign_means_plan(bool move, index_t clusters);
 
 }  // namespace ts::inline v0::cuda

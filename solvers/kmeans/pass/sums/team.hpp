@@ -24,7 +24,7 @@ auto for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSums* sum
     if (sums != nullptr && t > 0 && !waits) parts.emplace_back(sums->clusters(), sums->cols());
   }
   parallel_pieces(team, pieces, [&](index_t p, int thread) {
-    const auto t = static_cast<std::size_t>(thread);
+    const auto t = at(thread);
     ClusterSums* const own = parts.empty() || t == 0 ? sums : &parts[t - 1];
     work(p, own, scratch[t]);
     if constexpr (can_wait)

@@ -1,4 +1,5 @@
 // The kernels of assign, which no Operation stands for, compiled without a GPU.
+#include "tallskinny/solvers/kmeans/pass/filter/bounds_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/heads_plan.hpp"
 #include "tallskinny/solvers/kmeans/pass/resolver/policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
@@ -131,7 +132,7 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
     const auto chosen = cuda::assign_chosen_plan(p, found, device);
     plans.push_back(chosen->kernel);
     plans.push_back(cuda::assign_chosen_plan(p, found, device, true)->kernel);
-    plans.push_back(cuda::bounds_lists_plan(p.rows.n / cuda::group_rows, device));
+    plans.push_back(cuda::warps_plan("bounds_lists", cuda::BoundsListsPolicy{}, 1000, device, 64));
     for (const HeadsForm& heads : {form, HeadsForm{d < 256 ? 96 : 256, HeadNumbers::int8}}) {
       plans.push_back(cuda::heads_limits_plan(p.rows, heads, found.steps, device));
       plans.push_back(cuda::heads_tiles_plan(p.rows.n, heads, false, device));
@@ -140,10 +141,10 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
       if (const auto factor = cuda::axes_factor_plan(heads.columns, device)) plans.push_back(*factor);
       plans.push_back(cuda::heads_centroids_plan(heads.numbers, k));
     }
-    plans.push_back(cuda::heads_lists_plan(p.rows.n / cuda::tile_rows(*chosen), device));
-    plans.push_back(cuda::bounds_moves_plan(k));
+    plans.push_back(cuda::warps_plan("heads_lists", cuda::HeadsListsPolicy{}, 1000, device, 64));
+    plans.push_back(cuda::threads_plan("bounds_moves", cuda::BoundsMovesPolicy{}, 1000));
     plans.push_back(cuda::bounds_turns_plan());
-    plans.push_back(cuda::bounds_uppers_plan(type, p.rows.n, device));
+    plans.push_back(cuda::warps_plan("bounds_uppers", cuda::BoundsUppersPolicy{type}, 1000, device, 64));
   }
   if (device.capability() == 90)
     for (const index_t columns : {64, 160, 224, 352, 480})
@@ -208,8 +209,9 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
   for (const bool put : {false, true})
     for (const index_t clusters : {1000, 1 << 20})
       plans.push_back(cuda::sums_sort_plan(put, clusters, 1 << 20, device));
-  plans.push_back(cuda::sums_places_plan(1000));
-  for (const bool move : {false, true}) plans.push_back(cuda::assign_means_plan(move, 1000));
+  plans.push_back(cuda::threads_plan("sums_places", cuda::SumsPlacesPolicy{}, 1000, 32));
+  for (const bool move : {false, true})
+    plans.push_back(cuda::threads_plan("assign_means", cuda::MeansPolicy{move}, 1000));
   add_seeding(plans, device);
   return plans;
 }
