@@ -1,4 +1,4 @@
-// Some rows of a problem in host memory. Internal to the room.
+// Some rows of a problem. Internal to the room.
 #pragma once
 
 #include "tallskinny/solvers/kmeans/problem_detail.hpp"
@@ -21,6 +21,37 @@ class Gathered {
   Matrix<double> dense_;
   CsrMatrix<double> csr_;
   std::vector<double> weights_;
+};
+
+/// These numbers as `count` rows.
+template <class T>
+Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t cols) {
+  if (values.space == Space::host) return Rows(HostView<const T>(values.data, count, cols));
+  return {ctx.stream, DeviceView<const T>::unchecked(values.data, count, cols, cols)};
+}
+
+/// Copies of some rows, in ascending order, in a type that holds all of their numbers.
+class CopiedRows {
+ public:
+  /// Memory that may serve again.
+  using Room = std::pair<PerRowArray<float>, PerRowArray<double>>;
+
+  CopiedRows(const KMeansProblem& p, std::span<const index_t> numbers, Room room = {})
+      : values_(p.source.type() != DType::float64 && p.scale.empty()
+                    ? Room{p.rows_as<float>(numbers, std::move(room.first)), PerRowArray<double>()}
+                    : Room{PerRowArray<float>(), p.rows_as<double>(numbers, std::move(room.second))}),
+        rows_(values_.first.view().empty()
+                  ? rows_of<double>(p.ctx, std::as_const(values_.second).view(), std::ssize(numbers), p.cols())
+                  : rows_of<float>(p.ctx, std::as_const(values_.first).view(), std::ssize(numbers), p.cols())) {}
+  CopiedRows(const CopiedRows&) = delete;
+  CopiedRows& operator=(const CopiedRows&) = delete;
+
+  [[nodiscard]] const RowsInMemory& rows() const noexcept { return rows_; }
+  [[nodiscard]] Room room() && { return std::move(values_); }
+
+ private:
+  Room values_;
+  RowsInMemory rows_;
 };
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

@@ -35,6 +35,7 @@ class RowSource {
 class RowsInMemory final : public RowSource {
  public:
   explicit RowsInMemory(const Rows& rows) : rows_(rows) {}
+  [[nodiscard]] const Rows& view() const noexcept { return rows_; }
   [[nodiscard]] index_t rows() const override { return rows_.rows(); }
   [[nodiscard]] index_t cols() const override { return rows_.cols(); }
   [[nodiscard]] DType type() const override { return rows_.type(); }

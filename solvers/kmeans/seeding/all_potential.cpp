@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "tallskinny/gemm/comm/agree.hpp"
-#include "tallskinny/solvers/kmeans/seeding/seeding_detail.hpp"
+#include "tallskinny/solvers/kmeans/gathered_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 

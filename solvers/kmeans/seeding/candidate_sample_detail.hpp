@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tallskinny/solvers/kmeans/gathered_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding/all_potential_detail.hpp"
 #include "tallskinny/solvers/kmeans/seeding/seeding_detail.hpp"
 
@@ -17,30 +18,6 @@ inline constexpr double stale = 1.0 / 16;                  ///< what is left of 
 /// Streams of one restart: numbers that serve different purposes never meet.
 struct Purpose {
   enum : std::uint64_t { first_row = 0, draws = 1, kept = 2, samples_of_rounds = 16, even_samples = 32, samples = 64 };
-};
-
-/// Copies of some rows, in ascending order, in a type that holds all of their numbers.
-class CopiedRows {
- public:
-  /// Memory that may serve again.
-  using Room = std::pair<PerRowArray<float>, PerRowArray<double>>;
-
-  CopiedRows(const KMeansProblem& p, std::span<const index_t> numbers, Room room = {})
-      : values_(p.source.type() != DType::float64 && p.scale.empty()
-                    ? Room{p.rows_as<float>(numbers, std::move(room.first)), PerRowArray<double>()}
-                    : Room{PerRowArray<float>(), p.rows_as<double>(numbers, std::move(room.second))}),
-        rows_(values_.first.view().empty()
-                  ? rows_of<double>(p.ctx, std::as_const(values_.second).view(), std::ssize(numbers), p.cols())
-                  : rows_of<float>(p.ctx, std::as_const(values_.first).view(), std::ssize(numbers), p.cols())) {}
-  CopiedRows(const CopiedRows&) = delete;
-  CopiedRows& operator=(const CopiedRows&) = delete;
-
-  [[nodiscard]] const RowsInMemory& rows() const noexcept { return rows_; }
-  [[nodiscard]] Room room() && { return std::move(values_); }
-
- private:
-  Room values_;
-  RowsInMemory rows_;
 };
 
 /// A few rows that stand for all: each row is among them with a probability q of at least min(1, by_squared w D^2), and

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <unordered_map>
 
 #include "tallskinny/solvers/kmeans/seeding/seeding_detail.hpp"
-#include "tallskinny/solvers/kmeans/seen.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
@@ -38,7 +38,7 @@ std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index
   constexpr index_t worth_a_team = index_t{1} << 18;  // numbers
   const index_t d = p.cols();
   index_t have = 0;
-  Seen seen(p.k);  // where centres are
+  std::unordered_multimap<std::uint64_t, index_t> seen;  // centres by their hashes
   std::vector<index_t> copies;
   std::vector<std::uint64_t> hashes;
   while (!order.empty() && have < p.k) {
@@ -54,11 +54,12 @@ std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index
     parallel_for(team, count, [&](index_t q) { hashes[at(q)] = hash_of(rows.data() + q * d, d); });
     for (index_t q = 0; q < count && have < p.k; ++q) {
       const double* const row = rows.data() + q * d;
-      const auto same = [&](index_t m) { return std::equal(row, row + d, centers.data() + m * d); };
-      if (!seen.add(hashes[at(q)], have, same)) {
+      const auto [begin, end] = seen.equal_range(hashes[at(q)]);
+      if (std::any_of(begin, end, [&](const auto& m) { return std::equal(row, row + d, &centers(m.second, 0)); })) {
         if (std::ssize(copies) < p.k) copies.push_back(numbers[at(q)]);
         continue;
       }
+      seen.emplace(hashes[at(q)], have);
       double* const to = centers.data() + have++ * d;
       if (to != row) std::copy_n(row, d, to);
     }

@@ -25,22 +25,14 @@ Sample::Sample(const KMeansProblem& p, std::span<const index_t> numbers) : ctx_(
   KMeansProblem raw{p.ctx, p.source, {}, p.weights};
   raw.weighted_elsewhere = p.weighted_elsewhere;
   if (has_sparse_rows(p))
-    all_ = sparse_.emplace(raw, numbers).rows();
-  else if (p.source.type() == DType::float64)
-    all_ = gather(raw, numbers, wide_);
+    sparse_.emplace(raw, numbers);
   else
-    all_ = gather(raw, numbers, narrow_);
+    dense_.emplace(raw, numbers);
   if (p.weighted()) weights_ = raw.weights_at(numbers);
   if (!p.distributed()) return;
   const int ranks = ctx_.communicator->size(), rank = ctx_.communicator->rank();
   ctx_.slabs = RowSlabs::of_pieces(count_, ranks, chunk_rows);
   first_ = ctx_.slabs.begin(rank), count_ = ctx_.slabs.rows(rank);
-}
-
-template <class T>
-Rows Sample::gather(const KMeansProblem& raw, std::span<const index_t> numbers, PerRowArray<T>& values) {
-  values = raw.rows_as<T>(numbers);
-  return rows_of<T>(ctx_, std::as_const(values).view(), std::ssize(numbers), raw.cols());
 }
 
 std::vector<index_t> drawn_rows(const KMeansProblem& p, const Random& random, index_t count) {

@@ -18,22 +18,17 @@ class Sample {
   Sample& operator=(const Sample&) = delete;
 
   [[nodiscard]] const Context& context() const noexcept { return ctx_; }
-  [[nodiscard]] Rows rows() const { return all_->block(first_, count_); }
+  [[nodiscard]] Rows rows() const { return (sparse_ ? sparse_->rows() : dense_->rows().view()).block(first_, count_); }
   /// Nothing where the problem has no weights.
   [[nodiscard]] std::span<const double> weights() const noexcept {
     return KMeansProblem::part(std::span<const double>(weights_), first_, count_);
   }
 
  private:
-  template <class T>
-  Rows gather(const KMeansProblem& raw, std::span<const index_t> numbers, PerRowArray<T>& values);
-
   Context ctx_;
   index_t first_ = 0, count_ = 0;
-  PerRowArray<float> narrow_;
-  PerRowArray<double> wide_;
   std::optional<Gathered> sparse_;
-  std::optional<Rows> all_;
+  std::optional<CopiedRows> dense_;
   std::vector<double> weights_;
 };
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/seeding/candidate_sample_detail.hpp"
-#include "tallskinny/solvers/kmeans/seen.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
@@ -30,11 +30,10 @@ index_t draw_by_weight(const KMeansProblem& p, double uniform) {
 std::vector<index_t> some_rows(index_t n, index_t count, const Random& random) {
   std::vector<index_t> rows;
   rows.reserve(at(count));
-  Seen seen(count);
+  std::unordered_set<index_t> seen;
   for (std::uint64_t draw = 0; std::ssize(rows) < count; ++draw) {
     const auto row = static_cast<index_t>(random.below(static_cast<std::uint64_t>(n), draw));
-    if (seen.add(static_cast<std::uint64_t>(row), row, [&](index_t other) { return other == row; }))
-      rows.push_back(row);
+    if (seen.insert(row).second) rows.push_back(row);
   }
   return rows;
 }

@@ -23,13 +23,6 @@ inline constexpr index_t seeding_rows_for_each = 16;
   return std::min(most_trials, 2 + static_cast<index_t>(std::log(static_cast<double>(k))));
 }
 
-/// These numbers as `count` rows.
-template <class T>
-Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t cols) {
-  if (values.space == Space::host) return Rows(HostView<const T>(values.data, count, cols));
-  return {ctx.stream, DeviceView<const T>::unchecked(values.data, count, cols, cols)};
-}
-
 /// A row drawn by weight alone.
 index_t draw_by_weight(const KMeansProblem& problem, double uniform);
 /// `count` different numbers below n, in any order.

@@ -76,18 +76,4 @@ index_t screen(const CentroidSteps& c, const std::int32_t* __restrict labels, in
   }
   return found;
 }
-
-double squared_difference(const double* a, const double* b, index_t d) {
-  VecD part[2] = {};
-  for (index_t j = 0; j < d; j += 2 * lanes<double>)
-    for (int q = 0; q < 2; ++q)
-      if (const index_t from = j + q * lanes<double>; from < d) {
-        const VecD difference = load_first<VecD>(a + from, d - from) - load_first<VecD>(b + from, d - from);
-        part[q] = fma(difference, difference, part[q]);
-      }
-  double sum = 0;
-  const VecD both = part[0] + part[1];
-  for (int l = 0; l < lanes<double>; ++l) sum += both[l];
-  return sum;
-}
 #endif

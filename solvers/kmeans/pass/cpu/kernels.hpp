@@ -184,9 +184,7 @@ struct AssignKernels : ByteKernels {
   /// not prove; returns how many. Room for count + 1.
   index_t (*screen)(const CentroidSteps& steps, const std::int32_t* labels, index_t count, float* upper, float* lower,
                     index_t* undecided) = nullptr;
-  /// ||a - b||^2, rounded.
-  double (*squared_difference)(const double* a, const double* b, index_t d) = nullptr;
-  /// The same in eight partial sums, as squared_distance() in assign_detail.hpp adds them: the same bits
+  /// ||a - b||^2 in eight partial sums, as squared_distance() in assign_detail.hpp adds them: the same bits
   /// everywhere.
   double (*squared_distance)(const double* a, const double* b, index_t d) = nullptr;
   /// The same of the rows a and b, less the shift and times `scale`; `room` is for 2 d numbers.

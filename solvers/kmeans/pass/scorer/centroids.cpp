@@ -72,12 +72,12 @@ struct Rounding {
 std::vector<float> steps_between(const Context& ctx, HostView<const double> before, HostView<const double> now) {
   const index_t k = now.rows(), d = now.cols();
   const Rounding rounding(d);
-  const auto squared_difference = assign_cpu::select(ctx.simd).squared_difference;
+  const auto squared_distance = assign_cpu::select(ctx.simd).squared_distance;
   std::vector<float> moved(at(k));
   parallel_for(team_size(ctx, k, 4 * static_cast<double>(d)), k, [&](index_t m) {
     if (std::equal(&now(m, 0), &now(m, 0) + d, &before(m, 0))) return;
     moved[at(m)] =
-        float_above(std::sqrt(squared_difference(&now(m, 0), &before(m, 0), d)) * rounding.factor + rounding.more);
+        float_above(std::sqrt(squared_distance(&now(m, 0), &before(m, 0), d)) * rounding.factor + rounding.more);
   });
   return moved;
 }
@@ -85,12 +85,12 @@ std::vector<float> steps_between(const Context& ctx, HostView<const double> befo
 std::vector<float> half_gaps_between(const Context& ctx, HostView<const double> c) {
   const index_t k = c.rows(), d = c.cols();
   const Rounding rounding(d);
-  const auto squared_difference = assign_cpu::select(ctx.simd).squared_difference;
+  const auto squared_distance = assign_cpu::select(ctx.simd).squared_distance;
   std::vector<float> gaps(at(k));
   parallel_for(team_size(ctx, k, 4 * static_cast<double>(k * d)), k, [&](index_t m) {
     double least = std::numeric_limits<double>::infinity();
     for (index_t q = 0; q < k; ++q)
-      if (q != m) least = std::min(least, squared_difference(&c(m, 0), &c(q, 0), d));
+      if (q != m) least = std::min(least, squared_distance(&c(m, 0), &c(q, 0), d));
     const double half = (std::sqrt(least) / rounding.factor - rounding.more) / 2;
     gaps[at(m)] = static_cast<float>(std::max(0.0, half * (1 - 0x1p-22) - 0x1p-126));
   });
