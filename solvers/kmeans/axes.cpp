@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/axes.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads.hpp"
 #include "tallskinny/solvers/kmeans/seeding/potential.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
@@ -36,7 +36,7 @@ constexpr double dead = 1e-10;
 bool orthonormal_there(const Context& ctx, const DeviceMatrix<double>& z, DeviceMatrix<double>& q) {
   DeviceMatrix<double> there(ctx.stream, z.cols(), z.cols());
   gram(ctx, Op::transpose, 1.0, z.cview(), 0.0, there.view());
-  if (!inverse_factor(ctx, there, dead)) return false;
+  if (!assign_device::inverse_factor(ctx, there, dead)) return false;
   tsmm(ctx, Op::none, 1.0, z.cview(), there.cview(), 0.0, q.view());
   ctx.stream.synchronize();
   return true;

@@ -16,8 +16,8 @@ struct PassCosts {
 
   /// With all centroids: wide rows are scored in 8 bits.
   [[nodiscard]] double without() const noexcept;
-  /// With bounds of groups, for this share of the pairs of rows and centroids that is met in 8 bits, and in float32, and
-  /// this share of the rows that meets any.
+  /// With bounds of groups, for this share of the pairs of rows and centroids that is met in 8 bits, and in float32,
+  /// and this share of the rows that meets any.
   [[nodiscard]] double with_groups(double coarse, double met, double open) const noexcept;
 };
 

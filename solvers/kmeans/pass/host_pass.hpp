@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "tallskinny/solvers/kmeans/pass/assign.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/team.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/moved_rows.hpp"
 
 namespace ts::inline v0::assign_detail {
 

@@ -6,9 +6,7 @@
 #include "tallskinny/solvers/kmeans/pass/resolver/policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/line.hpp"
-#include "tallskinny/solvers/kmeans/pass/scorer/line_policy.hpp"
-#include "tallskinny/solvers/kmeans/pass/scorer/prepare_policy.hpp"
-#include "tallskinny/solvers/kmeans/pass/scorer/products_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
 
 namespace ts::inline v0::assign_device {
 

@@ -10,7 +10,6 @@
 #include "tallskinny/solvers/kmeans/pass/rows/launch.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/centroids.hpp"
-#include "tallskinny/solvers/kmeans/seeding/plan.hpp"
 
 namespace ts::inline v0::assign_device {
 

@@ -1,7 +1,27 @@
-// Seeding for rows in device memory. The arguments were checked.
+// Seeding on a device: its kernels, and greedy k-means++ many candidates at a time. The arguments were checked.
 #pragma once
 
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/per_row.hpp"
+#include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
+#include "tallskinny/solvers/kmeans/seeding/choose.hpp"
+#include "tallskinny/solvers/kmeans/seeding/policy.hpp"
 #include "tallskinny/solvers/kmeans/seeding/potential.hpp"
+
+namespace ts::inline v0::cuda {
+
+/// The kernels of a batch of draws, in their order.
+struct BatchPlans {
+  index_t columns;     ///< of rows in float16
+  index_t most_draws;  ///< at once
+  KernelPlan heads, ahead, tiles, pairs, measure, turns;
+  bool warpgroups;  ///< tiles are filter/kernels/heads_tiles.cuh
+};
+/// @param warpgroups may serve where the device has them
+[[nodiscard]] BatchPlans batch_plans(DType type, index_t rows, index_t d, const DeviceInfo& device,
+                                     bool warpgroups = true);
+
+}  // namespace ts::inline v0::cuda
 
 namespace ts::inline v0::assign_device {
 
@@ -15,5 +35,30 @@ void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> num
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, S* out,
                  std::span<const double> shift = {}, double scale = 1);
+
+/// Rows in float16 and tensor instructions find all pairs of row and candidate that may be closer than what is kept
+/// for the row, with a bound on all that is lost (seeding/kernels/seed_ahead.cuh). These pairs are measured by
+/// differences in float64. All that the host gets are the rows that were chosen.
+class DeviceChoices final : public assign_detail::BatchedChoices {
+ public:
+  /// @param squared D_i^2 there, lowered. @param weights there, or none. @param warpgroups may serve. All must outlive
+  /// this.
+  DeviceChoices(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
+                PerRow<const double> weights, bool warpgroups = true);
+
+  [[nodiscard]] assign_detail::Turns take_turns(const assign_detail::DrawsAhead& draws) override;
+  [[nodiscard]] std::pair<index_t, index_t> best_draws(index_t centers) const noexcept override;
+  /// What the last batch left.
+  [[nodiscard]] const cuda::SeedBatchArguments& batch() const noexcept { return batch_; }
+
+ private:
+  template <class T>
+  [[nodiscard]] T* array(index_t count);
+
+  const Context& ctx_;
+  cuda::BatchPlans plans_;
+  std::vector<cuda::Memory> memory_;
+  cuda::SeedBatchArguments batch_{};
+};
 
 }  // namespace ts::inline v0::assign_device

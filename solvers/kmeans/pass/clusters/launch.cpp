@@ -15,7 +15,7 @@
 #include "tallskinny/solvers/kmeans/pass/launch.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/centroids.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
 
 namespace ts::inline v0::assign_device {
 

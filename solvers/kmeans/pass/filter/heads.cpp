@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
+#include <vector>
 
+#include "tallskinny/gemm/core/philox.hpp"
+#include "tallskinny/gemm/runtime/launch.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/axes.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads_plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
 
@@ -29,6 +34,23 @@ double distance_from_one(const Context& ctx, const DeviceMatrix<double>& gram) {
       squared += off * off;
     }
   return std::sqrt(squared) * (1 + 0x1p-20) + 0x1p-40;
+}
+
+/// The m x m matrix that turns m axes into others of the same space along which all coordinates vary about alike, so
+/// that one scale serves a whole row: the discrete Hartley transform (cos + sin of 2 pi j a / m) of axes with random
+/// signs.
+Matrix<double> mix_of_axes(index_t m) {
+  std::vector<double> wave(at(m));
+  for (index_t j = 0; j < m; ++j) {
+    const double angle = 2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(m);
+    wave[at(j)] = (std::cos(angle) + std::sin(angle)) / std::sqrt(static_cast<double>(m));
+  }
+  Matrix<double> mix(m, m);
+  for (index_t j = 0; j < m; ++j) {
+    const double sign = Philox{0, 0}.bits(static_cast<std::uint64_t>(j)) % 2 == 1 ? -1 : 1;
+    for (index_t a = 0; a < m; ++a) mix(j, a) = sign * wave[at(j * a % m)];
+  }
+  return mix;
 }
 
 }  // namespace
@@ -57,7 +79,7 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, co
       origins_(array<float>(ctx, k + 1)),
       chunks_(array<std::uint8_t>(ctx, padded_ * (form_.bytes() + 2 * cuda::limit_columns))) {
   const bool mixes = form_.numbers == HeadNumbers::int8;
-  const Matrix<double> mix_here = mixes ? assign_detail::mix_of_axes(m_) : Matrix<double>();
+  const Matrix<double> mix_here = mixes ? mix_of_axes(m_) : Matrix<double>();
   DeviceMatrix<double> mix(ctx.stream, mix_here.rows(), mix_here.cols()), shift_there(ctx.stream, 1, d_);
   DeviceMatrix<double> taken(ctx.stream, d_, m_), rounded(ctx.stream, d_, m_), gram_there(ctx.stream, m_, m_);
   copy(ctx.stream, mix.view(), mix_here.cview());
@@ -140,6 +162,17 @@ ChosenCentroids Heads::choose_within(const Context& ctx, const ChoosingPass& pas
           by_rows_.data(),
           as<float>(origins_),
           {as<int>(numbers_), as<int>(counts_), static_cast<int>(padded_), k}};
+}
+
+bool inverse_factor(const Context& ctx, const DeviceMatrix<double>& gram, double dead) {
+  const auto plan = cuda::axes_factor_plan(gram.rows(), ctx.stream.device());
+  expects(plan.has_value(), "axes: a Gram matrix has too many columns");
+  Workspace w;
+  const std::size_t told = w.reserve<double>(1);
+  w.get(ctx.stream);
+  cuda::launch_with<cuda::AxesFactorPolicy>(ctx, *plan,
+                                            {gram.data(), static_cast<int>(gram.rows()), dead, w.at<double>(told)});
+  return fetch_number(ctx, w.at<double>(told)) != 0 || ctx.stream.rehearsal() != nullptr;
 }
 
 }  // namespace ts::inline v0::assign_device

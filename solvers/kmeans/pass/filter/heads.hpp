@@ -1,6 +1,7 @@
 // Heads of rows on a device: which centroids may be the nearest one, from a few columns of all.
 #pragma once
 
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/chooser.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/moments.hpp"
@@ -51,5 +52,9 @@ class Heads : public Chooser {
   cuda::Memory by_rows_, origins_, chunks_;  ///< of centroids
   index_t tile_ = 0;                         ///< rows of one
 };
+
+/// Replaces a Gram matrix G = R^T R, of as many columns as heads have at most, by R^-1. Returns false, with G as it
+/// was, where a pivot is not above `dead` times the diagonal element that it was.
+[[nodiscard]] bool inverse_factor(const Context& ctx, const DeviceMatrix<double>& gram, double dead);
 
 }  // namespace ts::inline v0::assign_device

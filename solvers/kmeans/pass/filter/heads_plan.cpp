@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "tallskinny/gemm/device/tall_operand.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/bounds_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"

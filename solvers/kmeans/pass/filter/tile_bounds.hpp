@@ -1,8 +1,8 @@
 // Bounds of tiles of rows on a device: which centroids may be the nearest one, from how far centroids moved.
 #pragma once
 
-#include "tallskinny/solvers/kmeans/pass/filter/bounds_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/heads.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
 
 namespace ts::inline v0::assign_device {
 

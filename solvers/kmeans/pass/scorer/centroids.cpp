@@ -59,8 +59,8 @@ Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centr
 
 namespace {
 
-/// What rounding may have done to a distance. Coordinates are at most 1 and rounded twice; the sum of d squares is rounded
-/// d + 2 times.
+/// What rounding may have done to a distance. Coordinates are at most 1 and rounded twice; the sum of d squares is
+/// rounded d + 2 times.
 struct Rounding {
   double factor, more;
   explicit Rounding(index_t d)

@@ -6,8 +6,6 @@
 #include "tallskinny/gemm/device/tall_operand.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
-#include "tallskinny/solvers/kmeans/pass/scorer/prepare_policy.hpp"
-#include "tallskinny/solvers/kmeans/pass/scorer/products_policy.hpp"
 
 namespace ts::inline v0::cuda {
 

@@ -1,8 +1,10 @@
-// What specialises the kernels that score rows, and their arguments.
+// What specialises the kernels of scores, and those before and after them, and their arguments.
 #pragma once
 
 #include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/resolver/arguments.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/arguments.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/arguments.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -194,6 +196,111 @@ struct GroupsPolicy {
   TS_POLICY(GroupsPolicy, ScoresArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, steps, centroids, chunk,
             groups, producers, stages, stage_steps, held, parts, ahead, confirms, chosen, bounded, collects, as_are,
             wide, vector, alignment, warps, blocks, on_chip, fast);
+};
+
+struct LineArguments {
+  RowsArgument x;
+  const double* values;   ///< of centroids in ascending order, without copies
+  const int* numbers;     ///< of these centroids
+  int count;              ///< of these
+  double shrink, factor;  ///< as in CentroidsArgument
+  int* labels;
+  SumsArgument sums;
+  PassCounts* counts;
+};
+
+/// scorer/kernels/assign_line.cuh
+struct LinePolicy {
+  DType type = DType::float64;
+
+  static constexpr int threads = 256, blocks_at_once = 4;
+
+  TS_POLICY(LinePolicy, LineArguments, "solvers/kmeans/pass/scorer/policy.hpp", type);
+};
+
+struct GatherArguments {
+  index_t count;
+  const unsigned* undecided;
+  index_t* list;
+  word64* listed;
+};
+
+/// scorer/kernels/assign_gather.cuh
+struct GatherPolicy {
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  TS_POLICY(GatherPolicy, GatherArguments, "solvers/kmeans/pass/scorer/policy.hpp");
+};
+
+struct PrepareArguments {
+  const double *centroids, *first;  ///< the first column of all, side by side
+  int count, padded;
+  const double* shift;
+  double scale, shrink, origin;
+  double* columns;
+  float *half_norms, *origins, *plain_origins;
+  void *negated, *confirming;
+  unsigned short* plain;  ///< padded x 16 steps, by rows, for a library; or null
+  Largest* largest;
+};
+
+/// scorer/kernels/assign_prepare.cuh, a warp a centroid
+struct PreparePolicy {
+  int d = 1;      ///< columns
+  int steps = 0;  ///< of 16 columns; 0 for scores in float32 or none
+  int chunk = 0;  ///< centroids of a chunk, 0 for fragments
+
+  static constexpr DType type = DType::float64;
+  static constexpr int threads = 256, blocks_at_once = 2;
+
+  TS_POLICY(PreparePolicy, PrepareArguments, "solvers/kmeans/pass/scorer/policy.hpp", d, steps, chunk);
+};
+
+struct RoundArguments {
+  RowsArgument x;
+  const double* shift;
+  double scale;
+  unsigned short* halves;  ///< count x 16 steps
+  float* squares;          ///< of each row ||x||^2 and ||x - rounded x||^2
+};
+
+/// scorer/kernels/assign_round.cuh, a warp a row
+struct RoundPolicy {
+  DType type = DType::float64;
+  int d = 1;          ///< columns
+  int steps = 1;      ///< of 16 columns
+  bool wide = false;  ///< x - shift in float64
+  int vector = 1;     ///< elements of one load
+  int alignment = 8;  ///< of it
+
+  static constexpr int threads = 256, blocks_at_once = 4, most_vector = 8;
+  [[nodiscard]] constexpr int shared_bytes() const { return 16 * steps * shift_bytes(wide); }
+
+  TS_POLICY(RoundPolicy, RoundArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, steps, wide, vector,
+            alignment);
+};
+
+struct MinimaArguments {
+  ScoresArguments all;    ///< of all rows
+  const float* products;  ///< of these rows, count x padded
+  const float* squares;   ///< as assign_round.cuh leaves them
+  index_t first, count;   ///< these rows: the first is a multiple of 32
+  int padded;
+};
+
+/// scorer/kernels/assign_minima.cuh, a warp for 16 rows
+struct MinimaPolicy {
+  DType type = DType::float64;
+  int d = 1;          ///< columns
+  int steps = 1;      ///< of 16 columns
+  bool fast = false;  ///< the best score is taken at its word
+
+  static constexpr int threads = 256, warps = 8, blocks_at_once = 4, parts = 1, rows = 16;
+  static constexpr bool on_chip = false, wide = false;
+  static constexpr int clusters() { return 1; }
+
+  TS_POLICY(MinimaPolicy, MinimaArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, steps, fast);
 };
 
 }  // namespace ts::inline v0::cuda

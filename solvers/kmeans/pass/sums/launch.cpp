@@ -4,7 +4,6 @@
 
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/plan.hpp"
 
 namespace ts::inline v0::assign_device {
 

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/kmeans/pass/cpu/kernels.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/team.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/moved_rows.hpp"
 
 namespace ts::inline v0 {
 

@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/kmeans/pass/sums/plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,14 +1,12 @@
 // The kernels of assign, which no Operation stands for, compiled without a GPU.
-#include "tallskinny/solvers/kmeans/pass/filter/bounds_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/heads_plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/resolver/policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
-#include "tallskinny/solvers/kmeans/pass/scorer/line_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/plan.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
-#include "tallskinny/solvers/kmeans/pass/scorer/prepare_policy.hpp"
-#include "tallskinny/solvers/kmeans/pass/sums/plan.hpp"
-#include "tallskinny/solvers/kmeans/seeding/plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
+#include "tallskinny/solvers/kmeans/seeding/launch.hpp"
 #include "tallskinny/tests/gemm/compile_plans.hpp"
 
 using namespace ts;

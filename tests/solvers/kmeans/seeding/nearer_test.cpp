@@ -1,5 +1,5 @@
 // Seeding on a device: greedy k-means++ with many candidates at a time.
-#include "tallskinny/solvers/kmeans/seeding/device_choices.hpp"
+#include "tallskinny/solvers/kmeans/seeding/launch.hpp"
 
 #include "tallskinny/solvers/kmeans/pass/rows/per_row.hpp"
 #include "tallskinny/tests/support/copy_there.hpp"

@@ -3,7 +3,7 @@
 // nearest, or with a list of at most `most_candidates`, found by a second look at the row's products; rows with more
 // are marked as undecided.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
-#include "tallskinny/solvers/kmeans/pass/scorer/products_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
 
 constexpr bool paired = true, thirds = true;
 constexpr int slots = 1, index_bits = 0, rows_at_once = 4, lanes_of_row = 32 / rows_at_once;
