@@ -4,49 +4,21 @@
 #include <numeric>
 #include <optional>
 
-#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/kmeans/gathered_detail.hpp"
+#include "tallskinny/solvers/kmeans/pass/resolver/squared_distance.hpp"
 #include "tallskinny/solvers/kmeans/variants/variants_detail.hpp"
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
+using assign_detail::squared_distance;
+
 /// How many centres are added, each until that gains nothing, and iterations that follow: fewer take less time, but are
 /// worse than the best of ten starts where centres lie along lines.
 constexpr std::array breaths{4, 3, 2, 1, 1};
 constexpr int iterations = 10;
 constexpr std::uint64_t most_rounds = 32;  ///< of all breaths; usual are 6 to 25
-
-/// All rows of a problem in the host memory of each rank.
-class HostCopy {
- public:
-  explicit HostCopy(const KMeansProblem& p)
-      : ctx_(alone(p.ctx)),
-        rows_(p, all_numbers(p)),
-        source_(rows_.rows()),
-        problem_{ctx_, source_, {}, rows_.weights()} {
-    problem_.moments = p.moments;
-    problem_.wide_rows = p.wide_rows, problem_.wide_weights = p.wide_weights;
-    problem_.k = p.k;
-  }
-  HostCopy(const HostCopy&) = delete;
-  HostCopy& operator=(const HostCopy&) = delete;
-
-  [[nodiscard]] const KMeansProblem& problem() const noexcept { return problem_; }
-
- private:
-  static std::vector<index_t> all_numbers(const KMeansProblem& p) {
-    std::vector<index_t> numbers(at(p.all_rows()));
-    std::iota(numbers.begin(), numbers.end(), index_t{0});
-    return numbers;
-  }
-
-  Context ctx_;
-  Gathered rows_;
-  RowsInMemory source_;
-  KMeansProblem problem_;
-};
 
 struct Found {
   Matrix<double> centers;
@@ -77,12 +49,6 @@ std::vector<double> utilities(const KMeansProblem& p, HostView<const double> cen
   return found;
 }
 
-double squared_distance(HostView<const double> centers, index_t a, index_t b) {
-  double sum = 0;
-  for (index_t j = 0; j < centers.cols(); ++j) sum += std::pow(centers(a, j) - centers(b, j), 2);
-  return sum;
-}
-
 /// All but `count` centres of least utility. The nearest of those that stay takes the rows of one that goes, so it does
 /// not go, too, while others can.
 Matrix<double> without_least(const KMeansProblem& p, HostView<const double> centers, index_t count) {
@@ -98,7 +64,8 @@ Matrix<double> without_least(const KMeansProblem& p, HostView<const double> cent
     double nearest = inf;
     for (index_t m = 0; m < k; ++m)
       if (fates[at(m)] != Fate::goes)
-        if (const double distance = squared_distance(centers, least, m); distance < nearest)
+        if (const double distance = squared_distance<double>(&centers(least, 0), &centers(m, 0), centers.cols());
+            distance < nearest)
           nearest = distance, heir = m;
     if (heir >= 0 && fates[at(heir)] == Fate::open && kept < k - count) fates[at(heir)] = Fate::stays, ++kept;
   }
@@ -112,9 +79,13 @@ Matrix<double> without_least(const KMeansProblem& p, HostView<const double> cent
 
 Matrix<double> breathe(const KMeansProblem& all, const FirstCenters& first, std::uint64_t seed,
                        const LloydControl& control, const Chosen& chosen) {
-  std::optional<HostCopy> copy;
-  if (all.distributed() || all.source.space() == Space::device || !all.source.in_memory()) copy.emplace(all);
-  const KMeansProblem& p = copy ? copy->problem() : all;
+  std::optional<GatheredProblem> copy;
+  if (all.distributed() || all.source.space() == Space::device || !all.source.in_memory()) {
+    std::vector<index_t> numbers(at(all.all_rows()));
+    std::iota(numbers.begin(), numbers.end(), index_t{0});
+    copy.emplace(all, numbers);
+  }
+  const KMeansProblem& p = copy ? **copy : all;
   LloydControl whole = control;
   whole.on_progress = nullptr, whole.on_state = nullptr;
   LloydControl few = whole;

@@ -23,6 +23,30 @@ class Gathered {
   std::vector<double> weights_;
 };
 
+/// Such rows, on each rank alone, as a problem with the moments of all.
+class GatheredProblem {
+ public:
+  GatheredProblem(const KMeansProblem& p, std::span<const index_t> numbers)
+      : ctx_(alone(p.ctx)), gathered_(p, numbers), source_(gathered_.rows()), problem_{ctx_,     source_,
+                                                                                       {},       gathered_.weights(),
+                                                                                       p.k,      {},
+                                                                                       p.moments} {
+    problem_.wide_rows = p.wide_rows, problem_.wide_weights = p.wide_weights;
+  }
+  GatheredProblem(const GatheredProblem&) = delete;
+  GatheredProblem& operator=(const GatheredProblem&) = delete;
+
+  [[nodiscard]] const KMeansProblem& operator*() const noexcept { return problem_; }
+  [[nodiscard]] const Rows& rows() const noexcept { return source_.view(); }
+  [[nodiscard]] std::span<const double> weights() const noexcept { return gathered_.weights(); }
+
+ private:
+  Context ctx_;
+  Gathered gathered_;
+  RowsInMemory source_;
+  KMeansProblem problem_;
+};
+
 /// These numbers as `count` rows.
 template <class T>
 Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t cols) {

@@ -9,12 +9,15 @@
 #include "tallskinny/solvers/kmeans/directions_detail.hpp"
 #include "tallskinny/solvers/kmeans/gathered_detail.hpp"
 #include "tallskinny/solvers/kmeans/means_detail.hpp"
+#include "tallskinny/solvers/kmeans/pass/resolver/squared_distance.hpp"
 
 namespace ts::inline v0::solvers {
 
 using namespace kmeans_detail;
 
 namespace {
+
+using assign_detail::squared_distance;
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
@@ -41,12 +44,6 @@ double simplified_silhouette_of(const KMeansProblem& p, HostView<const double> c
   return sum / total;
 }
 
-double distance(const double* a, const double* b, index_t d) {
-  double sum = 0;
-  for (index_t j = 0; j < d; ++j) sum += (a[j] - b[j]) * (a[j] - b[j]);
-  return std::sqrt(sum);
-}
-
 /// The mean over clusters of the worst ratio of the spreads of two to the distance of their means. Source:
 /// Davies and Bouldin 1979.
 double davies_bouldin_of(const std::vector<index_t>& clusters, const std::vector<double>& spread,
@@ -57,8 +54,8 @@ double davies_bouldin_of(const std::vector<index_t>& clusters, const std::vector
     double worst = 0;
     for (const index_t q : clusters)
       if (q != m)
-        worst =
-            std::max(worst, (spread[at(m)] + spread[at(q)]) / distance(means.data() + m * d, means.data() + q * d, d));
+        worst = std::max(worst, (spread[at(m)] + spread[at(q)]) /
+                                    std::sqrt(squared_distance<double>(&means(m, 0), &means(q, 0), d)));
     found += worst / static_cast<double>(clusters.size());
   }
   return found;
@@ -158,7 +155,7 @@ KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const
     for (index_t j = 0; j < d; ++j) center[at(j)] += weights[at(m)] / total * means(m, j);
   for (const index_t m : clusters) {
     spread[at(m)] /= weights[at(m)];
-    between += weights[at(m)] * std::pow(distance(means.data() + m * d, center.data(), d), 2);
+    between += weights[at(m)] * squared_distance<double>(&means(m, 0), center.data(), d);
   }
 
   KMeansMeasures found;

@@ -32,12 +32,7 @@ class MiniBatch {
     std::vector<index_t> numbers(at(seeds));
     std::iota(numbers.begin(), numbers.end(), index_t{0});
     if (seeds < n_) numbers = drawn(sample, 0, seeds);
-    const Gathered start(p_, numbers);
-    const RowsInMemory rows{start.rows()};
-    const Context here = alone(p_.ctx);
-    KMeansProblem reduced{here, rows, {}, start.weights(), p_.k};
-    reduced.moments = p_.moments;
-    run_.centers = first(reduced);
+    run_.centers = first(*GatheredProblem(p_, numbers));
     const auto steps = static_cast<std::uint64_t>(static_cast<double>(o_.max_iter) *
                                                   std::ceil(static_cast<double>(n_) / static_cast<double>(batch_)));
     for (std::uint64_t step = 0; step < steps && goes_on(step); ++step) take(step);
@@ -56,13 +51,13 @@ class MiniBatch {
   }
 
   void take(std::uint64_t step) {
-    const Gathered batch(p_, drawn(batches, step, batch_));
+    const GatheredProblem batch(p_, drawn(batches, step, batch_));
     std::vector<std::int32_t> labels(at(batch_), -1);
     ClusterSums sums(p_.k, p_.cols());
     assign(p_.ctx,
            {batch.rows(), p_.moments, run_.centers.cview(), Scores::float32, labels, batch.weights(), &unit_, &sums});
     auto means = Matrix<double>::copy_of(run_.centers.cview());
-    const std::vector<double> weights = weigh_and_move(batch, sums, labels, means.view());
+    const std::vector<double> weights = move_to_means(*batch, unit_, sums, labels, means.view()).weights;
     const double weight = std::accumulate(weights.begin(), weights.end(), 0.0);
     const double inertia = ts::inertia(p_.ctx, batch.rows(), run_.centers.cview(), labels, batch.weights());
     if (weight > 0) smooth(inertia / weight);
@@ -86,17 +81,6 @@ class MiniBatch {
     ++run_.n_iter;
   }
 
-  /// Moves centres to the means of a batch's rows; returns the weights of its clusters.
-  [[nodiscard]] std::vector<double> weigh_and_move(const Gathered& batch, const ClusterSums& sums,
-                                                   std::span<const std::int32_t> labels,
-                                                   HostView<double> centers) const {
-    const RowsInMemory rows{batch.rows()};
-    const Context here = alone(p_.ctx);
-    KMeansProblem of_batch{here, rows, {}, batch.weights(), p_.k};
-    of_batch.moments = p_.moments, of_batch.wide_rows = p_.wide_rows, of_batch.wide_weights = p_.wide_weights;
-    return move_to_means(of_batch, unit_, sums, labels, centers).weights;
-  }
-
   /// That a step has of the smoothed inertia.
   [[nodiscard]] double part() const {
     return std::min(1.0, 2 * static_cast<double>(batch_) / (static_cast<double>(n_) + 1));
@@ -108,7 +92,7 @@ class MiniBatch {
     if (smoothed_ < least_) least_ = smoothed_, without_progress_ = 0;
   }
 
-  void reassign(const Gathered& batch, std::uint64_t step) {
+  void reassign(const GatheredProblem& batch, std::uint64_t step) {
     const double heaviest = *std::max_element(weight_.begin(), weight_.end());
     double lightest_kept = heaviest;
     std::vector<index_t> low;

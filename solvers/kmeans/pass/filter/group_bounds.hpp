@@ -19,8 +19,8 @@ class GroupsPass;
 /// Keeps, from pass to pass, dense rows in 8 bits, an upper bound of the distance of each row to the centroid of its
 /// label, and a lower bound of that to each group of centroids, in float16. Groups are 32 that lie near each other
 /// (Yinyang; Ding et al. 2015); the bound leaves out the label's own centroid. Lower bounds become less by what the
-/// centroids of a group moved at most. Only groups whose lower bound is not above the upper one are met, in 8 bits as in
-/// a pass with Scores::int8; what that leaves open is met in float32. Labels are those of a pass without.
+/// centroids of a group moved at most. Only groups whose lower bound is not above the upper one are met, in 8 bits as
+/// in a pass with Scores::int8; what that leaves open is met in float32. Labels are those of a pass without.
 ///
 /// The first pass costs as much as one without. Memory: bytes().
 class GroupBounds {
