@@ -290,8 +290,12 @@ std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& p, const Assign
 std::optional<ProductPlans> product_plans(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
   constexpr double least_products = 1e11;  // assign_slabs takes a millisecond for them, and cuBLAS 0.2
   constexpr index_t least_rows = 256;
+  // All products are written and read again, which few columns do not pay for: on an H200 a late pass of (10^6, 256,
+  // 1000) in float16 takes 3.4 ms by assign_slabs.
+  constexpr index_t least_columns = 384;
   const double products = static_cast<double>(p.rows.n) * static_cast<double>(p.k) * static_cast<double>(p.rows.d);
-  if (!plans.scores || !plans.scores->slabs || products < least_products) return std::nullopt;
+  if (!plans.scores || !plans.scores->slabs || products < least_products || p.rows.d < least_columns)
+    return std::nullopt;
   const index_t line = 32 * plans.steps, of_row = 4 * plans.padded;  // bytes
   ProductPlans found;
   found.rows = std::max(least_rows, most_product_bytes / std::max(line, of_row) / least_rows * least_rows);
@@ -304,14 +308,16 @@ std::optional<ProductPlans> product_plans(const AssignProblem& p, const AssignPl
   found.round = warps_plan("assign_round", policy, found.rows, device);
   found.round.shared_bytes = at(policy.shared_bytes());
   const MinimaPolicy minima{p.rows.type, as_int(p.rows.d), as_int(plans.steps), p.fast};
-  found.minima = warps_plan("assign_minima", minima, found.rows / MinimaPolicy::rows, device);
-  found.round.budget = found.minima.budget = {64, 0};
+  found.minima = warps_plan("assign_minima", minima, found.rows, device);
+  found.round.budget = {64, 0}, found.minima.budget = {64, MinimaPolicy::shared_bytes};
   return found;
 }
 
 KernelPlan assign_prepare_plan(const AssignProblem& p, const AssignPlans& plans) {
-  return threads_plan("assign_prepare", PreparePolicy{as_int(p.rows.d), as_int(plans.steps), as_int(plans.chunk)},
-                      32 * plans.padded);
+  const PreparePolicy policy{as_int(p.rows.d), as_int(plans.steps), as_int(plans.chunk)};
+  KernelPlan plan = threads_plan("assign_prepare", policy, 32 * plans.padded);
+  plan.budget.shared_bytes = PreparePolicy::shared_bytes;
+  return plan;
 }
 
 }  // namespace ts::inline v0::cuda

@@ -253,6 +253,7 @@ struct PreparePolicy {
 
   static constexpr DType type = DType::float64;
   static constexpr int threads = 256, blocks_at_once = 2;
+  static constexpr int shared_bytes = 4;  ///< static: which centroids may be copies
 
   TS_POLICY(PreparePolicy, PrepareArguments, "solvers/kmeans/pass/scorer/policy.hpp", d, steps, chunk);
 };
@@ -289,14 +290,15 @@ struct MinimaArguments {
   int padded;
 };
 
-/// scorer/kernels/assign_minima.cuh, a warp for 16 rows
+/// scorer/kernels/assign_minima.cuh, a block for 16 rows
 struct MinimaPolicy {
   DType type = DType::float64;
   int d = 1;          ///< columns
   int steps = 1;      ///< of 16 columns
   bool fast = false;  ///< the best score is taken at its word
 
-  static constexpr int threads = 256, warps = 8, blocks_at_once = 4, parts = 1, rows = 16;
+  static constexpr int threads = 512, warps = 16, blocks_at_once = 2, parts = 1, rows = 16;
+  static constexpr int shared_bytes = 2 * rows * 16;  ///< static: what becomes of the rows
   static constexpr bool on_chip = false, wide = false;
   static constexpr int clusters() { return 1; }
 

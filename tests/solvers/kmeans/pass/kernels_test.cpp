@@ -77,7 +77,7 @@ void add_slabs(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
       const cuda::AssignPlans found = cuda::assign_plans(p, device);
       REQUIRE((found.scores && found.again));
       const auto products = cuda::product_plans(p, found, device);
-      CHECK(products.has_value() == (d * k > 100000));
+      CHECK(products.has_value() == (d >= 384));
       if (products) plans.push_back(products->round), plans.push_back(products->minima);
       plans.push_back(found.scores->kernel), plans.push_back(found.again->kernel);
     }

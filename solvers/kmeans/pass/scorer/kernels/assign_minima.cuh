@@ -1,12 +1,13 @@
-// Labels of rows whose products with all centroids a library has computed. Eight lanes share a row and keep its best
-// three scores. Rows that these do not decide are left to exact distances: with the only two centroids that can be
-// nearest, or with a list of at most `most_candidates`, found by a second look at the row's products; rows with more
-// are marked as undecided.
+// Labels of rows whose products with all centroids a library has computed. A block takes 16 rows, a warp each, and
+// keeps the best three scores of each. Rows that these do not decide are left to exact distances: with the only
+// two centroids that can be nearest, or with a list of at most `most_candidates`, found by a second look at the row's
+// products; rows with more are marked as undecided.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
 
 constexpr bool paired = true, thirds = true;
-constexpr int slots = 1, index_bits = 0, rows_at_once = 4, lanes_of_row = 32 / rows_at_once;
+constexpr int slots = 1, index_bits = 0;
+static_assert(policy.rows == policy.warps);
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_best.cuh"
 
 using Arguments = ts::cuda::ScoresArguments;
@@ -16,12 +17,12 @@ __device__ __forceinline__ float score_at(const float* products, const float* or
   return score_of(__float_as_uint(__ldg(origins + m) + products[m]));
 }
 
-/// What the lanes of a row find of it. @param products of the row; null for no row
+/// What the lanes of a warp find of a row. @param products of the row; null for no row
 __device__ __forceinline__ Row best_of(const float* products, const float* origins, int padded) {
   Row row = {3e30f, 3e30f, 0, 0, 0, 3e30f, 0};
   if (products != nullptr)
 #pragma unroll 4
-    for (int m = 4 * (static_cast<int>(threadIdx.x) % lanes_of_row); m < padded; m += 4 * lanes_of_row) {
+    for (int m = 4 * (static_cast<int>(threadIdx.x) % 32); m < padded; m += 128) {
       const float4 product = *reinterpret_cast<const float4*>(products + m);
       const float4 origin = __ldg(reinterpret_cast<const float4*>(origins + m));
       const float score[4] = {origin.x + product.x, origin.y + product.y, origin.z + product.z, origin.w + product.w};
@@ -32,7 +33,7 @@ __device__ __forceinline__ Row best_of(const float* products, const float* origi
       }
     }
 #pragma unroll
-  for (int bit = 1; bit < lanes_of_row; bit *= 2) row = merge(row, row, bit);
+  for (int bit = 1; bit < 32; bit *= 2) row = merge(row, row, bit);
   return row;
 }
 
@@ -57,42 +58,48 @@ __device__ __forceinline__ int list_candidates(const ts::cuda::CandidatesArgumen
   return found <= ts::cuda::most_candidates ? place : -1;
 }
 
+/// What the products of a row tell.
+struct Verdict {
+  int label, other;      // of the best and the second best score
+  int place;             // of a list of candidates, or -1
+  bool certain, of_two;  // the best is nearest; one of both is
+};
+
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     assign_minima(ts::cuda::MinimaArguments of) {
+  __shared__ Verdict verdicts[2][policy.rows];  // in turn, so that warps go on while the first one settles rows
   const Arguments& a = of.all;
   Settle settle{a.x, a.selection, a.sums, a.labels, a.undecided, nullptr};
   // Nothing is known of the order in which a library adds up: each sum may be rounded as often as there are steps.
   const Bound bound = bound_of_parts(*a.largest, policy.d, 1, policy.steps, policy.steps);
-  const int lane = threadIdx.x % 32;
-  const auto products = [&](int64 row) { return of.products + row * of.padded; };
-  for (int64 first = (static_cast<int64>(blockIdx.x) * policy.warps + threadIdx.x / 32) * policy.rows; first < of.count;
-       first += static_cast<int64>(gridDim.x) * policy.warps * policy.rows) {
-    Row all;
-#pragma unroll
-    for (int round = 0; round < policy.rows / rows_at_once; ++round) {
-      const int64 row = first + round * rows_at_once + lane / lanes_of_row;
-      const Row found = best_of(row < of.count ? products(row) : nullptr, a.origins, of.padded);
-      const Row told = received(found, FromLane{lane % rows_at_once * lanes_of_row});
-      if (round == 0 || lane / rows_at_once == round) all = told;
-    }
-    const bool real = lane < policy.rows && first + lane < of.count;
-    const int64 mine = real ? of.first + first + lane : -1;
-    all.squared = real ? of.squares[2 * (first + lane)] : 0, all.rest = real ? of.squares[2 * (first + lane) + 1] : 0;
-    const float open = open_within(bound, all, a.per_unit);
-    const bool certain = all.second - all.best > open, two = !certain && all.third - all.best > open;
-    int place = -1;
-    if (!policy.fast)
-      for (uint32 left = __ballot_sync(everyone, real && !certain && !two); left != 0; left &= left - 1) {
-        const int turn = __ffs(left) - 1;
-        const int found = list_candidates(a.candidates, products(first + turn), a.origins, of.padded,
-                                          __shfl_sync(everyone, all.best, turn), __shfl_sync(everyone, open, turn));
-        if (lane == turn) place = found;
-      }
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  int turn = 0;
+  for (int64 first = static_cast<int64>(blockIdx.x) * policy.rows; first < of.count;
+       first += static_cast<int64>(gridDim.x) * policy.rows, turn ^= 1) {
+    const int64 i = first + warp;
+    const bool real = i < of.count;
+    const float* const products = real ? of.products + i * of.padded : nullptr;
+    Row row = best_of(products, a.origins, of.padded);
+    row.squared = real ? of.squares[2 * i] : 0, row.rest = real ? of.squares[2 * i + 1] : 0;
+    const float open = open_within(bound, row, a.per_unit);
+    Verdict verdict = {row.label, row.other, -1, row.second - row.best > open, false};
+    verdict.of_two = !verdict.certain && row.third - row.best > open;
+    if (!policy.fast && real && !verdict.certain && !verdict.of_two)
+      verdict.place = list_candidates(a.candidates, products, a.origins, of.padded, row.best, open);
+    if (lane == 0) verdicts[turn][warp] = verdict;
+    __syncthreads();
+    if (warp != 0) continue;
+    const bool mine = lane < policy.rows && first + lane < of.count;
+    const Verdict its = verdicts[turn][lane % policy.rows];
+    const int64 number = mine ? of.first + first + lane : -1;
     if (!policy.fast) {
-      if (real) a.pairs.of_row[mine] = two ? Pair{all.label, all.other} : Pair{place < 0 ? -1 : -2 - place, -1};
-      settle.mark<16>(a.pairs.marks, of.first + first, real && (two || place >= 0));
+      if (mine)
+        a.pairs.of_row[number] =
+            its.of_two ? Pair{its.label, its.other} : Pair{its.place < 0 ? -1 : -2 - its.place, -1};
+      settle.mark<16>(a.pairs.marks, of.first + first, mine && (its.of_two || its.place >= 0));
     }
-    settle.settle<16>(of.first + first, mine, settle.before(mine), all.label, certain, !certain && !two && place < 0);
+    settle.settle<16>(of.first + first, number, settle.before(number), its.label, its.certain,
+                      !its.certain && !its.of_two && its.place < 0);
   }
   settle.end(a.counts);
 }

@@ -34,6 +34,33 @@ __device__ __forceinline__ bool is_copy(const double* centroids, const double* f
   return __any_sync(everyone, found);
 }
 
+/// A bit for each warp's centroid, from `begin` on, that an earlier one equals in the first column and two others. All
+/// threads share the look at earlier ones, so that each number is read once for all warps of the block.
+__device__ __forceinline__ unsigned may_be_copies(const double* centroids, const double* first, int begin, int count) {
+  __shared__ unsigned bits;
+  if (threadIdx.x == 0) bits = 0;
+  __syncthreads();
+  const auto agree = [&](int a, int b, int j) {
+    return centroids[static_cast<int64>(a) * policy.d + j] == centroids[static_cast<int64>(b) * policy.d + j];
+  };
+  double own[warps];
+#pragma unroll
+  for (int w = 0; w < warps; ++w) own[w] = first[min(begin + w, count - 1)];
+  unsigned found = 0;
+#pragma unroll 4
+  for (int other = threadIdx.x; other < min(begin + warps, count); other += policy.threads) {
+    const double value = first[other];
+#pragma unroll
+    for (int w = 0; w < warps; ++w)
+      if (value == own[w] && other < begin + w && begin + w < count && agree(other, begin + w, policy.d / 2) &&
+          agree(other, begin + w, policy.d - 1))
+        found |= 1u << w;
+  }
+  if (found != 0) atomicOr(&bits, found);
+  __syncthreads();
+  return bits;
+}
+
 /// Where column j of a centroid is in chunks that have upper parts and a step more (assign_confirm.cuh).
 __device__ __forceinline__ int64 confirming_at(int m, int j) {
   return static_cast<int64>(m / chunk) * chunk * (policy.steps + 1) * 16 + (j / 8 * chunk + m % chunk) * 8 + j % 8;
@@ -82,9 +109,10 @@ __device__ __forceinline__ void put_origin(unsigned short* confirming, int m, do
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     assign_prepare(ts::cuda::PrepareArguments a) {
-  const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32, m = blockIdx.x * warps + warp, lane = threadIdx.x % 32;
+  const bool may = (may_be_copies(a.centroids, a.first, blockIdx.x * warps, a.count) >> warp & 1) != 0;
   if (m >= a.padded) return;
-  const bool copy = m < a.count && is_copy(a.centroids, a.first, m), counts = m < a.count && !copy;
+  const bool copy = m < a.count && may && is_copy(a.centroids, a.first, m), counts = m < a.count && !copy;
   const double* const centroid = a.centroids + static_cast<int64>(m) * policy.d;
   for (int j = lane; j < policy.d; j += 32)
     a.columns[static_cast<int64>(j) * a.padded + m] = m < a.count ? centroid[j] * a.shrink : 0.0;
