@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/core/entries.hpp"
+#include "tallskinny/gemm/runtime/threads/parallel.hpp"
 #include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -68,6 +71,58 @@ const T* entry(const AnyView<T>& a, index_t i, index_t j) {
 template <class T, class Use>
 void each_entry(const AnyView<T>& a, const Use& use) {
   std::visit([&](const auto& kind) { for_each_entry(kind, use); }, static_cast<const typename AnyView<T>::variant&>(a));
+}
+
+template <class T>
+bool is_finite(T x) {
+  return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
+}
+
+/// Whether entries are finite and equal to their mirror images. One pass: as rows go by in their order, images of
+/// entries above the diagonal are met row by row in theirs, so that one place for each row takes the part of a search
+/// for each entry. Each of them has an image below the diagonal of its own, so equal numbers of both leave none alone.
+/// False for what is stored in another order, too.
+template <class T>
+bool is_exactly_hermitian(const Context& ctx, const CsrView<T>& a) {
+  constexpr index_t entries_of_a_place = 4;  // which each thread makes for every row
+  const index_t worth = a.nonzeros() / (entries_of_a_place * std::max<index_t>(a.rows, 1));
+  const auto threads = static_cast<int>(std::clamp<index_t>(worth, 1, ctx.thread_count()));
+  std::atomic<bool> exact = true;
+  // How many more entries these rows have above the diagonal than below.
+  const auto compare = [&](index_t first, index_t last) {
+    std::vector<index_t> next(at(a.rows));
+    for (index_t j = first; j < a.rows; ++j) {
+      const auto *begin = a.indices + a.pointers[j], *end = a.indices + a.pointers[j + 1];
+      next[at(j)] = a.pointers[j] + (first == 0 ? 0 : std::lower_bound(begin, end, first) - begin);
+    }
+    index_t more_above = 0;
+    for (index_t i = first; i < last && exact; ++i)
+      for (index_t e = a.pointers[i]; e < a.pointers[i + 1]; ++e) {
+        const auto j = static_cast<index_t>(a.indices[e]);
+        more_above += j > i ? 1 : j < i ? -1 : 0;
+        if (j < i) continue;
+        const index_t image = j == i ? e : next[at(j)]++;
+        if (image >= a.pointers[j + 1] || a.indices[image] != i || a.values[image] != conjugate(a.values[e]) ||
+            !is_finite(a.values[e]))
+          exact = false;
+      }
+    return more_above;
+  };
+  return parallel_reduce(threads, a.rows, index_t{0}, compare, std::plus<>()) == 0 && exact;
+}
+
+template <class T>
+bool is_exactly_hermitian(const Context& ctx, HostView<const T> a) {
+  constexpr index_t side = 64;  // of tiles, which caches hold with their mirror images
+  const index_t tiles = (a.rows() + side - 1) / side;
+  std::atomic<bool> exact = true;
+  parallel_pieces(ctx.thread_count(), tiles, [&](index_t row, int) {
+    for (index_t column = row; column < tiles && exact; ++column)
+      for (index_t i = row * side; i < std::min((row + 1) * side, a.rows()); ++i)
+        for (index_t j = std::max(i, column * side); j < std::min((column + 1) * side, a.rows()); ++j)
+          if (a(i, j) != conjugate(a(j, i)) || !is_finite(a(i, j))) exact = false;
+  });
+  return exact;
 }
 
 /// The largest entry of each row of the whole as a power of two, for 2 bytes a row are few on every rank.
@@ -164,6 +219,8 @@ SkewPart measured(const Context& ctx, const std::string& where, DType type, cons
 
 template <class T>
 SkewPart skew_part(const Context& ctx, const std::string& name, DType type, const AnyView<T>& a, HermitianRules rules) {
+  const CsrView<T>* const sparse = a.sparse();
+  if (sparse != nullptr ? is_exactly_hermitian(ctx, *sparse) : is_exactly_hermitian(ctx, a.dense())) return {};
   return measured<T>(alone(ctx), name, type, a, rules, [&a](index_t i, index_t j) { return entry<T>(a, j, i); });
 }
 
@@ -177,7 +234,7 @@ SkewPart skew_part_of_rows(const Context& ctx, const std::string& name, DType ty
 template <class T>
 void expect_finite(const std::string& name, const AnyView<T>& a, index_t first) {
   each_entry(a, [&](index_t i, index_t j, T x) {
-    if (std::isfinite(std::real(x)) && std::isfinite(std::imag(x))) return;
+    if (is_finite(x)) return;
     const bool is_nan = std::isnan(std::real(x)) || std::isnan(std::imag(x));
     throw Error(Errc::bad_input, name + " has " + (is_nan ? "NaN" : "Inf") + " at row " + std::to_string(first + i) +
                                      ", column " + std::to_string(j) + " (counted from 0)");

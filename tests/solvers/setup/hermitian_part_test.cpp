@@ -56,6 +56,34 @@ TEST_CASE("rounding explains half of the digits of a type, by the rows of an ent
   CHECK(part_of(product).largest > 0);
 }
 
+TEST_CASE("every entry is compared with its image, on any number of threads") {
+  constexpr index_t n = 150;  // of several tiles
+  for (const int threads : {1, 2, 5}) {
+    const Context ctx{.threads = threads};
+    const auto part_on = [&](const AnyView<double>& a) {
+      return solvers::skew_part<double>(ctx, "a", DType::float64, a, {true});
+    };
+    auto a = symmetric(n);
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < i; ++j)
+        if ((i * j + i + j) % 3 == 0) a(i, j) = a(j, i) = 0;  // no entry of a sparse matrix
+    CHECK(part_on(a).is_zero());
+    CHECK(part_on(sparse_of<double>(a.cview())).is_zero());
+    for (const auto& [i, j] : {std::pair<index_t, index_t>{0, 1}, {63, 64}, {64, 63}, {149, 2}, {75, 76}, {148, 149}}) {
+      INFO("entry " << i << ", " << j << " on " << threads << " threads");
+      auto other = Matrix<double>::copy_of(a.cview());
+      other(i, j) += 1e-9;
+      CHECK(part_on(other).largest > 0);
+      CHECK(part_on(sparse_of<double>(other.cview())).largest > 0);
+      other(i, j) = 0;
+      CHECK(part_on(sparse_of<double>(other.cview())).one_sided == (a(i, j) != 0));
+      other(i, j) = other(j, i) = std::numeric_limits<double>::infinity();
+      CHECK_THROWS_AS(part_on(other), Error);
+      CHECK_THROWS_AS(part_on(sparse_of<double>(other.cview())), Error);
+    }
+  }
+}
+
 TEST_CASE("extreme numbers are compared as others are") {
   for (const double scale : {1e-300, 1e300, std::numeric_limits<double>::max()}) {
     CAPTURE(scale);
