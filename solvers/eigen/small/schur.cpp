@@ -13,22 +13,36 @@ namespace ts::inline v0::solvers {
 
 namespace {
 
+/// Without the library's recovery from NaN.
+Complex product(Complex x, Complex y) noexcept {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
+
+/// x <- conj(c) x + conj(s) y, y <- c y - s x for numbers side by side.
+void rotate_lines(Complex* x, Complex* y, index_t count, Complex c, Complex s) {
+  const double cr = c.real(), ci = c.imag(), sr = s.real(), si = s.imag();
+  auto *const a = reinterpret_cast<double*>(x), *const b = reinterpret_cast<double*>(y);
+  for (index_t j = 0; j < 2 * count; j += 2) {
+    const double xr = a[j], xi = a[j + 1], yr = b[j], yi = b[j + 1];
+    a[j] = cr * xr + ci * xi + sr * yr + si * yi, a[j + 1] = cr * xi - ci * xr + sr * yi - si * yr;
+    b[j] = cr * yr - ci * yi - sr * xr + si * xi, b[j + 1] = cr * yi + ci * yr - sr * xi - si * xr;
+  }
+}
+
 /// Rotates rows i, i + 1 of T from the left and columns of T and U from the right: T <- G^H T G, U <- U G,
-/// where the first column of G in the plane is (c, s).
+/// where the first column of G in the plane is (c, s). Below its diagonal T has no more than element (i + 1, i).
 void rotate(Schur& schur, index_t i, Complex c, Complex s) {
   auto& [t, u, units] = schur;
   const index_t m = t.rows();
-  for (index_t j = 0; j < m; ++j) {
-    const Complex a = t(i, j), b = t(i + 1, j);
-    t(i, j) = std::conj(c) * a + std::conj(s) * b;
-    t(i + 1, j) = -s * a + c * b;
-  }
-  for (auto* x : {&t, &u})
-    for (index_t j = 0; j < m; ++j) {
-      const Complex a = (*x)(j, i), b = (*x)(j, i + 1);
-      (*x)(j, i) = a * c + b * s;
-      (*x)(j, i + 1) = -a * std::conj(s) + b * std::conj(c);
+  rotate_lines(&t(i, i), &t(i + 1, i), m - i, c, s);
+  const auto columns = [&](Matrix<Complex>& x, index_t rows) {
+    for (index_t j = 0; j < rows; ++j) {
+      const Complex a = x(j, i), b = x(j, i + 1);
+      x(j, i) = product(a, c) + product(b, s);
+      x(j, i + 1) = product(b, std::conj(c)) - product(a, std::conj(s));
     }
+  };
+  columns(t, i + 2), columns(u, m);
 }
 
 /// Exchanges the diagonal elements i and i + 1: (t_{i,i+1}, t_{i+1,i+1} - t_ii) is the eigenvector of the
