@@ -55,7 +55,7 @@ struct SvdResult {
 /// (A^H A + delta^2 I)^-1 through an InverseGram of the sparse matrix, or of the triangular factor of a dense
 /// one. Their number is proved by inertia where rounding in that allows it.
 ///
-/// Up to 1000 columns all singular values of the triangular factor are computed where neither succeeds,
+/// Up to 4000 columns all singular values of the triangular factor are computed where neither succeeds at that cost,
 /// unless the number of block steps was given.
 /// @throws Error(invalid_argument), Error(bad_input) as solve_eigen; for smallest ones also where `a` has
 /// many columns and neither `dense` nor `sparse` is there.

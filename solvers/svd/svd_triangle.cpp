@@ -15,8 +15,8 @@ namespace {
 constexpr index_t triangular_columns = 128;
 /// Up to this many unless the number of block steps was given.
 constexpr index_t triangular_columns_at_once = 600;
-/// Up to this many where nothing else succeeds.
-constexpr index_t takeover_columns = 1000;
+/// Up to this many where nothing else has succeeded at the same cost.
+constexpr index_t takeover_columns = 4000;
 constexpr index_t made_dense_elements = index_t{1} << 24;
 
 }  // namespace
