@@ -194,10 +194,10 @@ def statement_fault(p, found, told):
     for value, copies in zip(found, told["multiplicities"]):
         same = int(np.sum(abs(p.values - value) <= unit))
         apart = int(np.sum(abs(p.values - value) <= 1e-6 * scale))
-        cut = told["cut_off"] > 0 and value in (found.min(), found.max())
+        cut = told["cut_off"] > 0 and min(value - found.min(), found.max() - value) <= 2 * unit
         if same == apart and (copies > same or (copies < same and not cut)):
             return f"{value:.17g} has {same} copies, told {copies}, cut_off {told['cut_off']}"
-    if told.get("gap") and len(found) > 0 and p.which in ("LA", "SA"):
+    if told.get("gap") and len(found) > 0 and p.which in ("LA", "SA") and p.sigma is None:
         others = np.sort(p.values)[:-len(found)] if p.which == "LA" else np.sort(p.values)[len(found):]
         true = np.min(abs(others[:, None] - found[None, :]), initial=math.inf)
         if told["gap"] > 2 * true + 2 * unit:

@@ -89,6 +89,14 @@ void keep_sides(const EigenProblem<T>& problem, const EigenOptions& options, ind
 }
 
 template <class T>
+bool fills_a_side(const EigenResult<T>& result, const EigenOptions& options, double target) {
+  const Ends wanted = sides_of(options.which, options.nev);
+  const auto low = std::count_if(result.values.begin(), result.values.end(), [&](double v) { return v < target; });
+  const auto high = std::ssize(result.values) - low;
+  return (wanted.low > 0 && low >= wanted.low) || (wanted.high > 0 && high >= wanted.high);
+}
+
+template <class T>
 bool reaches_target(const EigenResult<T>& result, double target) {
   for (std::size_t j = 0; j < result.values.size(); ++j)
     if (std::abs(result.values[j] - target) <= result.error_bounds[j]) return true;
@@ -161,6 +169,7 @@ TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, distance_outside)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, count_sides)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, count_copies)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, keep_sides)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, fills_a_side)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, reaches_target)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sides_hold)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, nearest_hold)

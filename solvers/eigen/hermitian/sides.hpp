@@ -44,6 +44,10 @@ void count_copies(const EigenProblem<T>&, EigenResult<T>&);
 template <class T>
 void keep_sides(const EigenProblem<T>&, const EigenOptions&, index_t n, EigenResult<T>&);
 
+/// Has a side of the target as many eigenvalues in the set as are wanted of it, so that more may come behind them?
+template <class T>
+[[nodiscard]] bool fills_a_side(const EigenResult<T>&, const EigenOptions&, double target);
+
 /// Does an error bound reach the target, so that the eigenvalue may lie on the other side of it?
 template <class T>
 [[nodiscard]] bool reaches_target(const EigenResult<T>&, double target);

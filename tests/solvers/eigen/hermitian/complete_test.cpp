@@ -57,6 +57,17 @@ TEST_CASE("copies that the end of the set cuts off are told as at least so many"
   }
 }
 
+TEST_CASE("copies are cut off on one side of a target though the other side has none") {
+  for (const index_t n : {76, 400}) {  // solved as a whole, and by a search
+    const auto a = star(n);
+    const auto r = solve(beside(a, -21.8), options_for(9, Which::BE));
+    CAPTURE(n, r.reason);
+    CHECK(r.verified);
+    REQUIRE(r.values.size() == 5);  // 0 and copies of 1 above the target
+    CHECK(r.cut_off == 4);
+  }
+}
+
 TEST_CASE("with as many copies as columns nothing is told of the next eigenvalue that was not shown") {
   std::vector<double> values(1500, 0.0);  // 65 copies of 0 below others
   for (std::size_t i = 65; i < values.size(); ++i) values[i] = 2 + std::sin(static_cast<double>(i));
