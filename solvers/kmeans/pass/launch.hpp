@@ -1,13 +1,45 @@
 // Passes over rows in device memory. The arguments were checked.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+
 #include "tallskinny/solvers/kmeans/pass/assign.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/chooser.hpp"
-#include "tallskinny/solvers/kmeans/pass/scorer/origin.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/plan.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
+#include "tallskinny/solvers/kmeans/pass/sums/moments.hpp"
 
 namespace ts::inline v0::assign_device {
+
+/// How far from the shift centroids lie.
+struct Spread {
+  double scale = 1;    ///< the inverse power of two of the largest |c_j - shift_j|, of rows, too
+  double squared = 0;  ///< the largest ||(c - shift) scale||^2
+};
+
+/// x - shift in float32 loses nothing that the bound on scores does not know of, and cannot overflow.
+bool needs_wide(const ColumnMoments& moments, DType type, double scale);
+
+/// Whether products of rows with float16 numbers need neither shift nor scale: columns are near their origin,
+/// as float16 numbers go, and squares of a few elements have room in float16.
+bool as_they_are(const ColumnMoments& moments, DType type, double scale);
+
+/// Where scores lie once they are added to `value`: all of them, and with all errors, in one binade of
+/// float32, whose numbers are `unit` apart.
+struct Origin {
+  double value, unit;
+  double norms;  ///< of a row times that of a centroid, at most; both shifted and scaled
+  double reach;  ///< the norm of a row, at most; scaled, and shifted unless rows are taken as they are
+
+  Origin(const ColumnMoments& moments, const Spread& centroids, bool as_are);
+  /// Units within which scores by chains of d multiply-adds in float32 decide nothing: each rounds to a unit,
+  /// as does the origin of a centroid; operands were rounded to float32.
+  [[nodiscard]] std::uint32_t open(index_t d) const {
+    const double error = 0.5 * static_cast<double>(d + 1) + 0x1p-22 * norms / unit;
+    return static_cast<std::uint32_t>(std::ceil(2.04 * error)) + 1;
+  }
+};
 
 /// What a pass needs to know of centroids, and what it needs in device memory.
 struct PlacedCentroids {

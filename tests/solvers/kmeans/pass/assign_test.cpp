@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/kmeans/pass/scorer/integer_scores.hpp"
+#include "tallskinny/solvers/kmeans/pass/scorer/grouped_scores.hpp"
 #include "tallskinny/tests/solvers/kmeans/pass/host_rows.hpp"
 
 using namespace ts;
