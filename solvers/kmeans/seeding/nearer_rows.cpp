@@ -11,9 +11,8 @@ namespace ts::inline v0::assign_detail {
 
 namespace {
 
-/// Rows that may be nearer than D, by their numbers and in float64.
+/// Rows that may be nearer than D, in float64.
 struct Candidates {
-  std::span<const index_t> numbers;
   HostView<const double> rows;
   std::span<const double> squared;  ///< D^2 of all rows
 };
@@ -30,7 +29,7 @@ class Search {
   /// What a thread needs for itself.
   struct Scratch {
     Matrix<K> tile;
-    std::vector<double> row, room;
+    std::vector<double> row;
     std::vector<index_t> rows;
     std::vector<K> norms, limits;
     std::vector<std::int32_t> pairs;
@@ -43,7 +42,7 @@ class Search {
         score_(assign_cpu::score_kernels<K>(kernels_)),
         x_(x),
         of_(of),
-        zeros_(at(x.cols() + score_.lanes)),
+        zeros_(at(x.cols())),
         grouped_(ctx, of.rows, moments, scores, Copies::like_others),
         shift_(moments, grouped_.centroids.scale, score_.lanes) {}
 
@@ -51,7 +50,7 @@ class Search {
     const auto rows = at(score_.rows);
     Scratch s;
     s.tile = Matrix<K>(x_.cols(), score_.rows);
-    s.row.resize(at(x_.cols())), s.room.resize(2 * s.row.size());
+    s.row.resize(at(x_.cols()));
     s.rows.resize(rows), s.norms.resize(rows), s.limits.resize(rows);
     if (grouped_.integers) s.pairs.resize(rows * at(grouped_.integers->pairs));
     s.below.resize(at(grouped_.groups * score_.group));
@@ -66,8 +65,8 @@ class Search {
     for (index_t q = 0; q < of_.rows.rows(); ++q)
       for (std::uint64_t left = s.below[at(q)]; left != 0; left &= left - 1) {
         const index_t i = first + std::countr_zero(left);
-        const double found =
-            kernels_.squared_distance_of_rows(x_, i, of_.numbers[at(q)], zeros_.data(), 1, s.room.data());
+        kernels_.centred(x_, i, zeros_.data(), s.row.data());
+        const double found = kernels_.squared_distance(s.row.data(), &of_.rows(q, 0), x_.cols());
         ++s.measured;
         if (found < of_.squared[at(i)])
           out.push_back({static_cast<std::int32_t>(q), {static_cast<std::int32_t>(i), found}});
@@ -167,7 +166,7 @@ NearerRows HostNearerRowSearch::find(std::span<const index_t> numbers, std::span
   Matrix<double> candidates(std::ssize(numbers), x_.cols());
   gather_rows(ctx_, x_, numbers, candidates.view());
   const auto find = scores_ == Scores::float64 ? search<double> : search<float>;
-  auto [found, measured] = find(ctx_, x_, moments_, {numbers, candidates.cview(), squared}, scores_);
+  auto [found, measured] = find(ctx_, x_, moments_, {candidates.cview(), squared}, scores_);
   if (measured - std::ssize(found.all) > x_.rows() * candidates.rows() / share)
     scores_ = scores_ == Scores::int16 ? Scores::float32 : Scores::float64;
   return std::move(found);

@@ -187,9 +187,6 @@ struct AssignKernels : ByteKernels {
   /// ||a - b||^2 in eight partial sums, as squared_distance() in assign_detail.hpp adds them: the same bits
   /// everywhere.
   double (*squared_distance)(const double* a, const double* b, index_t d) = nullptr;
-  /// The same of the rows a and b, less the shift and times `scale`; `room` is for 2 d numbers.
-  double (*squared_distance_of_rows)(const Rows& x, index_t a, index_t b, const double* shift, double scale,
-                                     double* room) = nullptr;
   /// out[q] = ||(x_i - shift) scale - c||^2 of the row i = rows[q] and the centroid c of its label, labels[i], as
   /// squared_distance; `room` is for d numbers.
   void (*own_squared_distances)(const Rows& x, const index_t* rows, index_t count, const OwnCentroids& of, double* room,

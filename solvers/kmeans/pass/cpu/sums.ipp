@@ -139,22 +139,6 @@ template <class T>
 TS_INLINE VecD scaled_part(const T* x, const double* shift, index_t j, index_t count, VecD scale) {
   return (wide_first(x + j, count) - load_first<VecD>(shift + j, count)) * scale;
 }
-double squared_distance_of_rows(const Rows& x, index_t a, index_t b, const double* shift, double scale, double* room) {
-  const index_t d = x.cols();
-  if (x.col_stride() != 1 || x.has_scale()) {
-    centred(x, a, shift, room), centred(x, b, shift, room + d);
-    for (index_t j = 0; j < 2 * d; ++j) room[j] *= scale;
-    return squared_distance(room, room + d, d);
-  }
-  return with_values(x, [&]<class T>(const T* values) TS_LAMBDA {
-    const T *const u = values + a * x.row_stride(), *const v = values + b * x.row_stride();
-    const VecD by = broadcast<VecD>(scale);
-    return squared_distance_of(d, [&](index_t j, index_t count) TS_LAMBDA {
-      return scaled_part(u, shift, j, count, by) - scaled_part(v, shift, j, count, by);
-    });
-  });
-}
-
 void own_squared_distances(const Rows& x, const index_t* rows, index_t count, const OwnCentroids& of, double* room,
                            double* out) {
   const index_t d = x.cols();

@@ -113,23 +113,3 @@ TEST_CASE("NaN and infinity are named by row and column", "[assign]") {
     CHECK(mentions(e.what(), "row 33, column 2"));
   }
 }
-
-TEST_CASE("distances of two rows have the bits of those of their coordinates, in any layout and type", "[assign]") {
-  constexpr index_t n = 9, d = 45;
-  constexpr double scale = 0x1p-3;
-  std::vector<double> scales(n), shift(d + 16), a(d), b(d), room(2 * d);
-  for (index_t i = 0; i < n; ++i) scales[static_cast<std::size_t>(i)] = 1.3 + number(i, 5);
-  for (index_t j = 0; j < d; ++j) shift[static_cast<std::size_t>(j)] = static_cast<float>(0.3 * number(77, j));
-  const auto check = [&](const Rows& rows) {
-    for (const Simd simd : instructions()) {
-      const assign_cpu::AssignKernels& kernels = assign_cpu::select(simd);
-      for (index_t i = 0; i + 1 < n; ++i) {
-        kernels.centred(rows, i, shift.data(), a.data()), kernels.centred(rows, i + 1, shift.data(), b.data());
-        for (std::size_t j = 0; j < d; ++j) a[j] *= scale, b[j] *= scale;
-        CHECK(kernels.squared_distance_of_rows(rows, i, i + 1, shift.data(), scale, room.data()) ==
-              kernels.squared_distance(a.data(), b.data(), d));
-      }
-    }
-  };
-  in_all_layouts_and_types(n, d, 1, scales, check);
-}
