@@ -27,49 +27,6 @@ TS_INLINE VecF squares_of(VecI32 pairs) { return __builtin_convertvector(product
 #if defined(TS_TILES)
 constexpr IntegerKernels of_integers;  // those of avx512vnni serve
 #else
-#if defined(__AVX512VNNI__)
-/// 32 columns of a row from `first` on, of which `left` are there, as pairs.
-TS_INLINE VecI32 pairs_of_row(const float* row, const float* shift, index_t left, VecF scale) {
-  const auto integers = [=](index_t from) {
-    const index_t count = left - from;
-    const auto mask = static_cast<__mmask16>(count >= 16 ? 0xffff : count > 0 ? (1 << count) - 1 : 0);
-    const VecF x = _mm512_maskz_loadu_ps(mask, row + from) - _mm512_maskz_loadu_ps(mask, shift + from);
-    return _mm512_cvtps_epi32(x * scale);
-  };
-  const __m512i by_quarters = _mm512_packs_epi32(integers(0), integers(16));
-  return reinterpret_cast<VecI32>(_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), by_quarters));
-}
-
-template <int... l>
-TS_INLINE VecF pack_pair_block(const float* const* row, index_t j, index_t left, const float* shift, VecF scale,
-                               std::int32_t* pairs, std::integer_sequence<int, l...>) {
-  constexpr int n = sizeof...(l);
-  VecI32 v[n];
-  ((v[l] = pairs_of_row(row[l] + j, shift + j, left, scale)), ...);
-  rotate<__builtin_ctz(n)>(v, std::make_integer_sequence<int, n / 2>{});
-  VecF squares{};
-  ((2 * l < left ? store(pairs + l * tile_rows<float>, v[l]), void(squares += squares_of(v[l])) : void()), ...);
-  return squares;
-}
-
-/// Rows of float32 numbers side by side, which need no more than float32 to be shifted and scaled.
-void pack_pairs_direct(const Rows& x, const index_t* rows, const Packing<float>& p, float scale, std::int32_t* pairs,
-                       float* squared_norms) {
-  constexpr int n = lanes<float>;
-  const float* values = static_cast<const float*>(x.values());
-  const VecF by = broadcast<VecF>(static_cast<float>(p.scale) * scale);
-  for (index_t r = 0; r < tile_rows<float>; r += n) {
-    const float* row[n];
-    for (int l = 0; l < n; ++l) row[l] = values + rows[r + l] * x.row_stride();
-    VecF squares{};
-    for (index_t j = 0; j < x.cols(); j += 2 * n)
-      squares += pack_pair_block(row, j, x.cols() - j, p.direct_shift, by, pairs + j / 2 * tile_rows<float> + r,
-                                 std::make_integer_sequence<int, n>{});
-    store(squared_norms + r, squares);
-  }
-}
-#endif
-
 /// Any rows, by way of a tile of float32 numbers.
 void pack_pairs_of_tile(const float* tile, index_t d, float scale, std::int32_t* pairs, float* squared_norms) {
   constexpr int rows = tile_rows<float>;
@@ -95,16 +52,8 @@ constexpr auto& pack_floats = pack<float>;
 #endif
 void pack_pairs(const Rows& x, const index_t* rows, const Packing<float>& p, float scale, double* row, float* tile,
                 std::int32_t* pairs, float* squared_norms) {
-#if defined(__AVX512VNNI__)
-  const bool directly = x.type() == DType::float32 && p.direct && x.col_stride() == 1 && !x.has_scale();
-  if (directly) pack_pairs_direct(x, rows, p, scale, pairs, squared_norms);
-#else
-  constexpr bool directly = false;
-#endif
-  if (!directly) {
-    pack_floats(x, rows, p, row, tile, squared_norms);
-    pack_pairs_of_tile(tile, x.cols(), scale, pairs, squared_norms);
-  }
+  pack_floats(x, rows, p, row, tile, squared_norms);
+  pack_pairs_of_tile(tile, x.cols(), scale, pairs, squared_norms);
   const VecF back = broadcast<VecF>(1 / (scale * scale));
   for (int r = 0; r < tile_rows<float>; r += lanes<float>)
     store(squared_norms + r, load<VecF>(squared_norms + r) * back);
