@@ -41,19 +41,6 @@ TS_INLINE V load_first(const S* p, index_t count) {
   for (index_t l = 0; l < count; ++l) some[l] = p[l];
   return load<V>(some);
 }
-/// The same of any type in float64.
-TS_INLINE VecD wide_first(const double* x, index_t count) { return load_first<VecD>(x, count); }
-TS_INLINE VecD wide_first(const float* x, index_t count) {
-  return __builtin_convertvector(load_first<PartF>(x, count), VecD);
-}
-template <class T>
-TS_INLINE VecD wide_first(const T* x, index_t count) {
-  if (count >= lanes<double>) return wide_part(x);
-  double some[lanes<double>] = {};
-  for (index_t l = 0; l < count; ++l) some[l] = widen(x[l]);
-  return load<VecD>(some);
-}
-
 /// (x factor - shift) scale in float64, then rounded to S.
 template <class S, bool scaled, class T>
 TS_INLINE typename Types<S>::Vec centred_part(const T* x, double factor, const Packing<S>& p, index_t j) {
