@@ -73,9 +73,8 @@ struct PruningKernels {
   /// scores[q] = half_norms[m] + x^T (-c_m) for the numbers m of a list, as ScoreKernels::row_scores.
   void (*listed_scores)(const float* x, index_t d, const float* centroids, const float* half_norms,
                         const std::int32_t* list, index_t count, float* scores) = nullptr;
-  /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers. Asks for row `next` meanwhile.
-  void (*scaled_row)(const Rows& x, index_t i, index_t next, const Packing<float>& packing, double* row,
-                     float* out) = nullptr;
+  /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers.
+  void (*scaled_row)(const Rows& x, index_t i, const Packing<float>& packing, double* row, float* out) = nullptr;
   double (*square)(const float* x, index_t d) = nullptr;  ///< of the norm
   ProductCosts costs = {};
 };

@@ -214,23 +214,9 @@ void listed_scores(const float* x, index_t d, const float* centroids, const floa
 }
 
 /// (x_i - shift) scale in float32.
-void scaled_row(const Rows& x, index_t i, index_t next, const Packing<float>& p, double* row, float* out) {
-  const index_t d = x.cols();
-  if (x.type() == DType::float32 && p.direct && x.col_stride() == 1 && !x.has_scale()) {
-    constexpr int n = lanes<float>;
-    const float* const values = static_cast<const float*>(x.values());
-    const float *const v = values + i * x.row_stride(), *const ahead = values + next * x.row_stride();
-    const auto scale = static_cast<float>(p.scale);
-    index_t j = 0;
-    for (; j + n <= d; j += n) {
-      __builtin_prefetch(ahead + j);
-      store(out + j, centred_part(v + j, p, j));
-    }
-    for (; j < d; ++j) out[j] = (v[j] - p.direct_shift[j]) * scale;
-  } else {
-    centred(x, i, p.shift, row);
-    for (index_t j = 0; j < d; ++j) out[j] = static_cast<float>(row[j] * p.scale);
-  }
+void scaled_row(const Rows& x, index_t i, const Packing<float>& p, double* row, float* out) {
+  centred(x, i, p.shift, row);
+  for (index_t j = 0; j < x.cols(); ++j) out[j] = static_cast<float>(row[j] * p.scale);
 }
 
 /// ||x||^2 in float64.

@@ -72,7 +72,7 @@ void GroupBounds::put(const Context& ctx, index_t first, const Rows& block) {
     std::vector<double> row(at(d_));
     for (index_t i = begin; i < end; ++i) {
       const std::size_t to = at(first + i);
-      kernels.pruning.scaled_row(block, i, i, shift.packing, row.data(), x.data());
+      kernels.pruning.scaled_row(block, i, shift.packing, row.data(), x.data());
       const double square = kernels.pruning.square(x.data(), d_);
       const double norm = std::sqrt(square) * (1 + 0x1p-20);
       const assign_detail::Bytes all =

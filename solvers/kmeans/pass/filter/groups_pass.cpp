@@ -70,11 +70,7 @@ class GroupsPass : public BytesPass {
     s.stats.skipped += count - std::popcount(open | without);
     for_each_bit(open, [&](int r) { begin_row(i0, r, s); });
     const std::uint64_t overflown = meet_groups(i0, open, s);
-    std::uint64_t left = open & ~overflown;
-    for_each_bit(left, [&](int r) {
-      left &= ~(std::uint64_t{1} << r);
-      settle(i0, r, i0 + (left != 0 ? std::countr_zero(left) : r), s);
-    });
+    for_each_bit(open & ~overflown, [&](int r) { settle(i0, r, s); });
     meet_all(i0, without | overflown, s);
   }
 
@@ -161,8 +157,8 @@ class GroupsPass : public BytesPass {
     return overflown;
   }
 
-  /// The label of a row whose candidates are listed, by float32. @param next row that will be read
-  void settle(index_t i0, int r, index_t next, Scratch& s) const {
+  /// The label of a row whose candidates are listed, by float32.
+  void settle(index_t i0, int r, Scratch& s) const {
     const index_t i = i0 + r;
     const std::int32_t own = label(i);
     std::int32_t* const ids = s.ids.data();
@@ -174,7 +170,7 @@ class GroupsPass : public BytesPass {
     if (count == 0) return;
     ids[count++] = own;
     s.stats.met += count;
-    kernels_.pruning.scaled_row(x_, i, next, shift_.packing, s.row.data(), s.x.data());
+    kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), s.x.data());
     kernels_.pruning.listed_scores(s.x.data(), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                    ids, count, s.scores.data());
     const float margin = margin_of(s.norm[at(r)]);

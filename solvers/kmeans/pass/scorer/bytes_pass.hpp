@@ -141,7 +141,7 @@ class BytesPass : public DensePass<float> {
   void begin(index_t i, int r, Scratch& s) const {
     const auto q = at(r);
     float* const x = &s.x(r, 0);
-    kernels_.pruning.scaled_row(x_, i, i, shift_.packing, s.row.data(), x);
+    kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), x);
     const double norm = std::sqrt(kernels_.pruning.square(x, x_.cols())) * (1 + 0x1p-20);
     const Bytes all = round_to_bytes(kernels_.pruning, x, columns_, norm, s.bytes.data() + r * columns_);
     const double error = all.error + 0x1p-23 * norm, radius = std::sqrt(weight_ * all.norm * all.norm + error * error);
