@@ -191,12 +191,14 @@ def statement_fault(p, found, told):
     for value, bound in zip(found, told["error_bounds"]):
         if bound is not None and np.min(abs(p.values - value)) > bound + unit:
             return f"the error of {value:.17g} is told as {bound:.3g}"
-    rising, low = np.sort(found), p.k // 2
-    ends = rising[[0, -1]] if p.which != "BE" or p.sigma is not None else rising[[low - 1, min(low, len(rising) - 1)]]
+    rising = np.sort(found)
+    ends = rising[:1], rising[-1:]
+    if p.which == "BE" and p.sigma is None:
+        ends = rising[p.k // 2 - 1:p.k // 2 + 1]
     for value, copies in zip(found, told["multiplicities"]):
         same = int(np.sum(abs(p.values - value) <= unit))
         apart = int(np.sum(abs(p.values - value) <= 1e-6 * scale))
-        cut = told["cut_off"] > 0 and np.any(abs(value - ends) <= 2 * unit)
+        cut = told["cut_off"] > 0 and np.any(abs(value - np.ravel(ends)) <= 2 * unit)
         if same == apart and (copies > same or (copies < same and not cut)):
             return f"{value:.17g} has {same} copies, told {copies}, cut_off {told['cut_off']}"
     if told.get("gap") and len(found) > 0 and p.which in ("LA", "SA") and p.sigma is None:

@@ -91,9 +91,12 @@ void keep_sides(const EigenProblem<T>& problem, const EigenOptions& options, ind
 template <class T>
 bool fills_a_side(const EigenResult<T>& result, const EigenOptions& options, double target) {
   const Ends wanted = sides_of(options.which, options.nev);
-  const auto low = std::count_if(result.values.begin(), result.values.end(), [&](double v) { return v < target; });
-  const auto high = std::ssize(result.values) - low;
-  return (wanted.low > 0 && low >= wanted.low) || (wanted.high > 0 && high >= wanted.high);
+  const double slack = 1e-9 * std::max(result.norm, std::abs(target));  // what lies at the target counts for both
+  const auto count = [&](const auto& is_there) {
+    return std::count_if(result.values.begin(), result.values.end(), is_there);
+  };
+  return (wanted.low > 0 && count([&](double v) { return v < target + slack; }) >= wanted.low) ||
+         (wanted.high > 0 && count([&](double v) { return v > target - slack; }) >= wanted.high);
 }
 
 template <class T>

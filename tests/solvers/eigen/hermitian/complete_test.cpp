@@ -66,6 +66,14 @@ TEST_CASE("copies are cut off on one side of a target though the other side has 
     REQUIRE(r.values.size() == 5);  // 0 and copies of 1 above the target
     CHECK(r.cut_off == 4);
   }
+  // Copies at the target count as above it and as below, whatever rounding makes of them.
+  const auto a = star(76);
+  for (const auto& [target, which] : {std::pair(1 + 4e-15, Which::LA), {1 - 4e-15, Which::SA}}) {
+    const auto r = solve(beside(a, target), options_for(4, which));
+    INFO(r.reason);
+    CHECK(r.verified);
+    CHECK(r.cut_off == 4);
+  }
 }
 
 TEST_CASE("with as many copies as columns nothing is told of the next eigenvalue that was not shown") {
