@@ -182,7 +182,7 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
     result.taken_over = true, result.verified = result.converged, of.displaced = of.hidden = of.undecided = false;
     if (!result.converged) result.stop = StopReason::rounding;
   }
-  if (options.nev < n && (!of.sides || fills_a_side(result, options, *problem.target))) {
+  if (of.sides ? fills_a_side(result, options, *problem.target) : options.nev < n) {
     result.cut_off = copies_cut_off(result, n);
     if (result.verified && options.which != Which::BE) count_copies(problem, result);
   }
