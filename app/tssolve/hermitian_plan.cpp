@@ -20,6 +20,11 @@ namespace ts::app::tssolve {
 namespace {
 bool is_dense(const io::Description& input) { return input.nonzeros == input.rows * input.cols; }
 
+/// As plan_eigen() takes them.
+double entries_of_dense(const Settings& settings, const io::Description& input) {
+  return is_dense(input) && settings.mass.empty() ? static_cast<double>(input.nonzeros) : 0;
+}
+
 bool needs_factors(const Run& run) { return search_of(run).factorise == solvers::Factorise::needed; }
 }  // namespace
 
@@ -52,7 +57,8 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
   constexpr index_t small = 256 * most_row_units;
   if (input.rows <= small) return alone("matrices of up to " + grouped(small) + " rows are not worth it");
   const std::size_t element_bytes = is_complex_type(input) ? 16 : 8;
-  if (solvers::plan_eigen(input.rows, element_bytes, settings.eigen).method == solvers::Method::dense)
+  if (solvers::plan_eigen(input.rows, element_bytes, settings.eigen, 0, entries_of_dense(settings, input)).method ==
+      solvers::Method::dense)
     return alone("the matrix is decomposed as a whole");
   if (device.kind == Device::Kind::cuda) {
     if (is_dense(input)) return not_distributed("dense matrices on GPUs are");
@@ -191,8 +197,8 @@ void plan_hermitian(Run& run) {
   // Where rows are distributed, as they are read, and once more in local numbers of columns.
   needs.matrix_bytes = share_here(run, run.ctx.slabs.empty() ? input.bytes : 2 * input.bytes);
   if (!run.who.factors.empty() && run.ranks.first()) needs.matrix_bytes += input.bytes;  // whole, to be ordered
-  const auto& plan = run.plan.eigen =
-      solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen, initial_columns);
+  const auto& plan = run.plan.eigen = solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen,
+                                                          initial_columns, entries_of_dense(settings, input));
   // What factorisations take is known only once they are analysed, and mostly the processor's.
   const bool weighed = !needs_factors(run) && settings.mass.empty();
   if (plan.method == solvers::Method::dense)

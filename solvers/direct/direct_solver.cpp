@@ -20,11 +20,12 @@ constexpr double flops_of_row = 500, flops_of_all = 5e6;
 /// Without pivots factors are kept if they are as good as with them.
 constexpr double near_rounding = 1e-13, without_pivots = 1e-14;
 
+double most_simplicial(index_t rows) { return std::max(flops_of_row * static_cast<double>(rows), flops_of_all); }
+
 /// Null where factors take many flops.
 template <class T>
 std::unique_ptr<DirectSolver<T>> analyse_simplicial(CsrView<T> a, const std::vector<int>& order) {
-  auto solver =
-      std::make_unique<Simplicial<T>>(a, order, std::max(flops_of_row * static_cast<double>(a.rows), flops_of_all));
+  auto solver = std::make_unique<Simplicial<T>>(a, order, most_simplicial(a.rows));
   if (!solver->affordable()) return nullptr;
   return solver;
 }
@@ -54,6 +55,15 @@ std::unique_ptr<DirectSolver<T>> analyse(const Context& ctx, CsrView<T> own, Fac
   auto solver = analyse_by_mumps<T>(ctx, own, kind, order);
   expects(solver != nullptr, "a MUMPS for ranks of Open MPI was not found on all ranks");
   return solver;
+}
+
+template <class T>
+FactorEstimate sketch_factors(CsrView<T> a, double most_flops, std::vector<int>& order) {
+  const Simplicial<T> sketch(a, order, most_flops);
+  FactorEstimate estimate = sketch.estimate();
+  if (!sketch.affordable()) estimate.flops = inf;
+  if (estimate.flops <= most_simplicial(a.rows)) order = sketch.order();
+  return estimate;
 }
 
 template <class T>
@@ -103,5 +113,6 @@ TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, factorise_well)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, backward_error)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sketch_factors)
 
 }  // namespace ts::inline v0::solvers

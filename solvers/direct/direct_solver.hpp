@@ -27,6 +27,7 @@ struct FactorEstimate {
   std::string_view by;  ///< the library
   double flops = 0;     ///< 0: not known
   double bytes = 0;     ///< of factors and workspace, on this rank; 0: not known
+  double entries = 0;   ///< of L; 0: not known
 };
 
 /// A square sparse matrix, analysed once and factorised for any values on its pattern. T: double or complex<double>.
@@ -65,7 +66,11 @@ template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind, DirectBody = DirectBody::best,
                                                        const std::vector<int>& order = {},
                                                        const cuda::Stream& gpu = {});
-/// The same for rows that are distributed over the ranks of ctx; with one rank it is the same.
+/// What an L D L^H takes in an approximate minimum degree order, which costs some passes over the pattern; flops are
+/// inf where they are more than `most_flops`. @param order becomes that, where analyse() takes it
+template <class T>
+[[nodiscard]] FactorEstimate sketch_factors(CsrView<T> a, double most_flops, std::vector<int>& order);
+/// analyse() for rows that are distributed over the ranks of ctx; with one rank it is the same.
 /// @param order what another one has told this rank
 template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(const Context& ctx, CsrView<T> own, FactorKind,

@@ -57,15 +57,15 @@ Simplicial<T>::Simplicial(CsrView<T> a, const std::vector<int>& order, double mo
   parent_.assign(at(n_), -1), seen_ = parent_;
   std::vector<index_t> counts(at(n_), 0);
   constexpr double of_type = is_complex<T> ? 4 : 1;
-  double entries = 0;
   for (index_t k = 0; k < n_; ++k) {
     // A column that gets its (c + 1)-st entry will take 2 c + 1 flops more.
     estimate_.flops += of_type;
-    walk(a, k,
-         [&](index_t i) { estimate_.flops += of_type * static_cast<double>(2 * ++counts[at(i)] + 1), ++entries; });
+    walk(a, k, [&](index_t i) {
+      estimate_.flops += of_type * static_cast<double>(2 * ++counts[at(i)] + 1), ++estimate_.entries;
+    });
     if (estimate_.flops > most_flops) return;
   }
-  estimate_.bytes = entries * (sizeof(T) + sizeof(std::int32_t)) + 40.0 * static_cast<double>(n_);
+  estimate_.bytes = estimate_.entries * (sizeof(T) + sizeof(std::int32_t)) + 40.0 * static_cast<double>(n_);
   starts_.assign(at(n_) + 1, 0);
   for (index_t k = 0; k < n_; ++k) starts_[at(k + 1)] = starts_[at(k)] + counts[at(k)];
   affordable_ = true;

@@ -49,6 +49,12 @@ EigenOptions solver_options(const EigshOptions<T>& o, index_t k, int exponent) {
   return options;
 }
 
+/// As plan_eigen() takes them.
+template <class T>
+double entries_of_dense(const AnyView<T>& a, bool has_mass) {
+  return a.sparse() != nullptr || has_mass ? 0 : static_cast<double>(a.rows() * a.cols());
+}
+
 template <class T>
 HermitianWish wish_of(const EigshOptions<T>& o, int exponent, bool dense) {
   HermitianWish wish{.sigma = o.sigma, .interval = o.interval.has_value(), .dense = dense, .which = o.which};
@@ -156,7 +162,8 @@ EigshResult<T> driver::eigsh(const Context& ctx, Borrowed<T>&& borrowed, index_t
   const HermitianMatrices<T> hermitian(ctx, o, borrowed, mass, own_mass);
   AnyView<T> a = borrowed.view();
   EigenOptions options = solver_options(o, k, 0);
-  const EigenPlan plan = plan_eigen(a.rows(), sizeof(T), options, o.initial.cols());
+  const EigenPlan plan =
+      plan_eigen(a.rows(), sizeof(T), options, o.initial.cols(), entries_of_dense(a, o.mass.rows > 0));
   const bool narrow = search_of(wish_of(o, 0, a.sparse() == nullptr), plan).narrow;
   int exponent = take_exponent<T>(ctx, a, scaled_a, narrow);
   Dropped dropped{std::ldexp(hermitian.dropped.matrix, -exponent), hermitian.dropped.mass};

@@ -1,6 +1,7 @@
 #include "tallskinny/solvers/setup/assemble.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 
 #include "tallskinny/gemm/copy/copy_block.hpp"
@@ -19,6 +20,9 @@ namespace {
 
 /// A factorisation that takes at most a fraction of a second is worth a proof of completeness.
 constexpr double cheap_flops = 2e8;
+
+/// An order that is found soon takes a few times as many as one that is sought longer.
+constexpr double sketched_flops = 4 * cheap_flops;
 
 /// A dense matrix that is not large as a sparse one, whose factors count eigenvalues; no rows unless `counts`.
 template <class T>
@@ -207,7 +211,13 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
     if (!target && !may_be_cheap(alone ? sparse->nonzeros() : problem.a.facts().entries)) return out;
     // What is cheap costs less on the processor.
     pencil.emplace(ctx, *sparse, m, factors.by);
-    if (target) inverse.emplace(*pencil, *target);
+    if (target) {
+      inverse.emplace(*pencil, *target);
+    } else {
+      const FactorEstimate sketch = pencil->sketch(sketched_flops);
+      if (std::isinf(sketch.flops)) return out;
+      problem.factors = {sketch.flops, sketch.entries};
+    }
   }
   if (inverse) take(*inverse, *inverse);
   count_with<T>(*pencil, factors.what == Factorise::needed ? 0 : cheap_flops, mass_least, standard, problem);

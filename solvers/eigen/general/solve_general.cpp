@@ -44,7 +44,7 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
     return result;
   }
   KrylovSchur<T> search(own, asked, options, initial, checkpointing);
-  if (take_over) search.left_to_dense = true, search.steps_allowed = std::min(search.steps_allowed, takeover_steps);
+  if (take_over) search.left_to_dense = true, search.steps_allowed = std::min(search.steps_allowed, steps_before_whole);
   result = run(search);
   if (!result.verified && result.stop != StopReason::interrupted && take_over) {
     solve_whole<T>(ctx, asked, options, result);

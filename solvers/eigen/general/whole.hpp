@@ -11,6 +11,8 @@ inline constexpr index_t whole_rows = 600;
 [[nodiscard]] constexpr bool is_whole(index_t rows, const EigenOptions& o) {
   return o.method == Method::dense || (o.max_basis == 0 && rows <= whole_rows);
 }
+/// Block steps after which it takes over.
+inline constexpr index_t steps_before_whole = 600;
 /// Up to this size it is what decides where no search can tell that nothing is missing: it takes about ten
 /// seconds at most.
 template <class T>

@@ -55,6 +55,16 @@ double next_of(const std::vector<End<T>>& ends, const std::vector<Member>& all, 
   return next;
 }
 
+/// How many eigenvalues at this end are larger than the first that the other one leaves out, at most; all of them where
+/// that cannot be told.
+template <class T>
+index_t count_larger(const EigenProblem<T>& problem, bool low, const EigenResult<T>& other, index_t n) {
+  const double next = std::abs(other.next_value), clearance = 1e-10 * other.norm, at = next - 2 * clearance;
+  if (!other.verified || !(at > 0) || !problem.count_below) return n;
+  const auto below = problem.count_below(low ? -at : at, clearance);
+  return !below ? n : low ? *below : n - *below;
+}
+
 /// What is known of both: the weaker.
 template <class T>
 void join_verdicts(const std::vector<End<T>>& ends, EigenResult<T>& result) {
@@ -80,8 +90,12 @@ void solve_both_ends(const Context& ctx, const EigenProblem<T>& problem, const E
   auto one = options;
   one.vectors = true, one.results = Results::on_host;
   std::vector<End<T>> ends;
-  for (const bool low : {true, false}) {
-    const index_t count = low ? beyond.low : beyond.high;
+  const auto facts = problem.a.facts();
+  const bool high_first = options.which == Which::LM && std::abs(facts.high) > std::abs(facts.low);
+  for (const bool low : {!high_first, high_first}) {
+    index_t count = low ? beyond.low : beyond.high;
+    if (options.which == Which::LM && !ends.empty())
+      count = std::min(count, count_larger(problem, low, ends.front().found, all_rows(ctx, here)));
     if (count == 0) continue;
     one.which = low ? Which::SA : Which::LA, one.nev = std::min(options.nev, count);
     if (options.max_iterations > 0)
@@ -94,6 +108,7 @@ void solve_both_ends(const Context& ctx, const EigenProblem<T>& problem, const E
     (result.shift ? result.high_shift : result.shift) = found.shift;
     if (found.stop == StopReason::interrupted) break;
   }
+  if (result.high_shift && *result.high_shift < *result.shift) std::swap(result.shift, result.high_shift);
   const auto all = by_magnitude(ends);
   const auto k = static_cast<std::size_t>(std::min(options.nev, static_cast<index_t>(all.size())));
   Matrix<T> x(here, static_cast<index_t>(k));

@@ -28,6 +28,7 @@ Lanczos<T>::Lanczos(const Context& context, const EigenProblem<T>& to_solve, con
       initial(start.cols(0, std::min(start.cols(), (plan.max_basis + plan.block_size - plan.nev) / 3))),
       checkpointing(checkpoints),
       record(result),
+      ways(ways_of(problem, all_rows(ctx, problem.a.rows()), plan)),
       krylov(ctx, problem.inverse ? *problem.inverse : problem.a, plan.max_basis + plan.block_size, options.seed, true,
              options.spills),
       random_columns(std::max<index_t>(0, plan.block_size - initial.cols())) {
@@ -147,18 +148,24 @@ Iterated<T> run(Lanczos<T>& run) {
   Acceptance& accept = run.accept;
   LanczosCourse& course = run.course;
   accept.tol = run.options.tol * course.tol_factor;
+  Iterated<T> out;
   if (!course.resumed) {
     course.search_steps = 0;
     if (!course.started) {
-      if (accept.transformed())
-        accept.norm = estimate_norm(run.ctx, run.problem.a, run.options.seed, course.norm_applications);
+      if (leave_to_ends(run)) {
+        out.beyond = course.beyond;
+        return out;
+      }
+      if (!accept.transformed()) (void)take_inverse(run);
+      if (accept.transformed() && run.within.norm == 0)
+        run.within = estimate_ends(run.ctx, run.problem.a, run.options.seed, course.norm_applications);
+      if (accept.transformed()) accept.norm = run.within.norm;
       krylov.start(run.initial, run.plan.block_size);
       course.started = true;
     }
     begin_search(run);
   }
   course.resumed = false;
-  Iterated<T> out;
   iterate(run, out);
   run.how = out.verification;
 

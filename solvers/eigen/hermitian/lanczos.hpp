@@ -32,7 +32,8 @@ struct LanczosCourse {
   index_t search_steps = 0, search_applications = 0;
   index_t refine_until = 0;  ///< block steps up to which the search may go on to prove itself complete
   index_t norm_applications = 0;
-  int transforms = 0;            ///< operators put into the place of A
+  int transforms = 0;            ///< inverses put into the place of A
+  bool unfiltered = false;       ///< a filter was weighed, and is not worth its while
   index_t steps_per_search = 0;  ///< a search that takes more is given up; 0: any number
   Ends beyond;                   ///< LM or BE left to a run at each end, as Iterated tells; none: it is not
 };
@@ -55,11 +56,13 @@ struct Lanczos {
   const Checkpointing<T>& checkpointing;
   EigenResult<T>& record;
 
+  Ways ways;  ///< and what they cost
   KrylovFactorisation<T> krylov;
   Acceptance accept;  ///< and what stands in the place of A
   WantedPairs<T> pairs;
   VerificationCycle<T> cycle;
   LanczosCourse course;
+  SpectrumEnds within;                    ///< of A, where an inverse was weighed before the first step
   index_t random_columns = 0;             ///< of the start block
   Evidence before;                        ///< of the run that this one follows
   Verification how = Verification::none;  ///< of the last run

@@ -45,10 +45,13 @@ template <class T>
 /// Puts the operator that `transform` speaks of into the place of A.
 template <class T>
 void install(Lanczos<T>&, const SpectralTransform& transform);
-/// When the basis is full: are LM and BE left to a run at each end, which may go through an inverse? Sets
-/// course.beyond; for LM counts tell how many each end has.
+/// Before the first block step, or when the basis is full: are LM and BE left to a run at each end, which goes through
+/// an inverse? Sets course.beyond.
 template <class T>
 [[nodiscard]] bool leave_to_ends(Lanczos<T>&);
+/// Likewise: does an inverse take the place of A? With one, a full basis may tell of a better shift.
+template <class T>
+[[nodiscard]] bool take_inverse(Lanczos<T>&);
 /// When the basis is full: does an end of the spectrum that converges slowly deserve another operator? Starts
 /// anew with it if so.
 template <class T>

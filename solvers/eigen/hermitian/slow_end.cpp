@@ -36,29 +36,61 @@ EndAndEdge end_and_edge(const Lanczos<T>& run) {
   return run.pairs.which == Which::SA ? EndAndEdge{0, edge} : EndAndEdge{m - 1, m - 1 - edge};
 }
 
-/// Where a factorisation is cheap: a shift beyond the wanted end, about as far as the wanted values are
-/// apart, with a count that proves it to be beyond. The Ritz values are those of a full basis; a later, more
-/// accurate one may bring the shift nearer.
+/// A shift, and how far eigenvalues should be from it.
+struct Shift {
+  double at, clearance;
+};
+
+/// Shifts beyond the wanted end, the best first. Those of Ritz values are about as far from it as the wanted values are
+/// apart; others lie beside zero, which is just outside for definite matrices, and beside a bound of the spectrum.
 template <class T>
-std::optional<SpectralTransform> worthwhile_inverse(const Lanczos<T>& run) {
-  constexpr double nearer = 8;
-  const EigenProblem<T>& problem = run.problem;
-  if (!problem.invert || !problem.count_below || run.options.method != Method::automatic) return std::nullopt;
-  const auto [end, edge] = end_and_edge(run);
+std::vector<Shift> shifts_beyond(const Lanczos<T>& run, bool low) {
+  constexpr double nearer = 8, much_farther = 1e-5, beside = 1e-10, tightly = 0.02;
+  std::vector<Shift> shifts;
   const auto& now = run.accept.transform;
-  const double leading = now.eigenvalue(run.pairs.ritz.values[at(end)]);
-  double away = leading - now.eigenvalue(run.pairs.ritz.values[at(edge)]);
-  for (int attempt = 0; attempt < 3 && away != 0; ++attempt, away *= nearer) {
-    if (run.accept.transformed() && std::abs(away) * nearer > std::abs(leading - now.sigma)) break;
-    const double sigma = leading + away;
-    const auto below = problem.count_below(sigma, std::abs(away) / 4);
-    if (!below) break;
-    if (*below != (run.options.which == Which::SA ? 0 : run.krylov.all_rows())) continue;
+  if (run.pairs.ritz.size() > 0) {
+    const auto [end, edge] = end_and_edge(run);
+    const double leading = now.eigenvalue(run.pairs.ritz.values[at(end)]);
+    double away = leading - now.eigenvalue(run.pairs.ritz.values[at(edge)]);
+    const double had = std::abs(leading - now.sigma);
+    for (int attempt = 0; attempt < 3 && away != 0; ++attempt, away *= nearer)
+      if (!run.accept.transformed() || std::abs(away) * nearer <= had || had < much_farther * std::abs(away))
+        shifts.push_back({leading + away, std::abs(away) / 4});
+    if (run.accept.transformed()) return shifts;
+  }
+  const OperatorFacts facts = run.problem.a.facts();
+  const double distance = beside * run.within.norm, spread = run.within.high - run.within.low;
+  if (!(spread > 0)) return shifts;
+  // Seen from the end: outwards is positive.
+  const double side = low ? -1 : 1, end = low ? run.within.low : run.within.high, bound = low ? facts.low : facts.high;
+  const auto add = [&](double at, double away) { shifts.push_back({at + side * away, away / 4}); };
+  if (side * end <= distance && side * bound > 0) add(0, distance);
+  const bool tight = side * (bound - end) <= tightly * spread;
+  for (double away = spread / 64; !tight && away < spread / 2; away *= 4) add(end, away);
+  if (std::isfinite(bound)) add(bound, distance);
+  return shifts;
+}
+
+/// A shift that a count proves to be beyond the wanted end, where factors may be had.
+template <class T>
+std::optional<SpectralTransform> inverse_beyond(const Lanczos<T>& run) {
+  const EigenProblem<T>& problem = run.problem;
+  const bool low = run.options.which == Which::SA;
+  for (const auto& [sigma, clearance] : shifts_beyond(run, low)) {
+    const auto below = problem.count_below(sigma, clearance);
+    if (!below || *below != (low ? 0 : run.krylov.all_rows())) continue;
     SpectralTransform transform;
     transform.kind = SpectralTransform::Kind::inverse, transform.sigma = sigma;
     return transform;
   }
   return std::nullopt;
+}
+
+/// Whether Method::automatic may go through an inverse at an end.
+template <class T>
+bool may_invert(const Lanczos<T>& run) {
+  const EigenProblem<T>& problem = run.problem;
+  return run.options.method == Method::automatic && !problem.inverse && problem.invert && problem.count_below;
 }
 
 /// A first filter for the wanted end; nothing when it would not pay.
@@ -95,35 +127,6 @@ std::optional<SpectralTransform> worthwhile_longer_filter(const Lanczos<T>& run)
   return next && next->degree >= longer * now.degree ? next : std::nullopt;
 }
 
-/// LM: how many eigenvalues at each end can be among the wanted, by counts; false where they cannot be had.
-template <class T>
-bool count_beyond(Lanczos<T>& run) {
-  // Beyond the magnitude of a Ritz value lie at least as many eigenvalues as Ritz values (Cauchy).
-  const std::vector<double>& values = run.pairs.ritz.values;
-  const auto m = static_cast<index_t>(values.size());
-  const Ends ends = wanted_ends(values, Which::LM, std::min(run.plan.nev + run.plan.block_size, m - 1));
-  const double radius = thresholds(values, Which::LM, ends).high;
-  const double leading = std::max(std::abs(values.front()), std::abs(values.back()));
-  const double clearance = std::max((leading - radius) / 16, 1e-10 * leading), limit = radius - 2 * clearance;
-  const auto low = run.problem.count_below(-limit, clearance);
-  const auto not_high = low ? run.problem.count_below(limit, clearance) : std::nullopt;
-  if (!(limit > 0) || !not_high) return false;
-  const Ends beyond{*low, run.krylov.all_rows() - *not_high};
-  if (beyond.total() < run.plan.nev) return false;
-  run.course.beyond = beyond;
-  return true;
-}
-
-/// BE: half of the wanted at each end; false where nothing is factorised cheaply.
-template <class T>
-bool halve(Lanczos<T>& run) {
-  const std::vector<double>& values = run.pairs.ritz.values;
-  const double away = values.back() - values.front();
-  if (!(away > 0) || !run.problem.count_below(values.front() - away, away / 4)) return false;
-  run.course.beyond = {run.plan.nev / 2, run.plan.nev - run.plan.nev / 2};
-  return true;
-}
-
 }  // namespace
 
 template <class T>
@@ -145,38 +148,53 @@ void install(Lanczos<T>& run, const SpectralTransform& transform) {
 
 template <class T>
 bool leave_to_ends(Lanczos<T>& run) {
-  const EigenProblem<T>& problem = run.problem;
-  const bool kept = run.checkpointing.write || run.checkpointing.resume != nullptr;
-  const bool both = run.options.which == Which::LM || run.options.which == Which::BE;
-  if (is_narrow<T> || !both || run.options.method != Method::automatic || kept) return false;
-  if (problem.inverse || !problem.invert || !problem.count_below || run.course.transforms > 0) return false;
-  // Two runs fill a basis each, and another through the inverse: is that less than what the search has left to do?
-  const double done = progress_of(run, {run.record.history.back().worst}), bases = 4;
-  const index_t fill = run.plan.max_basis / run.plan.block_size, steps = run.krylov.work().steps;
-  if (static_cast<double>(steps) * (1 - done) <= bases * static_cast<double>(fill) * done) return false;
-  run.course.transforms = 1;  // asked once
-  return run.options.which == Which::BE ? halve(run) : count_beyond(run);
+  const bool kept = run.checkpointing.write || run.checkpointing.resume != nullptr, be = run.options.which == Which::BE;
+  if (is_narrow<T> || (!be && run.options.which != Which::LM) || kept || !may_invert(run)) return false;
+  const index_t n = run.krylov.all_rows(), steps = run.krylov.work().steps;
+  // Each end by a run of its own.
+  if (steps == 0 ? !run.ways.inverse_at_once() : !run.ways.inverse_is_due(steps / 2)) return false;
+  const OperatorFacts facts = run.problem.a.facts();
+  run.course.beyond = be ? Ends{run.plan.nev / 2, run.plan.nev - run.plan.nev / 2}
+                         : Ends{facts.low < 0 ? n : 0, facts.high > 0 ? n : 0};
+  return run.course.beyond.total() >= run.plan.nev;
+}
+
+template <class T>
+bool take_inverse(Lanczos<T>& run) {
+  constexpr int most = 6;
+  const Which which = run.options.which;
+  if (run.course.transforms >= most || (which != Which::SA && which != Which::LA) || !may_invert(run)) return false;
+  const bool through = run.accept.transform.kind == SpectralTransform::Kind::inverse;
+  const index_t steps = run.krylov.work().steps;
+  if (!through && (steps == 0 ? !run.ways.inverse_at_once() : !run.ways.inverse_is_due(steps))) return false;
+  if (run.within.norm == 0)
+    run.within = estimate_ends(run.ctx, run.problem.a, run.options.seed, run.course.norm_applications);
+  const auto transform = inverse_beyond(run);
+  run.course.transforms = transform ? run.course.transforms + 1 : most;
+  if (transform) install(run, *transform);
+  return transform.has_value();
 }
 
 template <class T>
 bool transform_operator(Lanczos<T>& run) {
-  constexpr int most = 6;
   const Which which = run.pairs.which;
   if (run.problem.inverse || (which != Which::SA && which != Which::LA)) return false;
-  const bool filtered = run.accept.transform.kind == SpectralTransform::Kind::chebyshev;
-  std::optional<SpectralTransform> transform;
-  if (run.course.transforms < most) transform = worthwhile_inverse(run);
-  if (!transform && filtered) transform = worthwhile_longer_filter(run);
-  if (!transform && !run.accept.transformed() && run.course.transforms < most) transform = worthwhile_filter(run);
-  run.course.transforms = transform ? run.course.transforms + 1 : most;
-  if (!transform) return false;
-  install(run, *transform);
+  const bool inverted = take_inverse(run), through = run.accept.transform.kind == SpectralTransform::Kind::inverse;
+  if (!inverted) {
+    const bool filtered = run.accept.transformed();
+    if (through || (!filtered && run.course.unfiltered)) return false;
+    const auto transform = filtered ? worthwhile_longer_filter(run) : worthwhile_filter(run);
+    run.course.unfiltered = !transform && !filtered;
+    if (!transform) return false;
+    install(run, *transform);
+  }
   run.krylov.start(run.initial, run.plan.block_size);
   return true;
 }
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, install)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, leave_to_ends)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, take_inverse)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transform_operator)
 
 }  // namespace ts::inline v0::solvers

@@ -42,15 +42,11 @@ Ends solve_iteratively(const Context& ctx, const EigenProblem<T>& problem, const
   return {};
 }
 
-/// Where an end of the spectrum may be reached through the inverse of a cheap factorisation, there is nothing
-/// left for float32 to save.
+/// Where an end of the spectrum is reached through an inverse, there is nothing left for float32 to save.
 template <class T>
-bool factorises_cheaply(const EigenProblem<T>& problem, const EigenOptions& options) {
-  const bool an_end = options.which != Which::SM;
-  if (options.method != Method::automatic || !an_end || !problem.invert || !problem.count_below) return false;
-  const auto facts = problem.a.facts();
-  const double away = facts.high - facts.low;
-  return std::isfinite(away) && problem.count_below(facts.low - away, away).has_value();
+bool inverts_at_once(const EigenProblem<T>& problem, const EigenOptions& options, const EigenPlan& plan) {
+  return options.method == Method::automatic && options.which != Which::SM && problem.invert && problem.count_below &&
+         ways_of(problem, problem.a.rows(), plan).inverse_at_once();
 }
 
 template <class T>
@@ -87,7 +83,8 @@ void expect_distributable(const Context& ctx, const EigenProblem<T>& problem, co
           "the operator has another number of rows than Context::slabs gives this rank");
   if (plan.method == Method::dense) expects_one_rank(ctx, "the dense solver");
   if (options.spills) expects_one_rank(ctx, "a basis that spills into host memory");
-  expects(n > takeover_rows || options.max_iterations > 0,
+  constexpr index_t alone = 1000;
+  expects(n > alone || options.max_iterations > 0,
           "a matrix of up to 1000 rows, which a dense solver may take over, is solved on one rank: give each rank a "
           "Context of its own, or set `max_iterations`");
 }
@@ -114,7 +111,7 @@ void solve_by_plan(const Context& ctx, const EigenProblem<T>& problem, const Eig
   o.nev = plan.nev;
   if (is_preconditioned(plan.method))
     solve_iteratively(ctx, problem, o, Lobpcg<T>(ctx, problem, o, plan, initial, result), result);
-  else if (o.precision != Precision::float64 && !factorises_cheaply(problem, options))
+  else if (o.precision != Precision::float64 && !inverts_at_once(problem, options, plan))
     solve_iteratively(ctx, problem, o, NarrowLanczos<T>(ctx, problem, o, plan, initial, result), result);
   else if (const Ends beyond = solve_iteratively(
                ctx, problem, o, Lanczos<T>(ctx, problem, o, plan, initial, checkpointing, result), result);
@@ -148,9 +145,11 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   const index_t here = problem.a.rows(), n = all_rows(context, here);
   expects(initial.cols() == 0 || initial.rows() == here,
           "the block of initial vectors has another number of rows than the matrix");
-  EigenPlan plan = plan_eigen(n, sizeof(T), options, initial.cols());
+  const double entries = static_cast<double>(problem.a.facts().entries), of_dense = static_cast<double>(n * n);
+  EigenPlan plan = plan_eigen(n, sizeof(T), options, initial.cols(), entries == of_dense ? of_dense : 0);
   if (n == 0) return none_there<T>(0, Verification::all_computed, "the matrix has no rows, so no eigenvalues");
   expect_distributable(context, problem, options, plan, n);
+  if (here != n && options.max_iterations == 0) plan.max_iterations = most_block_steps;
   expect_solvable(problem, options, plan, checkpointing);
   const bool iterates = plan.method != Method::dense;
   if (iterates && plan.method != Method::lobpcg) tell_raised_basis(context, options.max_basis, plan.max_basis);
@@ -176,7 +175,8 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
   solve_by_plan(ctx, problem, inner, plan, initial, checkpointing, result);
   if (chosen_after) keep_sides(problem, options, n, result);
   weigh(problem, options, n, iterates, of, result);
-  const bool may_take_over = options.verify && options.max_iterations == 0 && n <= takeover_rows;
+  const bool may_take_over =
+      options.verify && options.max_iterations == 0 && n <= takeover_rows && context.communicator->size() == 1;
   if (may_take_over && iterates && !result.verified && result.stop != StopReason::interrupted) {
     solve_dense(context, problem, options, of.asked, result);
     result.taken_over = true, result.verified = result.converged, of.displaced = of.hidden = of.undecided = false;

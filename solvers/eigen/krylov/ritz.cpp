@@ -65,14 +65,20 @@ PlacedMatrix<T> image(KrylovFactorisation<T>& krylov, PlacedView<const T> x) {
 }
 
 template <class T>
-double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t seed, index_t& applications) {
+SpectrumEnds estimate_ends(const Context& ctx, const Operator<T>& a, std::uint64_t seed, index_t& applications) {
   KrylovFactorisation<T> krylov(ctx, a, norm_columns, seed ^ 0x9e3779b97f4a7c15u);
   krylov.start(HostView<const T>{}, norm_block);
   while (krylov.can_expand()) krylov.expand();
   applications += krylov.work().applications;
-  if (krylov.size() == 0) return krylov.norm();
+  if (krylov.size() == 0) return {krylov.norm()};
   const auto ritz = ritz_of(krylov);
-  return std::max({krylov.norm(), std::abs(ritz.values.front()), std::abs(ritz.values.back())});
+  const double low = ritz.values.front(), high = ritz.values.back();
+  return {std::max({krylov.norm(), std::abs(low), std::abs(high)}), low, high};
+}
+
+template <class T>
+double estimate_norm(const Context& ctx, const Operator<T>& a, std::uint64_t seed, index_t& applications) {
+  return estimate_ends(ctx, a, seed, applications).norm;
 }
 
 #define TS_INSTANTIATE(T)                                                                \
@@ -84,6 +90,7 @@ TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, ritz_of)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, thick_restart)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, compress)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, image)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, estimate_ends)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, estimate_norm)
 
 }  // namespace ts::inline v0::solvers

@@ -52,4 +52,12 @@ template <class T>
 template <class T>
 [[nodiscard]] double estimate_norm(const Context&, const Operator<T>& a, std::uint64_t seed, index_t& applications);
 
+/// The same, and the ends of the spectrum from inside; NaN where nothing is known of them.
+struct SpectrumEnds {
+  double norm = 0, low = nan, high = nan;
+};
+template <class T>
+[[nodiscard]] SpectrumEnds estimate_ends(const Context&, const Operator<T>& a, std::uint64_t seed,
+                                         index_t& applications);
+
 }  // namespace ts::inline v0::solvers

@@ -40,12 +40,13 @@ class SlicedPencil {
                                : Which::LM);
       return finished();
     }
+    constexpr index_t most_without_counts = 1000;
     const auto low = cut_beyond(interval_.low, -1), high = cut_beyond(interval_.high, 1);
     if (low && high) {
       if (request_.counted) request_.counted(high->below - low->below);
       complete_ = true;
       collect(*low, *high);
-    } else if (pencil_.factor->rank() <= takeover_rows) {  // without counts
+    } else if (pencil_.factor->rank() <= most_without_counts) {  // without counts
       from_one_end(0.5 * (interval_.low + interval_.high), Which::LM);
     }
     return finished();

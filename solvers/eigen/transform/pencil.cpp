@@ -164,6 +164,16 @@ FactorEstimate ShiftedPencil<T>::estimate() const {
   return body_->estimate;
 }
 
+template <class T>
+FactorEstimate ShiftedPencil<T>::sketch(double most_flops) const {
+  if (body_->ctx.communicator->size() == 1)
+    return sketch_factors<T>(body_->matrix.at_shift(0), most_flops, body_->order);
+  FactorEstimate found = estimate();
+  found.entries = found.bytes / (sizeof(T) + sizeof(std::int32_t));
+  if (found.flops > most_flops) found.flops = inf;
+  return found;
+}
+
 namespace {
 
 /// Measures how accurate the factors of S are, for S and for the matrix `a` that it scales.

@@ -48,6 +48,8 @@ class ShiftedPencil {
   [[nodiscard]] double norm_of_mass() const noexcept;
   /// Of one factorisation; orders and analyses at the first call.
   [[nodiscard]] FactorEstimate estimate() const;
+  /// The same in an order that is found soon; flops are inf where they are more than `most_flops`.
+  [[nodiscard]] FactorEstimate sketch(double most_flops) const;
   /// The factors at a shift, null where a pivot is zero. Those that were asked for last are kept.
   [[nodiscard]] std::shared_ptr<const FactoredPencil<T>> factorised(double sigma) const;
 

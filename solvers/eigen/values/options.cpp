@@ -5,13 +5,12 @@
 #include <string>
 
 #include "tallskinny/gemm/core/error.hpp"
+#include "tallskinny/solvers/eigen/values/ways.hpp"
 
 namespace ts::inline v0::solvers {
 
 namespace {
 
-/// Below this size all eigenvalues by a dense solver take less time than an iteration.
-constexpr index_t dense_limit = 256;
 /// Up to this size the dense solver is taken when the basis would hold a third of the space.
 constexpr index_t dense_limit_wide = 3000;
 constexpr index_t default_block = 8;
@@ -26,10 +25,10 @@ void expect_sizes(index_t n, const EigenOptions& options) {
 }
 
 /// Method::automatic, from sizes alone.
-void choose_method(index_t n, EigenPlan& plan) {
+void choose_method(index_t n, double entries, EigenPlan& plan) {
   const bool wide = 3 * (plan.max_basis + plan.block_size) > n;
   plan.method = Method::dense;
-  if (n <= dense_limit)
+  if (ways_of({n, entries}, plan.nev, plan.block_size, plan.max_basis).dense_at_once())
     plan.why = "so small a matrix is solved soonest as a whole";
   else if (wide && n <= dense_limit_wide)
     plan.why = "a basis would hold a third of the space";
@@ -84,7 +83,8 @@ void announce_dense(const EigenOptions& options, index_t wanted) {
   options.progress(p);
 }
 
-EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& options, index_t initial) {
+EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& options, index_t initial,
+                     double entries) {
   expect_sizes(n, options);
   EigenPlan plan;
   plan.nev = std::min(options.nev, n);
@@ -92,12 +92,17 @@ EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions& o
   plan.block_size = std::clamp<index_t>(plan.block_size, 1, std::max<index_t>(1, n));
   const index_t start = std::max(plan.block_size, std::min(initial, n));
   const bool small = options.max_iterations == 0 && n <= takeover_rows;
-  plan.max_iterations = options.max_iterations > 0 ? options.max_iterations : small ? takeover_steps : 20000;
-  if (small) plan.max_applications = takeover_applications * n;
   plan.max_basis =
       options.max_basis > 0 ? options.max_basis : std::max(2 * plan.nev + 4 * start, plan.nev + 12 * start);
+  plan.max_iterations = options.max_iterations > 0 ? options.max_iterations : most_block_steps;
+  if (small) {
+    plan.max_iterations = ways_of({n, entries}, plan.nev, plan.block_size, plan.max_basis).steps_of_dense();
+    if (options.method != Method::automatic || !options.verify)
+      plan.max_iterations = std::max(plan.max_iterations, steps_of_asked);
+    plan.max_applications = takeover_applications * n;
+  }
   plan.method = options.method == Method::chebyshev ? Method::lanczos : options.method;
-  if (plan.method == Method::automatic) choose_method(n, plan);
+  if (plan.method == Method::automatic) choose_method(n, entries, plan);
   if (plan.method == Method::lanczos) plan_lanczos(n, element_bytes, options, plan);
   if (plan.method == Method::lobpcg) plan_lobpcg(n, element_bytes, options, plan);
   if (plan.method == Method::davidson) plan_davidson(n, element_bytes, options, start, plan);

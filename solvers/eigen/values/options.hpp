@@ -34,12 +34,15 @@ enum class Precision { float64, float32, mixed };
 /// The smallest tolerance, relative to ||A||, that Precision::float32 takes.
 inline constexpr double float32_tolerance = 0x1p-18;
 
-/// Up to this size all eigenvalues by a dense solver take about a second at most: it takes over from every
-/// method that does not succeed, unless the number of block steps was given.
-inline constexpr index_t takeover_rows = 1000;
-/// Block steps after which it does, or columns that the operator was applied to, for each row: polynomials of
-/// high degree take many.
-inline constexpr index_t takeover_steps = 600, takeover_applications = 50;
+/// Up to this size a dense solver takes over from iterations that have cost what that costs, unless the number of block
+/// steps was given.
+inline constexpr index_t takeover_rows = 4000;
+/// Block steps of larger ones.
+inline constexpr index_t most_block_steps = 20000;
+/// Block steps of a method that was asked for by name before it does.
+inline constexpr index_t steps_of_asked = 600;
+/// Columns that the operator is applied to before, for each row: polynomials of high degree take many.
+inline constexpr index_t takeover_applications = 50;
 
 /// Whether a method takes a preconditioner.
 [[nodiscard]] constexpr bool is_preconditioned(Method method) noexcept {
@@ -101,7 +104,9 @@ struct EigenPlan {
 };
 
 /// @param initial columns of a warm start, 0 without.
+/// @param entries of a dense matrix, as ways_of() takes them; 0: of a sparse one
 /// @throws Error(invalid_argument) naming the option that cannot be met.
-[[nodiscard]] EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions&, index_t initial = 0);
+[[nodiscard]] EigenPlan plan_eigen(index_t n, std::size_t element_bytes, const EigenOptions&, index_t initial = 0,
+                                   double entries = 0);
 
 }  // namespace ts::inline v0::solvers

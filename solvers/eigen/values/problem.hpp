@@ -1,9 +1,12 @@
 // The problem A x = lambda x with A Hermitian, and what is known of it beside A.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
+#include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/eigen/values/ways.hpp"
 #include "tallskinny/solvers/operator.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -32,14 +35,26 @@ struct EigenProblem {
   /// The number of eigenvalues below a shift that none is nearer to than `clearance` (Sylvester's law of
   /// inertia), or nothing when it cannot be told.
   CountBelow count_below = nullptr;
-  /// Factorises A - sigma I and gives its inverse with the shift that was taken, where that is cheap. With it
-  /// and `count_below`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA, for LM and
-  /// BE at each) that plain Lanczos does not settle within its first basis.
+  /// Factorises A - sigma I and gives its inverse with the shift that was taken. With it, `count_below` and
+  /// `factors`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA, for LM and BE at each)
+  /// where that costs less, as ways_of() says.
   std::function<std::optional<ShiftedInverse<T>>(double sigma)> invert = nullptr;
+  /// What `invert` takes: next to nothing unless it is said.
+  FactorCost factors = {0, 0};
   /// A in float32: for Precision::float32 and mixed.
   std::optional<Operator<narrow_t<T>>> narrow = std::nullopt;
   /// Hermitian and positive definite, near A^-1 in what matters: for LOBPCG and Davidson.
   std::optional<Operator<T>> preconditioner = std::nullopt;
 };
+
+/// The costs of a run with these sizes.
+template <class T>
+[[nodiscard]] Ways ways_of(const EigenProblem<T>& problem, index_t rows, const EigenPlan& plan) {
+  constexpr double device_speed = 20;
+  const double entries = static_cast<double>(std::max<index_t>(0, problem.a.facts().entries));
+  const double speed = problem.a.space() == Space::device ? device_speed : 1;
+  return ways_of({rows, entries, problem.invert ? problem.factors : FactorCost{}, speed}, plan.nev, plan.block_size,
+                 plan.max_basis);
+}
 
 }  // namespace ts::inline v0::solvers

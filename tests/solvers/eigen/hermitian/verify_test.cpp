@@ -202,7 +202,7 @@ TEST_CASE("largest magnitude without an inverse, with a checkpoint or a method g
   CHECK(plain.verified);
   CHECK_FALSE(plain.shift.has_value());
   int steps = 0;
-  options.method = Method::automatic, options.stop = [&steps] { return ++steps > 25; };
+  options.method = Method::automatic, options.stop = [&steps] { return ++steps > 5; };
   const auto stopped = solve(factorised(a), options);
   CHECK(stopped.stop == solvers::StopReason::interrupted);
   CHECK_FALSE(stopped.verified);

@@ -12,8 +12,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class T>
-EigenResult<T> solve_within(const EigenProblem<T>& problem, Interval i) {
-  return solvers::solve_interval<T>(Context{}, problem, {}, i);
+EigenResult<T> solve_within(const EigenProblem<T>& problem, Interval i, index_t max_iterations = 0) {
+  return solvers::solve_interval<T>(Context{}, problem, {.max_iterations = max_iterations}, i);
 }
 
 /// Those of a rising list within [low, high], which must not be nearer than 1e-6 to others.
@@ -46,7 +46,7 @@ TEST_CASE("all eigenvalues of an interval are counted") {
   }
   for (const Interval i : {Interval{1, 1.2}, {-infinity, 0.5}, {7.5, infinity}}) {
     CAPTURE(i.low, i.high);
-    const auto r = solve_within(problem_of(a), i);  // without a factorisation nothing is called proved
+    const auto r = solve_within(problem_of(a), i, 600);  // without a factorisation nothing is called proved
     check_inside(r, within(all, i), allowed::run_of_norm_10);
     CHECK(r.verification != Verification::inertia);
     CHECK(mentions(r.reason, "no proof"));

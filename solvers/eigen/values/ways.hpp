@@ -1,0 +1,50 @@
+// What each way to eigenvalues of a Hermitian matrix costs, and which is taken: pure functions of sizes.
+#pragma once
+
+#include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/solvers/types.hpp"
+
+namespace ts::inline v0::solvers {
+
+/// Of one L D L^H.
+struct FactorCost {
+  double flops = inf;  ///< inf: none may be made
+  double entries = 0;
+};
+
+/// What is known of a matrix before a run.
+struct WayFacts {
+  index_t rows = 0;
+  double entries = 0;  ///< that a product with one column passes over; 0: not known, few
+  FactorCost factors = {};
+  double device_speed = 1;  ///< of block steps, against those of the processor, which factorises
+};
+
+/// Costs in flops of loops over tall blocks; those of LAPACK and of fronts, which run faster, are scaled to them.
+struct Way {
+  double once = 0, step = 0;  ///< before the first block step, and for each
+  index_t steps = 0;          ///< block steps that a run takes, as a guess from many
+  [[nodiscard]] double total() const noexcept { return once + step * static_cast<double>(steps); }
+};
+
+struct Ways {
+  Way krylov;   ///< block Lanczos on products with the matrix
+  Way inverse;  ///< the same through factors beyond the wanted end, or beside a target
+  Way dense;    ///< the matrix as a whole, by LAPACK
+
+  /// Factors are made before anything else is tried.
+  [[nodiscard]] bool inverse_at_once() const noexcept { return inverse.total() < krylov.total(); }
+  /// After so many block steps of Lanczos these have cost what the inverse costs in all.
+  [[nodiscard]] bool inverse_is_due(index_t steps) const noexcept {
+    return krylov.step * static_cast<double>(steps) >= inverse.total();
+  }
+  /// Block steps that cost what LAPACK costs: no iteration is worth more where that may be had.
+  [[nodiscard]] index_t steps_of_dense() const noexcept;
+  /// The matrix is so small that no iteration could cost less.
+  [[nodiscard]] bool dense_at_once() const noexcept;
+};
+
+/// @param nev, block, basis sizes of the run, in columns
+[[nodiscard]] Ways ways_of(const WayFacts&, index_t nev, index_t block, index_t basis);
+
+}  // namespace ts::inline v0::solvers

@@ -1,0 +1,76 @@
+#include "tallskinny/solvers/eigen/values/ways.hpp"
+
+#include "tallskinny/solvers/setup/assemble.hpp"
+#include "tallskinny/tests/solvers/eigen/problems.hpp"
+
+using namespace ts::test;
+using solvers::FactorCost;
+using solvers::Ways;
+using solvers::ways_of;
+
+namespace {
+
+/// Of 6 wanted in blocks of 8, as the eigen-solver sizes them.
+Ways ways(index_t rows, double entries, FactorCost factors = {}) {
+  return ways_of({rows, entries, factors}, 6, 8, 102);
+}
+
+}  // namespace
+
+TEST_CASE("factors are made at once where they cost less than the block steps of a slow end") {
+  // Flops and entries are those of a minimum degree order.
+  CHECK(ways(50000, 149998, {199997, 49999}).inverse_at_once());        // a path
+  CHECK(ways(100000, 299998, {457757, 111551}).inverse_at_once());      // a tree
+  CHECK(ways(40000, 199200, {1.28e8, 1.1e6}).inverse_at_once());        // a square
+  CHECK_FALSE(ways(13824, 93312, {9.4e8, 1.87e6}).inverse_at_once());   // a cube
+  CHECK_FALSE(ways(20000, 178876, {3.5e10, 1.1e7}).inverse_at_once());  // a graph with hubs
+  CHECK_FALSE(ways(50000, 149998).inverse_at_once());                   // where none may be made
+}
+
+TEST_CASE("an inverse is due when block steps have cost what it costs in all, and never without factors") {
+  const Ways cube = ways(13824, 93312, {9.4e8, 1.87e6});
+  CHECK_FALSE(cube.inverse_is_due(40));
+  CHECK(cube.inverse_is_due(400));
+  CHECK_FALSE(ways(13824, 93312).inverse_is_due(1000000));
+  // A device takes block steps sooner, and the processor factorises.
+  const Ways there = ways_of({13824, 93312, {9.4e8, 1.87e6}, 20}, 6, 8, 102);
+  CHECK_FALSE(there.inverse_is_due(400));
+  CHECK(there.krylov.step < cube.krylov.step);
+}
+
+TEST_CASE("LAPACK takes small matrices at once, and its cost is the budget of others") {
+  CHECK(ways(200, 0).dense_at_once());
+  CHECK_FALSE(ways(1000, 0).dense_at_once());
+  CHECK(ways(500, 500 * 500).dense_at_once());
+  CHECK_FALSE(ways(1500, 1500 * 1500).dense_at_once());
+  CHECK(ways(500, 0).steps_of_dense() < ways(1000, 0).steps_of_dense());
+  CHECK(ways(1000, 0).steps_of_dense() < 300);
+  CHECK(ways(4000, 0).steps_of_dense() > 1000);
+}
+
+TEST_CASE("slow ends of matrices whose factors are cheap take few block steps") {
+  // The lowest value of many copies, of which the end of the set cuts some; an end far from Gershgorin's bound; and a
+  // definite matrix whose lowest values are 1e-9 of the norm.
+  const auto copies = generators::laplacian_copies(47, 22);
+  const auto by_files = [](const CsrMatrix<double>& a, const EigenOptions& options) {
+    const solvers::AnyView<double> view(a.view());
+    const auto assembled = solvers::assemble<double>(Context{}, view, {}, {}, {solvers::Factorise::cheap});
+    return solvers::solve_eigen<double>(Context{}, assembled.problem, options);
+  };
+  for (const index_t nev : {16, 24}) {
+    const auto r = by_files(copies, options_for(nev, Which::SA));
+    INFO(r.reason);
+    CHECK(r.verified);
+    CHECK(r.iterations < 60);
+    check_values(r.values, generators::laplacian_copies_spectrum(47, 22).smallest(nev), allowed::fine_run);
+  }
+  const auto line = by_files(generators::laplacian({20000}), options_for(6, Which::SA));
+  CHECK(line.verified);
+  CHECK(line.iterations < 30);
+  check_values(line.values, generators::laplacian_spectrum({20000}).smallest(6), allowed::fine_run);
+  const auto both = by_files(generators::clement(801), options_for(6, Which::LM));
+  CHECK(both.verified);
+  CHECK(both.shift.has_value());
+  CHECK(both.high_shift.has_value());
+  CHECK(both.iterations < 80);
+}
