@@ -11,6 +11,7 @@
 
 #include "tallskinny/gemm/core/twofold.hpp"
 #include "tallskinny/gemm/core/types.hpp"
+#include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0 {
 
