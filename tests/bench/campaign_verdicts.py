@@ -170,13 +170,15 @@ def vector_fault(p, file):
     with h5py.File(file) as out:
         if "eigenvectors" not in out or p.kind == "general":
             return ""
-        vectors, values, told = (out[name][...] for name in ("eigenvectors", "eigenvalues", "vector_errors"))
+        names = ("eigenvectors", "eigenvalues", "vector_errors", "residual_norms")
+        vectors, values, told, residuals = (out[name][...] for name in names)
     exact, basis = np.linalg.eigh(as_solved(p.kind, p.matrix))
     scale = max(float(abs(exact).max(initial=0)), 1e-300)
     unit = 50 * len(exact) * UNIT * scale
     for j in np.flatnonzero(np.isfinite(told)):
         nearest = exact[np.argmin(abs(exact - values[j]))]
-        same = abs(exact - nearest) <= 1e-10 * scale + 8 * abs(nearest - values[j])
+        # Values that residuals do not tell apart count as one.
+        same = abs(exact - nearest) <= 1e-10 * scale + 8 * abs(nearest - values[j]) + 2 * residuals[j]
         away = float(np.min(abs(exact[~same] - values[j]), initial=math.inf))
         sine = np.linalg.norm(basis[:, ~same].conj().T @ vectors[:, j]) / np.linalg.norm(vectors[:, j])
         if sine > told[j] + unit / away:
