@@ -41,42 +41,51 @@ struct Shift {
   double at, clearance;
 };
 
-/// Shifts beyond the wanted end, the best first. Those of Ritz values are about as far from it as the wanted values are
-/// apart; others lie beside zero, which is just outside for definite matrices, and beside a bound of the spectrum.
+/// Beyond the leading Ritz value, about as far as the wanted values are apart; with an inverse those only that change
+/// much.
+template <class T>
+void add_beyond_ritz(const Lanczos<T>& run, std::vector<Shift>& shifts) {
+  constexpr double nearer = 8, much_farther = 1e-5;
+  const auto& now = run.accept.transform;
+  const auto [end, edge] = end_and_edge(run);
+  const double leading = now.eigenvalue(run.pairs.ritz.values[at(end)]), had = std::abs(leading - now.sigma);
+  double away = leading - now.eigenvalue(run.pairs.ritz.values[at(edge)]);
+  for (int attempt = 0; attempt < 3 && away != 0; ++attempt, away *= nearer)
+    if (!run.accept.transformed() || std::abs(away) * nearer <= had || had < much_farther * std::abs(away))
+      shifts.push_back({leading + away, std::abs(away) / 4});
+}
+
+/// Shifts beyond the wanted end, the best first: beside zero, which is just outside for definite matrices, beside a
+/// bound of the spectrum that is near its end, and beyond that end as it is seen from inside.
 template <class T>
 std::vector<Shift> shifts_beyond(const Lanczos<T>& run, bool low) {
-  constexpr double nearer = 8, much_farther = 1e-5, beside = 1e-10, tightly = 0.02;
+  constexpr double beside = 1e-10, closer = 1e-13, tightly = 0.02;
   std::vector<Shift> shifts;
-  const auto& now = run.accept.transform;
-  if (run.pairs.ritz.size() > 0) {
-    const auto [end, edge] = end_and_edge(run);
-    const double leading = now.eigenvalue(run.pairs.ritz.values[at(end)]);
-    double away = leading - now.eigenvalue(run.pairs.ritz.values[at(edge)]);
-    const double had = std::abs(leading - now.sigma);
-    for (int attempt = 0; attempt < 3 && away != 0; ++attempt, away *= nearer)
-      if (!run.accept.transformed() || std::abs(away) * nearer <= had || had < much_farther * std::abs(away))
-        shifts.push_back({leading + away, std::abs(away) / 4});
-    if (run.accept.transformed()) return shifts;
+  const bool seen = run.pairs.ritz.size() > 0;
+  if (seen && run.accept.transform.kind == SpectralTransform::Kind::inverse) {
+    add_beyond_ritz(run, shifts);
+    return shifts;
   }
   const OperatorFacts facts = run.problem.a.facts();
-  const double distance = beside * run.within.norm, spread = run.within.high - run.within.low;
-  if (!(spread > 0)) return shifts;
+  const double norm = run.within.norm, spread = run.within.high - run.within.low;
   // Seen from the end: outwards is positive.
   const double side = low ? -1 : 1, end = low ? run.within.low : run.within.high, bound = low ? facts.low : facts.high;
   const auto add = [&](double at, double away) { shifts.push_back({at + side * away, away / 4}); };
-  if (side * end <= distance && side * bound > 0) add(0, distance);
+  if (side * end <= beside * norm && side * bound > 0) add(0, closer * norm), add(0, beside * norm);
   const bool tight = side * (bound - end) <= tightly * spread;
+  if (tight) add(bound, beside * norm);
+  if (seen) add_beyond_ritz(run, shifts);
   for (double away = spread / 64; !tight && away < spread / 2; away *= 4) add(end, away);
-  if (std::isfinite(bound)) add(bound, distance);
+  if (!tight && std::isfinite(bound)) add(bound, beside * norm);
   return shifts;
 }
 
 /// A shift that a count proves to be beyond the wanted end, where factors may be had.
 template <class T>
-std::optional<SpectralTransform> inverse_beyond(const Lanczos<T>& run) {
+std::optional<SpectralTransform> inverse_beyond(const Lanczos<T>& run, const std::vector<Shift>& shifts) {
   const EigenProblem<T>& problem = run.problem;
   const bool low = run.options.which == Which::SA;
-  for (const auto& [sigma, clearance] : shifts_beyond(run, low)) {
+  for (const auto& [sigma, clearance] : shifts) {
     const auto below = problem.count_below(sigma, clearance);
     if (!below || *below != (low ? 0 : run.krylov.all_rows())) continue;
     SpectralTransform transform;
@@ -169,8 +178,10 @@ bool take_inverse(Lanczos<T>& run) {
   if (!through && (steps == 0 ? !run.ways.inverse_at_once() : !run.ways.inverse_is_due(steps))) return false;
   if (run.within.norm == 0)
     run.within = estimate_ends(run.ctx, run.problem.a, run.options.seed, run.course.norm_applications);
-  const auto transform = inverse_beyond(run);
-  run.course.transforms = transform ? run.course.transforms + 1 : most;
+  const auto shifts = shifts_beyond(run, which == Which::SA);
+  if (shifts.empty()) return false;  // that which it has serves
+  const auto transform = inverse_beyond(run, shifts);
+  run.course.transforms = transform || through ? run.course.transforms + 1 : most;
   if (transform) install(run, *transform);
   return transform.has_value();
 }
