@@ -27,7 +27,7 @@ void plan_run(Run& run) {
   if (whole) {
     work = solvers::work_of_decomposition(task, d.rows, d.cols, element_bytes);
   } else if (!run.settings.sigma) {
-    const index_t block = std::max<index_t>(run.settings.eigen.block_size, 2);
+    const index_t block = std::max(run.settings.eigen.block_size, solvers::general_block);
     solvers::EigenPlan like;
     like.block_size = block, like.max_basis = 2 * run.settings.eigen.nev + 8 * block;
     work = solvers::work_of_search(like, d.rows, element_bytes, d.bytes);

@@ -44,7 +44,8 @@ struct InverseGram<T>::Body {
         delta(d),
         shifted(augmented(a, -2 * d)),
         plain(augmented(a, 0)),
-        inverse(shifted.view(), -d),
+        pencil(shifted.view(), {}),
+        inverse(pencil, -d),
         count(plain.view(), 0) {}
 
   /// K^-1 [upper; lower], of which either may be left out (zero).
@@ -62,6 +63,7 @@ struct InverseGram<T>::Body {
   index_t m, n;
   double delta;
   CsrMatrix<T> shifted, plain;
+  ShiftedPencil<T> pencil;
   ShiftInvert<T> inverse;
   InertiaCounter<T> count;
 };
@@ -69,6 +71,11 @@ struct InverseGram<T>::Body {
 template <class T>
 FactorEstimate InverseGram<T>::estimate(CsrView<T> a) {
   return ShiftedPencil<T>(augmented(a, 1).view(), {}).estimate();
+}
+
+template <class T>
+FactorEstimate InverseGram<T>::factors() const {
+  return body_->pencil.estimate();
 }
 
 template <class T>

@@ -19,6 +19,8 @@ class InverseGram {
   InverseGram(CsrView<T> a, double delta);
   /// What factors of K take.
   [[nodiscard]] static FactorEstimate estimate(CsrView<T> a);
+  /// The same of those that were made.
+  [[nodiscard]] FactorEstimate factors() const;
 
   [[nodiscard]] index_t rows() const noexcept;
   /// Y = (A^H A + delta^2 I)^-1 X

@@ -119,7 +119,7 @@ class SvdSolver {
   /// closely and with verification, from what was found roughly.
   void find_smallest(const InverseGram<T>& inverse, double delta, bool closely);
   /// Block steps that cost what by_triangle() costs, which takes over then.
-  [[nodiscard]] index_t steps_of_triangle() const;
+  [[nodiscard]] index_t steps_of_triangle(const InverseGram<T>& inverse) const;
   /// Left vectors of right ones. Those of vanishing singular values, which A V does not tell, are the
   /// smallest of A^H in the complement of the others.
   PlacedMatrix<T> left_vectors(const InverseGram<T>& inverse, HostView<const T> v, double delta);

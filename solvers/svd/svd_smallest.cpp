@@ -6,6 +6,7 @@
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
+#include "tallskinny/solvers/eigen/values/ways.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
 #include "tallskinny/solvers/svd/svd_detail.hpp"
 #include "tallskinny/solvers/types.hpp"
@@ -109,7 +110,7 @@ void SvdSolver<T>::find_smallest(const InverseGram<T>& inverse, double delta, bo
     const index_t asked = options_.max_iterations;
     options.max_iterations = asked > 0 ? std::min(asked, rough_steps) : rough_steps;
   }
-  if (closely && may_take_over()) options.max_iterations = steps_of_triangle();
+  if (closely && may_take_over()) options.max_iterations = steps_of_triangle(inverse);
   const auto before = std::move(t.vectors);
   solve(problem, options, closely ? before.cview() : HostView<const T>{});
   searched_ = std::exchange(verification_, Verification::none);
@@ -122,12 +123,13 @@ void SvdSolver<T>::find_smallest(const InverseGram<T>& inverse, double delta, bo
 }
 
 template <class T>
-index_t SvdSolver<T>::steps_of_triangle() const {
-  // Flops of loops, as LAPACK's are faster: 1258 rows and columns take it 1.3 s, and a step of theirs 3 ms.
-  constexpr double block = 8, half_basis = 50, bytes_of_entry = 12, of_solve = 12;
+index_t SvdSolver<T>::steps_of_triangle(const InverseGram<T>& inverse) const {
+  // In flops of loops, as ways_of() has them: 1258 rows and columns take LAPACK 1.3 s, and a step of theirs 3 ms.
+  constexpr index_t block = 8, basis = 100;
+  constexpr double bytes_of_entry = 12;
+  const FactorCost factors{0, inverse.factors().bytes / bytes_of_entry};
   const auto m = static_cast<double>(a_.rows), n = static_cast<double>(a_.cols);
-  const double entries = InverseGram<T>::estimate(sparse_).bytes / bytes_of_entry;
-  const double step = block * (of_solve * entries + 8 * n * (half_basis + block));
+  const double step = ways_of({.rows = a_.cols, .factors = factors}, wanted_, block, basis).inverse.step;
   return std::max(rough_steps, static_cast<index_t>(n * n * (m + n) / step));
 }
 

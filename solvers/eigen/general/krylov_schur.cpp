@@ -44,7 +44,7 @@ KrylovSchur<T>::KrylovSchur(const Context& context, const GeneralProblem<T>& to_
       checkpointing(checkpoints),
       n(problem.a.rows()),
       nev(std::min(options.common.nev, n)),
-      block(std::clamp<index_t>(options.common.block_size > 0 ? options.common.block_size : 2, 1,
+      block(std::clamp<index_t>(options.common.block_size > 0 ? options.common.block_size : general_block, 1,
                                 std::max<index_t>(n, 1))),
       width(std::max(block, std::min(initial.cols(), n))),
       most(most_columns(options.common, n, nev, width)),

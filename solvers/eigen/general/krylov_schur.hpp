@@ -11,6 +11,9 @@
 
 namespace ts::inline v0::solvers {
 
+/// Vectors of a block step, unless they are given.
+inline constexpr index_t general_block = 2;
+
 /// Which eigenvalues are wanted: of largest magnitude, largest or smallest real part, or largest or smallest
 /// |imaginary part|. SI lies inside of the spectrum: it is verified only where everything is computed.
 enum class GeneralWhich { LM, LR, SR, LI, SI };
