@@ -20,7 +20,8 @@ struct Asymmetry {
 template <class T>
 [[nodiscard]] std::optional<Asymmetry> first_asymmetry(CsrView<T> a, Structure structure);
 
-/// The same for a dense matrix, in blocks that stay in cache. T: any of the six types.
+/// The first pair of entries of a dense matrix that do not mirror each other. Goes in blocks that stay in cache. T: any
+/// of the six types.
 template <class T>
 [[nodiscard]] std::optional<Asymmetry> first_asymmetry(HostView<const T> a, Structure structure);
 

@@ -27,7 +27,7 @@ struct Location {
 /// Reads "file.h5:/path" and "file.mtx". An existing file wins over a colon in its name.
 [[nodiscard]] Location parse_location(std::string_view text);
 
-/// What a file says of a square matrix. Triangles are expanded on reading.
+/// Structure of a square matrix, as its file declares it. Triangles are expanded on reading.
 enum class Structure { general, symmetric, hermitian, skew_symmetric };
 
 [[nodiscard]] std::string_view name_of(Structure s) noexcept;
@@ -35,8 +35,8 @@ enum class Structure { general, symmetric, hermitian, skew_symmetric };
 /// Compressed rows or compressed columns, for files that do not say which.
 enum class SparseLayout { csr, csc };
 
-/// What becomes of rows of a table or dense matrix that lack a value: NaN; in text an empty field, NA, null and the
-/// like, too.
+/// Treatment of rows of a table or dense matrix that lack a value: NaN and, in text, empty fields, NA, null and the
+/// like.
 enum class Missing { refuse, drop, mean };
 
 /// Which columns of a table are read, and how. A column is a name of the first line or a number from 0, from -1 at the
@@ -53,7 +53,7 @@ struct TableOptions {
 
 struct ReadOptions {
   std::optional<SparseLayout> layout;  ///< decides where a file leaves it open (a square SciPy dump)
-  /// What the file is, one of format_names(); empty: what its name and first bytes say. An HDF5 file is one anyway.
+  /// Format of the file, one of format_names(); empty: found by name and first bytes. HDF5 is recognised in any case.
   std::string format;
   std::optional<DType> scalars;    ///< elements of a PETSc file; nothing: what fits its length
   bool transpose = false;          ///< read the transposed matrix
@@ -71,7 +71,7 @@ struct ReadOptions {
   TableOptions table;            ///< of columns
   bool as_stored = false;        ///< lines as Description::stored_triangle and stored_by_columns say
 
-  /// What holds for any file, without what is said of one matrix: for files beside it.
+  /// The options that hold for any file, without those of one matrix; used for files beside it.
   [[nodiscard]] ReadOptions of_another_file() const {
     ReadOptions options;
     options.memory_limit = memory_limit, options.trusted = trusted, options.missing_as_fill = missing_as_fill;
@@ -79,7 +79,7 @@ struct ReadOptions {
   }
 };
 
-/// What a file holds, found without reading its elements (text files: without keeping them).
+/// Content of a file, found without reading its elements (text files: without keeping them).
 struct Description {
   Location where;               ///< with the object that was chosen
   std::string convention;       ///< "Binsparse", "AnnData", "MATLAB", "Matrix Market", ...
@@ -122,7 +122,7 @@ struct MatrixFile {
 /// For ReadOptions::format: csv, mtx, npy, ...
 [[nodiscard]] std::vector<std::string> format_names();
 
-/// What the matrix at `where` is, without reading its elements.
+/// Describes the matrix at `where` without reading its elements.
 /// @throws Error(bad_input) for a file, object or layout that cannot be read, in one sentence.
 [[nodiscard]] Description describe(const Location& where, const ReadOptions& options = {});
 
@@ -140,7 +140,7 @@ void visit_objects(const std::filesystem::path& file, const ReadOptions& options
 /// the machine (or options.memory_limit) does not have.
 [[nodiscard]] MatrixFile read_matrix(const Location& where, const ReadOptions& options = {});
 
-/// As read_matrix, for what must be dense. @throws Error(bad_input) also when it is sparse.
+/// Reads a dense matrix. @throws as read_matrix, and Error(bad_input) for a sparse one.
 [[nodiscard]] DenseMatrix read_dense(const Location& where, const ReadOptions& options = {});
 
 /// A dense matrix converted to T = double, float or their complex types; complex data does not become real.

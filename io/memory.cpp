@@ -37,8 +37,8 @@ std::uint64_t value_in(const std::string& file, const std::string& key) {
   return 0;
 }
 
-/// What a control group leaves: its limit less what it uses, of which pages of files that nobody has used
-/// lately are given back when memory is short.
+/// Bytes that a control group may still use: its limit less its use. Cached file pages that are inactive count as free,
+/// since the kernel gives them back when memory is short.
 std::uint64_t left_by(const std::string& folder, const char* limit_file, const char* used_file, const char* inactive) {
   const auto limit = first_number(folder + "/" + limit_file), used = first_number(folder + "/" + used_file);
   if (!limit || !used) return most;  // "max", or no controller of memory

@@ -13,7 +13,7 @@
 
 namespace ts::inline v0::io {
 
-/// What a file with a signature looks like from outside.
+/// State of a file that should carry a signature.
 enum class SealState {
   foreign,  ///< it does not begin with the signature
   damaged,  ///< length or checksum are not those that were written

@@ -9,7 +9,7 @@ namespace ts::inline v0::io {
 
 class RowReader {
  public:
-  /// Whether a matrix can be read so: dense, in HDF5 or .npy, stored by rows, in elements of one list.
+  /// True if a matrix can be read row by row: dense, in HDF5 or .npy, stored by rows, as one list of elements.
   [[nodiscard]] static bool reads(const Description& matrix, const ReadOptions& options);
 
   /// Opens the file, which must be one that reads() accepts. @throws Error(bad_input) as read_matrix.

@@ -12,7 +12,7 @@
 
 namespace ts::inline v0::io {
 
-/// Whether TableOutput knows the format that a name promises: .npy or .csv.
+/// True if TableOutput writes the format that a file's ending names: .npy or .csv.
 [[nodiscard]] bool is_table_name(std::string_view file) noexcept;
 
 /// Writes a table row after row, as .npy or as .csv with a line of names, by the ending of the target. A file is

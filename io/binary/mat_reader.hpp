@@ -15,7 +15,7 @@
 
 namespace ts::inline v0::io::matlab5 {
 
-/// What of libmatio is called.
+/// Functions of libmatio that are called; bound at run time.
 struct Matio {
   decltype(&::Mat_Open) open = nullptr;
   decltype(&::Mat_VarReadNextInfo) next_info = nullptr;
@@ -80,7 +80,7 @@ bool widen_list(matio_types type, const void* from, std::size_t count, std::size
   }
 }
 
-/// What runs in the process without rights.
+/// Reads variables of a MATLAB file through libmatio. Runs in the process without rights.
 class MatReader {
  public:
   MatReader(const Matio& library, mat_t* file, int out) : matio_(library), file_(file), out_(out) {}

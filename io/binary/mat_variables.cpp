@@ -62,7 +62,7 @@ struct Memory {
 
 enum Status : int { fine = 0, no_memory = 1, not_opened = 2, not_filtered = 3 };
 
-/// What the process does: a message with the variables goes to `told`, their lists to `lists`.
+/// Runs in the child process: sends a message with the variables to `told`, and their lists of members to `lists`.
 [[noreturn]] void serve_mat(const Matio& library, const FileBytes& bytes, const std::string& path, int told, int lists,
                             std::uint64_t address_space, bool trusted) {
   constexpr double most_seconds = 60, least_rate = 5e6;  // bytes a second, once unpacked

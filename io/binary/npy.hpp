@@ -40,7 +40,7 @@ struct NpyHeader {
 /// @param where what descriptions say of its place.
 [[nodiscard]] Description describe_npy(const NpyBytes& npy, const Location& where, const ReadOptions& options);
 [[nodiscard]] MatrixFile read_npy(const NpyBytes& npy, const Location& where, const ReadOptions& options);
-/// The same for elements of a file in another format, which `header` describes; it must lie within them.
+/// Describes and reads an array within a file of another format. `header` says where its elements lie, inside the file.
 [[nodiscard]] Description describe_array(const NpyHeader& header, const Location& where, const ReadOptions& options);
 [[nodiscard]] MatrixFile read_array(const NpyBytes& bytes, NpyHeader header, const Location& where,
                                     const ReadOptions& options);

@@ -101,7 +101,7 @@ class PetscFile {
     return numbers;
   }
 
-  /// Whether the file is a row of objects to its end, with scalars of this type.
+  /// Lists the objects of a file whose scalars have this type. False if it is not a row of objects to its end.
   [[nodiscard]] bool find_objects() {
     objects_.clear();
     for (std::uint64_t at = 0; at < bytes_.size;) {

@@ -107,7 +107,7 @@ std::uint64_t ZipArchive::data_of(const Member& member) const {
 std::vector<std::byte> ZipArchive::unpacked(const Member& member, std::uint64_t most) const {
   const std::uint64_t begin = data_of(member), wanted = std::min(most, member.size);
   const auto damaged = [&] { refuse("has a damaged member '" + member.name + "'"); };
-  // What a header claims takes no memory that its bytes cannot fill.
+  // No memory is taken on a header's word alone: the packed bytes must be able to fill it.
   if (member.deflated && member.size / static_cast<std::uint64_t>(best_deflate) > member.packed + 1) damaged();
   std::vector<std::byte> out(wanted);
   if (!member.deflated) {

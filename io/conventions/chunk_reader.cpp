@@ -16,7 +16,7 @@ namespace ts::inline v0::io {
 
 using hdf5::Filter;
 
-/// What threads that read together share.
+/// State shared by threads that read one dataset together.
 struct ChunkReader::Team {
   index_t begin, end, cols;
   char* out;

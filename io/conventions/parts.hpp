@@ -51,13 +51,14 @@ struct Parts {
   std::variant<SparseParts, DenseParts> body;
 };
 
-/// What the parts make, from shapes and types alone. @throws Error(bad_input) for lists of wrong lengths.
+/// Describes the matrix that the parts make, from shapes and types alone. @throws Error(bad_input) for lists of wrong
+/// lengths.
 [[nodiscard]] Description describe_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options);
 
 [[nodiscard]] MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOptions& options);
 
-/// Whether of a matrix only what options choose is held, and this is not all: what it takes is known once pointers, or
-/// pairs, are read.
+/// True if only the rows that the options choose are kept of the matrix, and they are not all. Their memory is known
+/// once pointers, or pairs, are read.
 [[nodiscard]] bool reads_by_range(const SparseParts& parts, const Description& d, const ReadOptions& options);
 
 // The two halves, each in its file.

@@ -56,8 +56,7 @@ void read_slabs(const DenseParts& p, RowRange range, const std::string& name, bo
   }
 }
 
-/// The same, each of several threads a part of the rows. The failure of the first rows is the one that is
-/// told.
+/// Reads rows on several threads, each a part of them. The first failure in row order is the one thrown.
 template <class T>
 void read_raw(const hdf5::RawElements& raw, const DenseParts& p, RowRange range, const std::string& name, bool finite,
               T* out) {
@@ -159,7 +158,7 @@ class RowsOfTriangle {
  private:
   [[nodiscard]] bool here(index_t row) const { return row >= range_.begin && row < range_.end; }
   [[nodiscard]] T& element(index_t i, index_t j) { return rows_(i - range_.begin, j); }
-  /// What the file has in the other triangle, and what belongs there.
+  /// Refuses an entry of the other triangle that is neither zero nor the mirror image.
   void compare(index_t i, index_t j, T has, T image) const {
     if (has != T{} && has != image)
       refuse(joined("its entries at (", std::max(i, j), ", ", std::min(i, j), ") and (", std::min(i, j), ", ",

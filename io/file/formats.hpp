@@ -7,7 +7,7 @@
 
 namespace ts::inline v0::io {
 
-/// Whether a file is HDF5. @throws Error(bad_input) for one that cannot be opened, or is empty.
+/// Tells HDF5 files from others: true for HDF5. @throws Error(bad_input) for a file that cannot be opened, or is empty.
 [[nodiscard]] bool require_file(const std::filesystem::path& file);
 
 /// The format of a file; nothing for HDF5.

@@ -156,7 +156,7 @@ ReadOptions with_missing(ReadOptions options) {
   return of_all_rows(std::move(options));
 }
 
-/// Of all rows.
+/// Describes a dense matrix, all rows of it; refuses a sparse one.
 Description described_dense(const Location& where, const ReadOptions& options) {
   Description d = describe(where, with_missing(options));
   if (d.sparse)

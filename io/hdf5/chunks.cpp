@@ -83,7 +83,7 @@ std::optional<Node::RawPieces> Node::raw_pieces(MemoryType memory) const {
   if (H5Tequal(type.id(), wanted.id()) <= 0 || H5Pget_external_count(creation.id()) != 0 ||
       H5Pget_nfilters(creation.id()) != 0)
     return std::nullopt;
-  // Whether offsets count a block of the user's at the start of the file is not documented.
+  // HDF5 does not document whether offsets count a user block at the start of the file: such files are not read raw.
   const Handle file = own_file(H5Iget_file_id(id));
   const Handle file_creation = own_properties(H5Fget_create_plist(file.id()));
   hsize_t user_block = 0;

@@ -50,7 +50,7 @@ inline Handle own_space(hid_t id) { return {id, close_quietly<H5Sclose>}; }
 inline Handle own_attribute(hid_t id) { return {id, close_quietly<H5Aclose>}; }
 inline Handle own_properties(hid_t id) { return {id, close_quietly<H5Pclose>}; }
 
-/// What HDF5 says of the last failed call: the innermost message of its error stack, or "".
+/// The innermost message of HDF5's error stack, which says why the last call failed; "" without one.
 [[nodiscard]] std::string last_error();
 
 /// Why it failed: `words`, such as "it is damaged", with what HDF5 says; of a disk that fails what the system says.
@@ -80,7 +80,7 @@ void start_library();
 /// The type in memory of elements that are stored as `stored`.
 [[nodiscard]] Handle memory_type(hid_t stored, MemoryType memory);
 
-/// What the file holds instead of a variable-length string: length, address of a heap, number in it.
+/// Bytes that a file holds in place of a variable-length string: length, address of a heap, number in it.
 inline constexpr std::size_t reference_bytes = 16;
 using Reference = std::array<unsigned char, reference_bytes>;
 

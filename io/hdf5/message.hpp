@@ -127,7 +127,7 @@ class Message {
   std::size_t at_ = 0;
 };
 
-/// What a reader process can be asked about an object: members of Node, known by their place in this list.
+/// Questions about an object that a reader process answers: members of Node, known by their place in this list.
 inline constexpr auto all_calls = std::tuple(
     &Node::children, &Node::address, &Node::attributes, &Node::text_attribute, &Node::integer_attribute, &Node::dims,
     &Node::element_type, &Node::members, &Node::chunk_rows, &Node::raw_pieces, &Node::chunk_grid, &Node::missing_rows,

@@ -53,7 +53,7 @@ class Handle {
 
 class Remote;
 
-/// What the elements of a dataset are.
+/// Element type of a dataset, and the engine's type that it is read as.
 struct ElementType {
   enum class Kind { integer, real, complex, other };
   Kind kind = Kind::other;
@@ -128,7 +128,7 @@ class Node {
   /// Sizes of the dimensions; those of an array element type come last. Nothing for a null dataspace.
   [[nodiscard]] std::optional<std::vector<index_t>> dims() const;
   [[nodiscard]] ElementType element_type() const;
-  /// Of a compound dataset: the numeric members with their shapes, in order.
+  /// A numeric member of a compound dataset; members() lists them in order.
   struct Member {
     std::string name;
     ElementType type;
@@ -224,7 +224,7 @@ class Node {
 /// @throws Error(bad_input) for what cannot be opened, with the cause.
 [[nodiscard]] Node open(const std::filesystem::path& file, const OpenOptions& options = {});
 
-/// The same in this process. `name` and `access` are what H5Fopen is given.
+/// Opens a file in this process; open() chooses the process. `name` and `access` are passed to H5Fopen.
 [[nodiscard]] Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::string& name,
                              const Handle& access, std::shared_ptr<const FileBytes> bytes, const OpenOptions& options);
 

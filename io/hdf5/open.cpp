@@ -32,7 +32,7 @@ std::string last_error() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
-  // Of a failed system call only what the system says.
+  // For a failed system call, HDF5's message holds the system's: only that is kept.
   const std::string key = "error message = '";
   if (const auto at = text.find(key); at != std::string::npos) {
     const auto begin = at + key.size();

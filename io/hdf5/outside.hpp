@@ -1,4 +1,4 @@
-// What leads from a file to others: external links, external storage, virtual datasets.
+// Finds the places where a file refers to others: external links, external storage, virtual datasets.
 #pragma once
 
 #include <filesystem>

@@ -32,10 +32,10 @@ class Reader {
 
   /// From any thread. @throws what the answer says, and Error(bad_input) where the process has ended instead.
   [[nodiscard]] Message ask(const Message& question);
-  /// The same for a question whose answer are the bytes of `out`, which come through shared memory.
+  /// Asks as ask() does. The answer is the bytes of `out`, which come through shared memory.
   void read(const Message& question, std::span<std::byte> out);
-  /// Whether HDF5 finds a plugin for a filter that the process lacks; then another process has taken over, as
-  /// a process without rights loads nothing.
+  /// Loads HDF5's plugin for a filter that the process lacks; false if there is none. A process without rights loads
+  /// nothing, so another one takes over.
   [[nodiscard]] bool load_filter(int number);
 
   /// Throws Error(bad_input) "FILE is damaged: CAUSE" and what to do.
@@ -46,7 +46,7 @@ class Reader {
   /// Ends the process; how it ended.
   int stop() noexcept;
   [[nodiscard]] Message exchange(const Message& question);
-  /// What follows a good outcome. @throws what another one says.
+  /// The content of a good answer. @throws the error that any other answer names.
   [[nodiscard]] Message check_answer(std::string bytes) const;
   [[noreturn]] void died();
 
@@ -70,7 +70,7 @@ enum class Outcome : std::uint8_t { fine, error, no_memory };
 template <>
 inline constexpr Outcome greatest<Outcome> = Outcome::no_memory;
 
-/// What a process begins with.
+/// Arguments of a reader process.
 struct Service {
   std::shared_ptr<const std::filesystem::path> file;
   std::shared_ptr<const FileBytes> bytes;
@@ -91,7 +91,7 @@ class Remote {
 
   [[nodiscard]] const std::shared_ptr<Reader>& reader() const noexcept { return reader_; }
 
-  /// What `call`, a member of Node, returns there.
+  /// The value of `call`, a member of Node, from the reader process.
   template <auto call, class... A>
   [[nodiscard]] auto ask(const A&... arguments) const {
     static_assert(number_of<call>() < call_count);
@@ -104,7 +104,7 @@ class Remote {
   };
   [[nodiscard]] static std::optional<Found> find(const std::shared_ptr<const Remote>& self, const std::string& path);
 
-  // As those of Node.
+  // Counterparts of members of Node.
   [[nodiscard]] std::vector<Node::UsedFilter> filters() const;
   [[nodiscard]] bool read_chunk(const Node& self, index_t row, index_t col, std::vector<char>& stored,
                                 unsigned& skipped) const;

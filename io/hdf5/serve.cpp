@@ -1,4 +1,4 @@
-// What a reader process does. It is a copy of one thread of its program: it starts none, prints nothing,
+// The reader process. It is a copy of one thread of its program: it starts no thread, prints nothing,
 // takes no lock that another thread may have held, and leaves without the exit handlers of the program.
 #include <sys/mman.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ class Server {
     return *found;
   }
 
-  /// What everybody wants to know of an object, without being asked.
+  /// Answers to the questions that follow every lookup of an object; sent with it to save round trips.
   [[nodiscard]] static std::vector<Answered> what_will_be_asked(const Node& node, const std::string& path) {
     std::vector<Answered> answers;
     const auto add = [&](std::uint8_t number, auto member) {

@@ -121,8 +121,7 @@ std::optional<Node::Rows> without_chunk(const Node& node, hid_t id, hid_t creati
 
 std::optional<Node::Rows> missing_rows_of(const Node& node, hid_t id, Node::Rows rows, int depth);
 
-/// Whether the `points` elements selected of a source in an open file are there: the dataset, its extent, its
-/// elements.
+/// True if the `points` selected elements of a source exist in an open file: the dataset, its extent and its elements.
 bool is_there(const Node& node, const Handle& file, const std::string& object, const Handle& selected, hssize_t points,
               int depth) {
   const Handle source = own_dataset(H5Dopen2(file.id(), object.c_str(), H5P_DEFAULT));
@@ -144,7 +143,8 @@ bool is_there(const Node& node, const Handle& file, const std::string& object, c
   return !missing_rows_of(node, source.id(), wanted, depth + 1);
 }
 
-/// The same for source i of a virtual dataset, in the first of the files where HDF5 looks that can be opened.
+/// True if the selected elements of source i of a virtual dataset exist. Looks in the first file that can be opened, in
+/// HDF5's order.
 bool source_is_there(const Node& node, hid_t id, hid_t creation, std::size_t i, hssize_t points, int depth) {
   if (depth >= deepest_virtual) return false;
   const VirtualSource source = virtual_source(id, creation, i);
@@ -179,7 +179,7 @@ bool take_away(hid_t rest, hid_t covered, std::size_t rank) {
   return boxes >= 0;
 }
 
-/// What is left of `rows` when everything is taken away that a source covers.
+/// The part of `rows` that no source of a virtual dataset covers.
 std::optional<Node::Rows> without_source(const Node& node, hid_t id, hid_t creation, const Extent& extent,
                                          Node::Rows rows, int depth) {
   const Handle rest = own_space(H5Dget_space(id));

@@ -15,7 +15,7 @@ namespace ts::inline v0::io {
 /// The half of a matrix that a file holds, with the diagonal; none: it holds all.
 enum class Triangle { none, lower, upper };
 
-/// What error sentences call the matrix and its lines, and what is tolerated.
+/// Names of the matrix and its lines in error messages, and which faults are tolerated.
 struct Subject {
   std::string name;         ///< "file.h5:/A"
   bool by_columns = false;  ///< lines are columns
@@ -23,8 +23,8 @@ struct Subject {
   index_t first_line = 0;  ///< number of the first line that is read
 };
 
-/// Of all lines: pointers[0] = 0, never decreasing, ending at `entries`.
-/// @param lines -1: these are the pointers of all; else of some of so many, from subject.first_line on.
+/// Checks row pointers: pointers[0] = 0, never decreasing, ending at `entries`.
+/// @param lines -1: these are the pointers of all lines; else of some out of `lines`, from subject.first_line on.
 void check_pointers(const std::vector<index_t>& pointers, index_t entries, const Subject& subject, index_t lines = -1);
 
 /// Column numbers in range, increasing within every row; sorts and adds up if the subject accepts that.
@@ -34,11 +34,11 @@ void check_lines(CsrMatrix<T>& lines, const Subject& subject);
 template <class T>
 [[nodiscard]] CsrMatrix<T> transposed(CsrMatrix<T> a);
 
-/// What of a triangle an entry may be, in the matrix of which it is one. @throws as check_triangle.
+/// Checks one entry of a matrix stored as a triangle. @throws as check_triangle.
 template <class T>
 void check_triangle_entry(index_t i, index_t j, T value, Structure structure, Triangle triangle,
                           const Subject& subject);
-/// Of lines that hold a triangle of the matrix, from subject.first_line on.
+/// Checks lines that hold a triangle of the matrix, from subject.first_line on.
 /// @throws for an entry in the other triangle, a diagonal that is not real (hermitian) or not zero (skew-symmetric).
 template <class T>
 void check_triangle(const CsrMatrix<T>& a, Structure structure, Triangle triangle, const Subject& subject);
@@ -86,7 +86,7 @@ template <class T>
 /// @throws Error(bad_input) naming the row and column of the first NaN or Inf in these lines.
 template <class T>
 void check_finite(const CsrMatrix<T>& lines, const Subject& subject);
-/// The same; `first_row` is added to rows.
+/// Checks that all elements are finite; row numbers in messages are counted from `first_row`.
 template <class T>
 void check_finite(HostView<const T> a, index_t first_row, const std::string& name);
 

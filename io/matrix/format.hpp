@@ -1,4 +1,4 @@
-// What options choose of a matrix, what a Description says of it, and what a file format other than HDF5 is.
+// Interface of file formats other than HDF5, and how options select a part of a matrix and its Description.
 #pragma once
 
 #include <functional>
@@ -30,15 +30,16 @@ void set_dense(Description& d, index_t rows, index_t cols, DType type, const Rea
 /// @throws Error(bad_input) for more rows or columns than sparse matrices can have.
 void set_sparse(Description& d, index_t rows, index_t cols, index_t entries, const ReadOptions& options);
 
-/// What list_objects says of an object that cannot be read.
+/// The entry of list_objects() for an object that cannot be read.
 [[nodiscard]] Description unreadable(Location where, std::string convention, std::string problem);
 
-/// Of the rows in such a file those that are read for what options choose: all where they become columns.
+/// Rows of the file to read for the rows that options choose; all of them where rows become columns.
 [[nodiscard]] RowRange rows_in_file(index_t rows, const ReadOptions& options);
 /// Bytes of so many rows of the file, and of what they become.
 [[nodiscard]] std::uint64_t bytes_of_rows(const Description& d, RowRange rows, const ReadOptions& options);
 
-/// What all dense formats end with, once rows_in_file() are read: transpose, rows, finite values.
+/// Last step of all dense formats, after reading rows_in_file(): transpose, take the rows, check that values are
+/// finite.
 template <class T>
 [[nodiscard]] DenseMatrix finished(Matrix<T> a, const ReadOptions& options, const std::string& name);
 
@@ -55,7 +56,7 @@ struct Format {
   bool has_columns = false;  ///< chooses them itself, by TableOptions
 };
 
-/// Whether a name ends in one of these, or in one of these and .gz.
+/// True if a name ends in one of `endings`, or in one of them and .gz.
 [[nodiscard]] bool has_ending(const std::string& name, std::initializer_list<const char*> endings);
 
 /// All formats, each defined in its own file.

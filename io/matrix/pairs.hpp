@@ -82,7 +82,8 @@ template <class T>
 [[nodiscard]] CsrMatrix<T> assembled(const WholeLines& lines, const T* values, const Description& d,
                                      const ReadOptions& options);
 
-/// What a description says of them. @throws Error(bad_input) for more rows or columns than sparse matrices can have.
+/// Fills in the sizes and memory of a matrix of pairs. @throws Error(bad_input) for more rows or columns than sparse
+/// matrices can have.
 void set_lines(Description& d, index_t rows, index_t cols, index_t entries, const ReadOptions& options);
 
 }  // namespace ts::inline v0::io

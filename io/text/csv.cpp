@@ -87,7 +87,7 @@ index_t parse_row(const LineReader& in, std::string_view rest, const CsvTable& t
   return missing;
 }
 
-/// What the first line says.
+/// Starts the survey of a table from its first line: separator, names of columns, columns chosen.
 CsvTable begin_survey(const std::string& file, std::string_view first, const CsvRows& in, const ReadOptions& options) {
   CsvTable t;
   t.options = options.table;
@@ -129,7 +129,7 @@ class MissingSurvey {
   explicit MissingSurvey(CsvTable& t) : t_(t), row_(at(t.numbers)), counts_(at(t.numbers)) {
     if (t.options.missing == Missing::mean) t.means.resize(at(t.numbers));
   }
-  /// Whether the row is read.
+  /// Looks at a row before it is read; false if it is dropped for lack of a value.
   bool look(const LineReader& in, std::string_view line) {
     if (t_.options.missing == Missing::refuse) return true;
     const index_t missing = parse_row(in, line, t_, row_.data(), label_);

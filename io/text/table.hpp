@@ -62,8 +62,8 @@ void refuse_svmlight(const std::filesystem::path& file, const std::vector<std::s
 [[nodiscard]] std::vector<char> chosen_columns(const std::string& file, const std::vector<std::string>& names,
                                                index_t count, const TableOptions& options);
 
-/// What a dense matrix that is no text table becomes. @throws Error(invalid_argument) for a sparse one, and for options
-/// of text.
+/// Applies the choice of columns to a dense matrix that is no text table. @throws Error(invalid_argument) for a sparse
+/// one, and for options of text.
 void choose_columns(Description& d, const TableOptions& options);
 void choose_columns(MatrixFile& file, const TableOptions& options);
 

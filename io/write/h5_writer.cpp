@@ -39,7 +39,7 @@ std::string absolute(std::string_view object) {
 /// The group that an object of this absolute name is in.
 std::string parent_of(const std::string& path) { return path.substr(0, std::max<std::size_t>(1, path.rfind('/'))); }
 
-/// Of objects without times, so that the same content makes the same file.
+/// Creation properties without time stamps, so that equal content makes equal files.
 Handle timeless(std::int64_t kind) {
   Handle creation = own_properties(H5Pcreate(kind));
   H5Pset_obj_track_times(creation.id(), 0);

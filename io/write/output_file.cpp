@@ -23,7 +23,7 @@ namespace ts::inline v0::io {
 
 namespace {
 
-/// Of the user block of a file with a signature: what the file is, its length and its checksum.
+/// Bytes of the user block of a file with a signature: kind of file, its length and checksum.
 constexpr std::size_t seal_bytes = 512;
 
 /// Reads all of `bytes`, or tells why not. 0: done.
