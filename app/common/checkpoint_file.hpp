@@ -32,7 +32,7 @@ class CheckpointFile {
   /// touched. One of an earlier version is replaced with --restart, else refused as well.
   CheckpointFile(std::string program, int version, CheckpointOptions options, Console& console);
 
-  /// Whether a state is to be taken up: the file is there, and no --restart.
+  /// True if the run goes on from a stored state: the file exists, and --restart was not given.
   [[nodiscard]] bool resumes() const noexcept { return resumes_; }
   /// @throws Error(bad_input) naming the file if its checksum does not fit.
   void expect_whole() const;
@@ -48,7 +48,7 @@ class CheckpointFile {
   void written_by_another() { written_ = true, since_ = {}; }
   /// The run has ended and its result is written: nothing is left to take up.
   void remove() const;
-  /// Whether the file holds a state of this run.
+  /// True once the file holds a state of this run.
   [[nodiscard]] bool kept() const noexcept { return written_; }
   [[nodiscard]] const std::string& name() const noexcept { return options_.file; }
 

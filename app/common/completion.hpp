@@ -11,12 +11,12 @@
 
 namespace ts::app {
 
-/// What may follow an option: some words, names of files, or both; neither: something that no shell knows.
+/// Arguments that a shell may offer after an option: words, names of files, or both; neither for free text.
 struct Completions {
   std::vector<std::string> words;
   bool files = false;
 };
-/// Of an option with a value; of others nothing.
+/// Completions of an option's value; none for a flag.
 Completions completions_of(const Options::Entry& entry);
 
 /// Throws Error(invalid_argument) unless it is bash, zsh or fish.

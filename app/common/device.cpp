@@ -20,7 +20,8 @@ std::string seconds_text(double seconds) {
   return short_number(seconds < 10 ? 0.1 * std::ceil(10 * seconds) : std::ceil(seconds)) + " s";
 }
 
-/// What a name of GPUs lists; no numbers: all there are. Nothing for other names.
+/// Numbers of the GPUs that a device name lists; empty for all GPUs of the machine. nullopt for names that are not of
+/// GPUs.
 std::optional<std::vector<int>> indices_of(std::string_view text) {
   if (text == "cuda" || text == every_gpu) return std::vector<int>();
   if (!text.starts_with(cuda_prefix)) return std::nullopt;

@@ -1,4 +1,4 @@
-// What the GPU itself can do: the roofs that every measured operation is judged against; seconds of device work.
+// Roofs of a GPU, which measured operations are judged against, and timing of device work in seconds.
 #pragma once
 
 #include <algorithm>

@@ -28,9 +28,9 @@ struct Axis {
 inline constexpr std::size_t series_styles = 10;
 [[nodiscard]] std::string series_style(std::size_t i);
 
-/// What is drawn later lies above. A `style` is a list of classes of the page's style sheet: that of a
-/// series, good, bad, faint; thin, soft. What is not finite, or not positive on a logarithmic axis, is left
-/// out.
+/// A chart of marks; later marks lie above earlier ones. A `style` is a list of classes of the page's style sheet: that
+/// of a series, good, bad, faint; thin, soft. Points that are not finite, or not positive on a logarithmic axis, are
+/// left out.
 class Chart {
  public:
   struct Size {
@@ -79,7 +79,7 @@ class HtmlPage {
   enum class Cells { numbers, words };
   HtmlPage& table(const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows,
                   Cells cells_are = Cells::numbers);
-  /// What the styles of the charts that follow stand for: style and name.
+  /// Legend of the charts that follow: pairs of style and name.
   HtmlPage& legend(const std::vector<std::pair<std::string, std::string>>& entries);
   HtmlPage& chart(const Chart& chart);
   /// Small charts side by side.

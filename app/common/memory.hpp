@@ -26,7 +26,7 @@ using solvers::MemoryUse;
 
 /// The table with its total and what is available.
 void print_memory(std::ostream& out, const std::vector<MemoryUse>& uses, std::uint64_t available);
-/// The same as members `memory` (what -> bytes), `memory_bytes` and `available_memory_bytes`.
+/// Adds the table as JSON members: `memory` (item -> bytes), `memory_bytes` and `available_memory_bytes`.
 void add_memory(JsonObject& json, const std::vector<MemoryUse>& uses, std::uint64_t available);
 
 }  // namespace ts::app

@@ -35,7 +35,7 @@ std::string value_text(std::int64_t value);
 std::string value_text(std::uint64_t value);
 std::string value_text(double value);
 
-/// What an option accepts beyond its type. `what` completes "expected ...".
+/// Values that an option accepts beyond its type. `what` completes "expected ...".
 template <class T>
 struct Accept {
   std::string what;
@@ -54,7 +54,7 @@ Accept<T> between(T low, T high) {
           [low, high](const T& x) { return x >= low && x <= high; }};
 }
 
-/// What the help page says around the options.
+/// Text of the help page before and after the options.
 struct About {
   std::string name;     ///< "tssolve", or "tsdata gen"; its first word gives the environment's prefix
   std::string summary;  ///< one line
@@ -145,9 +145,9 @@ class Options {
   /// @throws Error(invalid_argument) with a sentence that names the option and what it accepts.
   [[nodiscard]] bool parse(Arguments arguments);
 
-  /// Whether `long_name` got its value from the command line, the environment or the configuration file.
+  /// True if `long_name` got its value from the command line, the environment or the configuration file.
   [[nodiscard]] bool given(std::string_view long_name) const;
-  /// The same, but not by the name of its default.
+  /// True if `long_name` was given another value than its default.
   [[nodiscard]] bool changed(std::string_view long_name) const;
 
   /// After parse(): the program and its arguments for a shell, and options that came from the environment or a

@@ -188,7 +188,7 @@ void take(Options::Entry& entry, const Given& given) {
   entry.given = true, entry.changed = given.texts.back() != entry.default_text;
 }
 
-/// What would have said so on the command line.
+/// The arguments that would have had the same effect on the command line.
 std::string as_arguments(const Options::Entry& entry, const Given& given) {
   std::string words;
   for (const std::string& text : given.texts) {

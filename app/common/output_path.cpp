@@ -46,7 +46,7 @@ void expect_writable(const OutputPath& output) {
     refuse(output, "this exists and is not a file that can be replaced");
 }
 
-/// Whether both names lead to one file, which need not exist.
+/// True if both names lead to one file, which need not exist.
 bool same_file(const fs::path& first, const fs::path& second) {
   std::error_code error;
   const fs::path a = io::behind_links(first), b = io::behind_links(second);

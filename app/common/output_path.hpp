@@ -32,13 +32,13 @@ void check_output_paths(const std::vector<OutputPath>& outputs, const std::vecto
 /// Writes `text` under a temporary name beside `file`, then renames. @throws Error(io_failure) naming `file`.
 void write_text_file(const std::filesystem::path& file, std::string_view text);
 
-/// What an option names for standard output, and for standard input.
+/// The argument that stands for standard output, and for standard input.
 inline constexpr std::string_view standard_stream = "-";
 
 /// An option for a table: a file in .npy or .csv, or - for text on standard output.
 void add_table_option(Options& options, const std::string& name, std::string& target, std::string help);
 
-/// Whether one of these tables goes to standard output, where then nothing else may go.
+/// True if one of these tables goes to standard output, where nothing else may be printed then.
 /// @throws Error(invalid_argument) for --json beside it.
 [[nodiscard]] bool takes_standard_output(std::initializer_list<std::string_view> tables, bool json);
 

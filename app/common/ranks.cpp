@@ -42,7 +42,7 @@ Place place_here() {
   return here;
 }
 
-/// What the last bits of results depend on.
+/// Kind of vector instructions, on which the last bits of results depend.
 std::string kind_of_processor() {
   std::string kind = "no vector instructions that matter";
 #if defined(__x86_64__)

@@ -9,40 +9,41 @@
 
 namespace ts::app {
 
-/// What a launcher has put into the environment of each process.
+/// Number of ranks and own rank, as a launcher (mpirun, srun) has put them into the environment of each process.
 struct Launch {
   int ranks = 1, rank = 0;
-  bool without_mpi = false;  ///< by srun, which was told of no MPI
+  bool without_mpi = false;  ///< by srun --mpi=none
 };
-/// Open MPI's mpirun, that of MPICH, and srun say so in variables of their own.
+/// Reads the variables of Open MPI's mpirun, MPICH's mpiexec and srun.
 [[nodiscard]] Launch launch_of(const std::function<const char*(const char*)>& variable);
-/// That of this process.
+/// The launch of this process.
 [[nodiscard]] Launch launch_of_environment();
 
-/// How a rank ended. A sentence: by an error.
+/// How a rank ended; `sentence` is the error message, empty without an error.
 struct Ending {
   int code = 0;
   std::string sentence = {};
-  bool follows = false;  ///< by that of another one, whatever the sentence
+  bool follows = false;  ///< the end of another rank caused this one, whatever the sentence
 };
 
-/// Who of several ranks does the work; decided before anything is read, by all alike.
+/// Which of several ranks work; decided before anything is read, alike on all.
 struct RanksPlan {
   bool together = true;
   std::string why_alone = {};  ///< why rank 0 works and the others wait: the end of a sentence
   std::string factors = {};    ///< of those that work together: who factorises; empty: nobody
-  /// For the results of a run of several.
+  /// Text for results of a run of several ranks.
   [[nodiscard]] std::string text() const {
     if (!together) return "rank 0 alone: " + why_alone;
     return factors.empty() ? "together" : "together, factors by " + factors;
   }
 };
 
-/// Those of one run, of which this process or thread is one. Alone without a launcher: then MPI is not even looked for.
+/// The ranks of one run, of which this process or thread is one. Without a launcher there is one rank, and MPI is not
+/// looked for.
 class Ranks {
  public:
   Ranks() = default;
-  /// Of threads of this process, which share its processors and memory already.
+  /// Ranks that are threads of this process; they share its processors and memory already.
   explicit Ranks(std::shared_ptr<const RankSession> threads);
   /// Starts MPI, and shares processors and memory of each machine among its processes: those with equal affinity masks
   /// get as many threads each as fit.
@@ -56,17 +57,17 @@ class Ranks {
   [[nodiscard]] int rank_on_machine() const noexcept { return rank_on_machine_; }
   [[nodiscard]] const std::shared_ptr<Communicator>& communicator() const noexcept { return world_; }
 
-  /// Whether this rank works; where it does not, it goes to settle() and sleeps there.
+  /// True if this rank works; one that does not goes to settle() and sleeps there.
   [[nodiscard]] bool works(const RanksPlan& plan) const noexcept { return plan.together || first(); }
-  /// Rank 0 has its machine for itself.
+  /// Gives rank 0 all processors and memory of its machine.
   void work_alone() const;
-  /// Called by all before they work together. @throws Error(no_device) on all where their processors have other vector
-  /// instructions, or OpenBLAS takes other kernels: small problems, which all solve, would differ in the last bits.
-  /// Where ranks are threads also if OpenBLAS is made for one.
+  /// Checks that ranks agree; all call it before they work together. @throws Error(no_device) on all where processors
+  /// have other vector instructions, or OpenBLAS takes other kernels: small problems, which all solve, would differ in
+  /// the last bits. Where ranks are threads, also if OpenBLAS is built for one thread.
   void work_together() const;
 
-  /// The ranks of a run on GPUs, of which this one has number `device`: sums go from GPU to GPU by NCCL where that is
-  /// found and no two ranks share one, otherwise through host memory, of which `note` is told. All call it.
+  /// The ranks of a run on GPUs, of which this one has number `device`. Sums go from GPU to GPU by NCCL where that is
+  /// found and no two ranks share one, else through host memory, and `note` receives the reason. All call it.
   [[nodiscard]] std::shared_ptr<Communicator> on_devices(int device,
                                                          const std::function<void(const std::string&)>& note) const;
 

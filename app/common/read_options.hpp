@@ -17,7 +17,8 @@ void add_read_options(Options& options, io::ReadOptions& target);
 void add_table_options(Options& options, io::ReadOptions& target);
 /// "rows are barcodes (cells), columns are features", where the file says such a thing, or nothing.
 [[nodiscard]] std::string axes_text(const io::Description& matrix);
-/// What was done about values that a table lacks, as a line, or nothing; and as members of a result, with --missing.
+/// Reports how missing values of a table were treated (--missing): as a line, "" without any, and as members of a
+/// result.
 [[nodiscard]] std::string missing_text(const io::Description& table);
 void add_missing(JsonObject& json, const io::ReadOptions& read, const io::Description& table);
 /// --memory BYTES, for programs whose only large memory is what they read

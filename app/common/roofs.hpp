@@ -1,4 +1,4 @@
-// What the processor itself can do: the roofs that work on it is judged against.
+// Roofs of the processor, which measured operations are judged against.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace ts::app {
 /// what is measured, so that a noisy machine hits both alike.
 void measure_roofs(std::span<const double> source, std::span<double> target, int threads, Roofs& best);
 
-/// The same on memory of its own, the best of two rounds.
+/// Measures on memory of its own, and returns the best of two rounds.
 [[nodiscard]] Roofs measured_roofs(int threads);
 
 }  // namespace ts::app

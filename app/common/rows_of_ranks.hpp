@@ -31,7 +31,7 @@ template <class T>
           }};
 }
 
-/// What rank 0 asks the others for.
+/// Access of rank 0 to rows of all ranks, while they are in with_rows_of_ranks().
 class RowsOfRanks {
  public:
   RowsOfRanks(const Context& ctx, const std::vector<OwnRows>& blocks) : ctx_(ctx), blocks_(blocks) {}

@@ -37,13 +37,13 @@ namespace {
 constexpr int before_others = 101;  ///< the first priority that a program may use
 [[gnu::constructor(before_others)]] void begin() noexcept { install_last_words(); }
 
-/// What `body` returns, or how it failed. Allocates nothing for itself: it is called where nothing may throw.
+/// The result of `body`, or its failure. Allocates nothing for itself: it is called where nothing may throw.
 template <class Body>
 Ending ending_of(const Body& body) noexcept {
   try {
     return {body()};
   } catch (const Error& error) {
-    // What a compiler of kernels says has lines; anything else may name what stands in a file.
+    // Messages of a kernel compiler have several lines; others may repeat bytes of a file and are made printable.
     const bool lines = error.code() == Errc::device_failure;
     return {exit_code_of(error.code()), lines ? error.what() : io::printable(error.what())};
   } catch (const std::bad_alloc&) {

@@ -22,18 +22,18 @@ namespace ts::app {
 /// made for them, and that is an error.
 int run_program(const std::string& name, int argc, char** argv, const std::function<int(Arguments)>& body) noexcept;
 
-/// The same for a program that several ranks may run together. Rank 0 alone writes to standard output and error;
-/// all end with one exit status, and an error of any rank is told once.
+/// Runs a program that may have several ranks. Rank 0 alone writes to standard output and error; all ranks end with one
+/// exit status, and each error is printed once.
 int run_on_ranks(const std::string& name, int argc, char** argv,
                  const std::function<int(Arguments, const Ranks&)>& body) noexcept;
 
-/// What the ranks of a program do together, on `ranks` threads of this process: rank 0 is the one that calls. They
-/// share its processors and its memory, and the first alone may write to standard output. Returns how all end; an error
-/// of any is told once, on standard error.
+/// Runs `body` on `ranks` threads of this process, each a rank; rank 0 is the calling thread. Ranks share processors
+/// and memory, and rank 0 alone may write to standard output. Returns the exit status of all; an error of any rank is
+/// printed once on standard error.
 int work_on_threads(const std::string& name, int ranks, const std::function<int(const Ranks&)>& body);
 
-/// The same on the ranks there are or, where `device` names several GPUs, on a thread for each.
-/// @throws Error(invalid_argument) where that meets a launcher, Error(no_device).
+/// Runs `body` on the ranks there are or, where `device` names several GPUs, on a thread for each GPU.
+/// @throws Error(invalid_argument) for several GPUs under a launcher; Error(no_device).
 int work_on_devices(const std::string& name, const std::string& device, const Ranks& ranks,
                     const std::function<int(const Ranks&)>& body);
 

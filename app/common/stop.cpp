@@ -69,7 +69,7 @@ void on_signal(int signal) {
   std::raise(signal);
 }
 
-/// Whether who started the program wants it to live through the signal: nohup, or `&` in a script.
+/// True if the parent wants the program to survive the signal: nohup, or `&` in a script.
 bool ignored_by_parent(int signal) {
   struct sigaction now {};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;

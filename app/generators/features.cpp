@@ -9,7 +9,7 @@ namespace {
 
 using solvers::Random;
 
-/// What the numbers of one seed are used for; each use has its own stream.
+/// Uses of the random numbers of one seed; each has its own stream.
 enum Stream : std::uint64_t { centers_stream, labels_stream, values_stream };
 
 std::uint64_t counter(index_t i) { return static_cast<std::uint64_t>(i); }

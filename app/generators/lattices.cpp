@@ -121,7 +121,7 @@ index_t product(const std::vector<index_t>& sizes) {
   return n;
 }
 
-/// What one direction adds to the row of point `at`: the diagonal entry, and -1 at each neighbour.
+/// Adds one direction's part of the row of point `at`: to the diagonal entry, and -1 at each neighbour.
 void add_direction(RowEntries<double>& entries, index_t row, index_t at, index_t size, index_t stride,
                    Boundary boundary) {
   double diagonal = 2;

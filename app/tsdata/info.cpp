@@ -136,7 +136,7 @@ bool parse_info(app::Arguments arguments, InfoOptions& target) {
 
 using ReadMatrix = std::function<io::MatrixFile(const io::ReadOptions&)>;
 
-/// What one matrix is, and what its elements show if they were read.
+/// Description of one matrix, and statistics of its elements if they were read.
 struct Findings {
   io::Description description;
   std::optional<Scan> scanned;

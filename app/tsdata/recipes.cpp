@@ -44,7 +44,7 @@ int exponent(const Parameters& p, const char* sentence) {
   return static_cast<int>(d);
 }
 
-/// Of a dense square matrix.
+/// Number of elements of a dense n x n matrix. @throws Error(invalid_argument) beyond 2^63.
 index_t elements(index_t n) {
   index_t count = 0;
   if (__builtin_mul_overflow(n, n, &count))
@@ -52,7 +52,7 @@ index_t elements(index_t n) {
   return count;
 }
 
-/// What is known of a matrix; the type of what `Spectrum` returns says where it belongs.
+/// Stores a known spectrum: eigenvalues or singular values, by the type that `Spectrum` returns.
 template <class Spectrum>
 void set_spectrum(Ingredients& to, Spectrum spectrum) {
   if constexpr (std::is_invocable_r_v<g::Spectrum, Spectrum>)

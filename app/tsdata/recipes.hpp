@@ -1,4 +1,4 @@
-// What tsdata gen can make: for each kind of matrix, the options it takes, its size before anything is built,
+// Recipes of tsdata gen: for each kind of matrix, the options it takes, its size before anything is built,
 // and how to build it.
 #pragma once
 

@@ -16,7 +16,7 @@ namespace ts::tskmeans {
 
 namespace {
 
-/// Of the rows as they are stored, by rows.
+/// Hash of the rows in their stored type, taken by rows whatever the layout.
 std::uint64_t hash_of_rows(const Rows& rows) {
   io::Hash hash;
   const index_t n = rows.rows(), d = rows.cols();

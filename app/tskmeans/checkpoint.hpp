@@ -8,7 +8,7 @@
 
 namespace ts::tskmeans {
 
-/// What a state belongs to, as hashes: the options that decide the result, and all points and weights.
+/// Identity of a run, as hashes: the options that decide its result, and all points and weights.
 struct RunKey {
   std::uint64_t settings = 0, points = 0;
 };

@@ -52,7 +52,7 @@ bool better(Choose by, const solvers::KMeansMeasures& a, const solvers::KMeansMe
   return order(a) > order(b);
 }
 
-/// What a pass over the points can reach, for the log: the processors of all ranks together.
+/// Limits of a pass over the points, for the log; the processors of all ranks together.
 PassLimit limit_of_passes(const Job& job, std::uint64_t bytes) {
   const auto& [o, ctx, points] = std::tie(job.o, job.ctx, job.points);
   PassLimit limit;
@@ -74,7 +74,7 @@ PassLimit limit_of_passes(const Job& job, std::uint64_t bytes) {
   return limit;
 }
 
-/// Of the results for all numbers of clusters, each measured where there are several: which is the best.
+/// Measures the results of several numbers of clusters, and returns the place of the best. 0 for a single result.
 std::size_t best_of(const Job& job, std::span<const solvers::KMeansResult> found, std::span<const index_t> counts,
                     Outcome& out) {
   std::size_t best = 0;
@@ -89,7 +89,7 @@ std::size_t best_of(const Job& job, std::span<const solvers::KMeansResult> found
   return best;
 }
 
-/// Of the solver, without what keeps and shows its states.
+/// Options of the solver, without the functions that store and show its states.
 solvers::KMeansOptions options_of(const Job& job, const std::string& where) {
   const index_t k = job.start.k, n = all_rows(job.ctx, job.points->here().rows());
   solvers::KMeansOptions options = job.o.kmeans;
@@ -167,7 +167,7 @@ void label_by(const Job& job, Matrix<double> centers, Outcome& out) {
   r.distinct = std::count_if(r.sizes.begin(), r.sizes.end(), [](index_t size) { return size > 0; });
 }
 
-/// Of what was found, the centres as files will hold them, and labels anew.
+/// Rounds the centres to the type that files will hold, and assigns all labels anew.
 void round_found(const Job& job, Outcome& out) {
   job.console.progress("labels for centres in " + std::string(ts::name_of(job.o.centers_type)));
   Matrix<double> centers = std::move(out.found.centers);

@@ -36,7 +36,7 @@ class Points {
   std::optional<solvers::PlacedRows> placed_;
 };
 
-/// What a run works with; its parts must outlive it.
+/// Everything that a run works with; its parts must outlive it.
 struct Job {
   const ProgramOptions& o;
   const Context& ctx;  ///< that distributes the points over ranks

@@ -1,4 +1,4 @@
-// What tskmeans reads: points, weights, centres.
+// Input of tskmeans: points, weights, centres.
 #pragma once
 
 #include <vector>

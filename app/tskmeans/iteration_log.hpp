@@ -1,4 +1,4 @@
-// What each iteration did: one JSON object for each line of --log, and the curves of --report.
+// Log of iterations: one JSON object for each line of --log, and the curves of --report.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace ts::tskmeans {
 /// Bytes per second at which all threads read `rows`, of which up to 256 MiB are read once. 0 for no rows.
 [[nodiscard]] double read_roof(const Rows& rows, int threads);
 
-/// What bounds a pass over the points.
+/// Resources that bound the time of a pass over the points.
 struct PassLimit {
   double bytes = 0;                                 ///< of all points
   double bytes_per_second = 0;                      ///< at which they can be read; 0: unknown
@@ -35,7 +35,7 @@ class IterationLog {
   [[nodiscard]] const std::vector<solvers::KMeansProgress>& all() const noexcept { return all_; }
 
  private:
-  /// That an iteration could take at best; 0: unknown.
+  /// Least seconds that an iteration can take; 0: unknown.
   [[nodiscard]] double least_seconds(const solvers::KMeansProgress& progress) const;
 
   std::optional<io::NewFile> out_;

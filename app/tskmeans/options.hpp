@@ -35,7 +35,7 @@ struct ProgramOptions {
 
   /// False when --help or the like has been answered. @throws Error(invalid_argument).
   [[nodiscard]] bool parse(app::Arguments arguments);
-  /// Whether a table takes standard output. @throws Error(invalid_argument) for --json beside it.
+  /// True if a table goes to standard output. @throws Error(invalid_argument) for --json beside it.
   [[nodiscard]] bool prints_table() const;
   [[nodiscard]] bool writes_files() const {
     return !common.output.empty() || !centers_out.empty() || !labels_out.empty();

@@ -41,7 +41,7 @@ void normalise(std::vector<double>& row) {
     for (double& x : row) x /= std::sqrt(squares);
 }
 
-/// Of the rows of all ranks, which call it together; of their directions for cosine.
+/// A sample of the rows of all ranks, or of their directions for the cosine metric. All ranks call it together.
 Sample sample_of(const Context& ctx, const solvers::RowSource& rows, std::span<const std::int32_t> labels,
                  solvers::KMeansMetric metric) {
   const index_t n = all_rows(ctx, rows.rows()), d = rows.cols(), count = std::min(n, sample_points);

@@ -13,7 +13,7 @@ namespace ts::tskmeans {
 
 namespace {
 
-/// What the run may take.
+/// Memory that the run may use: the machine's, or --memory if that is less.
 solvers::MachineMemory within_memory(const ProgramOptions& o, solvers::MachineMemory machine) {
   for (std::uint64_t* bytes : {&machine.host_bytes, &machine.device_bytes})
     if (o.memory != 0) *bytes = *bytes == 0 ? o.memory : std::min(o.memory, *bytes);

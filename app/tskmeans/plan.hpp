@@ -7,7 +7,8 @@
 
 namespace ts::tskmeans {
 
-/// Of `ranks` processes: all of them where the algorithm is distributed and there are points for each.
+/// Decides which of `ranks` ranks work: all where the algorithm is distributed and there are points for each, else rank
+/// 0.
 [[nodiscard]] app::RanksPlan who_works(const ProgramOptions& options, const io::Description& points, int ranks);
 
 /// Within --memory (default: what the machine has), of the host and of the device each. @throws Error like

@@ -26,7 +26,7 @@ struct NamedMeasure {
            {"calinski_harabasz", "Calinski-Harabasz", m.calinski_harabasz, 5}}};
 }
 
-/// What was found, by clustering or by prediction.
+/// Result of a clustering or a prediction, with facts about the run.
 struct Outcome {
   bool predicted = false;
   solvers::KMeansResult found;  ///< of a prediction: labels, inertia, sizes, distinct, rescored, zero_rows
@@ -38,7 +38,7 @@ struct Outcome {
   std::string ranks_work;  ///< of several: who worked
   double read_seconds = 0, elapsed_seconds = 0;
   std::optional<solvers::KMeansMeasures> measures;
-  /// What was found for each of several numbers of clusters.
+  /// Result for one of several numbers of clusters.
   struct Choice {
     index_t clusters = 0;
     double inertia = 0;
@@ -48,7 +48,7 @@ struct Outcome {
   };
   std::vector<Choice> choices;
   Matrix<double> distances;  ///< of --transform
-  /// Of --labels-column in a csv file: how many labels there are, and how well they agree with the clusters.
+  /// Labels that a csv file had (--labels-column): their number, and their agreement with the clusters.
   struct Known {
     index_t labels = 0;
     double rand_index = 0;

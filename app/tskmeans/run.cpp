@@ -71,7 +71,7 @@ void check_paths(const ProgramOptions& o) {
 solvers::MachineMemory memory_of(const Context& ctx) {
   solvers::MachineMemory machine{static_cast<bool>(ctx.stream), app::available_memory()};
   if (ctx.stream) {
-    // What the driver, the kernels and other programs take meanwhile.
+    // Left for the driver, kernels and other programs.
     constexpr std::uint64_t left_free = std::uint64_t{256} << 20;
     const std::uint64_t unused = cuda::free_memory(ctx.stream);
     machine.device_bytes = unused > 2 * left_free ? unused - left_free : unused / 2;
@@ -111,7 +111,7 @@ void report(const Job& job, const Stopwatch& watch, Outcome& out) {
     print_summary(o, out);
 }
 
-/// Of points that passed by in blocks: times of the first rank, bytes of all.
+/// Adds the times of points that were read in blocks: seconds of rank 0, bytes of all ranks.
 void add_times(const Job& job, bool in_host, Outcome& out) {
   solvers::PassTimes times;
   const solvers::StreamedRows* streamed = job.points->streamed();
@@ -120,7 +120,7 @@ void add_times(const Job& job, bool in_host, Outcome& out) {
   if (streamed != nullptr) out.stream = {streamed->block_rows(), in_host, times};
 }
 
-/// As long as if iterations over fewer points were so many fewer.
+/// Number of passes over all points that the iterations cost at most; those over a sample count in proportion.
 index_t most_passes(const ProgramOptions& o, index_t n, index_t k) {
   if (!o.predict.empty()) return 1;
   constexpr index_t before = 3;  // of two levels, and for all labels

@@ -63,7 +63,7 @@ struct Operand {
 
 /// The stream that operations of this thread on a device use.
 [[nodiscard]] cuda::Stream stream_of(int device);
-/// The same context, with that stream where the operand lies on a device.
+/// `ctx` with the stream of this thread on the operand's device; `ctx` itself for operands in host memory.
 [[nodiscard]] Context context_at(const Context& ctx, const Operand& where);
 
 /// body.operator()<T>() for the element type.

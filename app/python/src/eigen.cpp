@@ -16,7 +16,7 @@ namespace {
 
 using namespace solvers;
 
-/// What Python sets.
+/// Options that Python sets.
 struct Asked : EigenOptions {
   bool symmetrise = false, from_float32 = false;  ///< of EigshOptions
 };
@@ -110,7 +110,7 @@ nb::object vectors_of(const Context& ctx, Matrix<T>& here, DeviceMatrix<T>& ther
   return array_of(std::move(there), ctx.stream.device().index);
 }
 
-/// What all results say alike.
+/// Members that results of all solvers have in common.
 template <class Result>
 nb::dict outcome_of(const Context& ctx, Result& r) {
   nb::dict out;
@@ -234,7 +234,7 @@ nb::dict svds_of(const Context& ctx, nb::object a, index_t k, const Asked& commo
   });
 }
 
-/// Of two products in Python: f(x, y) with A, g(x, y) with A^H.
+/// svds() of an operator given by two Python functions: f(x, y) multiplies by A, g(x, y) by A^H.
 template <class T>
 nb::dict svds_by(const Context& ctx, nb::object f, nb::object g, index_t m, index_t n, index_t k, const Asked& common,
                  nb::object callback) {

@@ -160,7 +160,7 @@ const T* list_on_device(const In& a, const char* name, int device) {
   return static_cast<const T*>(a.data());
 }
 
-/// Of a matrix on a device whose pointers and column numbers the caller has looked at.
+/// Product with a sparse matrix on a device. The caller has checked pointers and column numbers.
 void spmm_on_device(const Context& ctx, Scalar alpha, index_t cols, const In& pointers_, const In& indices_,
                     const In& values_, const In& x_, Scalar beta, const Out& y_) {
   const Operand x = operand_of(x_, "x"), y = operand_of(y_, "out");

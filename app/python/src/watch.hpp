@@ -1,4 +1,4 @@
-// What a long call does with Python while it runs without its lock: signals, and a callback.
+// Lets Python's signals and a progress callback into a long call that runs without Python's lock.
 #pragma once
 
 #include <nanobind/nanobind.h>

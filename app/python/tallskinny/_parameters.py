@@ -71,7 +71,7 @@ class _Array:
 
 _count, _nothing, _flag = _Number(Integral, 1), _Kind("None", type(None)), _Kind("a bool", bool, np.bool_)
 
-# What each parameter may be, wherever a model has one of this name.
+# Accepted values of each parameter, by name; a name means one thing in all models.
 _TAKES: dict[str, list[Any]] = {
     "n_clusters": [_count],
     "init": [Word("k-means++", "k-means||", "random"), _Callable(), _Array()],

@@ -8,7 +8,7 @@ from ._arrays import columns_of, is_sparse, on_host
 from ._foreign import adopted
 
 _most_products = 20_000  # an operator of more rows is not made a matrix
-# What a result tells of each pair.
+# Members of a result that have one number for each pair.
 PER_PAIR = ("converged_pairs", "residuals", "backward_errors", "vector_errors", "error_bounds", "conditions")
 whole = 500  # rows of a matrix of which all eigenvalues are computed where a few cannot be told by their place
 
