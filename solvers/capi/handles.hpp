@@ -1,4 +1,4 @@
-// What stands behind the handles of the C API.
+// Objects behind the handles of the C API.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct ts_context {
 
 namespace ts::inline v0::capi {
 
-/// Of somebody's function.
+/// An operator that is the caller's function.
 struct Function {
   index_t n = 0;
   ts_apply apply = nullptr;

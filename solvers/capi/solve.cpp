@@ -51,7 +51,7 @@ ts_result* handle_of(Result result, const Fill& fill) {
   return out.release();
 }
 
-/// What the solvers of eigenvalues and singular values tell alike.
+/// Adds the results that eigenvalue and singular value solvers have in common.
 template <class Pairs>
 void add_pairs(ts_result& out, const Pairs& p) {
   out.converged = p.converged, out.complete = p.verified, out.reason = p.reason;

@@ -42,7 +42,7 @@ class Directions {
   /// all. @throws Error(invalid_argument) for ranks and weights that do not fit, and, for cosine, NaN or Inf.
   Directions(const Context& ctx, const RowSource& source, std::span<const double> weights, KMeansMetric metric);
 
-  /// Of k clusters, without moments. This, and what it was made of, must outlive it.
+  /// A problem of k clusters, without moments. This object, and what it was made of, must outlive it.
   [[nodiscard]] KMeansProblem problem(index_t k) const;
   /// Reciprocal norms of rows in host memory, 0 for those without a direction; nothing unless the metric is cosine.
   [[nodiscard]] const std::vector<double>& scale() const noexcept { return scale_; }

@@ -53,7 +53,7 @@ void check_sizes(const Context& ctx, const RowSource& rows, const KMeansOptions&
                                           std::to_string(k) + " clusters");
 }
 
-/// Of each restart, but for its number and functions.
+/// Control of each restart, without its number and functions.
 LloydControl control_of(const KMeansProblem& p, const KMeansOptions& o) {
   LloydControl control{.max_iter = o.algorithm == KMeansAlgorithm::two_level ? o.refine : o.max_iter,
                        .spherical = o.metric == KMeansMetric::cosine,
@@ -96,7 +96,7 @@ Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int
   return centers;
 }
 
-/// The same options, whose functions all ranks call and go by: one of them may ask to stop, or fail.
+/// Options whose functions all ranks call together and obey: one rank may ask to stop, or fail.
 KMeansOptions agreed_options(const Context& ctx, const KMeansOptions& o) {
   KMeansOptions all = o;
   if (any_rank(ctx, static_cast<bool>(o.on_progress)))
@@ -145,7 +145,7 @@ class Restarts {
     if (o_.resume != nullptr && run == o_.resume->run) return {p_, *o_.resume, control};
     return {p_, first(p_, run), control};
   }
-  /// What another algorithm than Lloyd's finds.
+  /// A run of an algorithm other than Lloyd's.
   [[nodiscard]] LloydRun other(int run) {
     const LloydControl& control = controls_[at(run)];
     const auto first = [&](const KMeansProblem& p) { return this->first(p, run); };

@@ -44,8 +44,8 @@ enum class KMeansInit {
 /// of them; of very wide rows, as many as find room.
 [[nodiscard]] index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept;
 
-/// Whether KMeansOptions::n_init = 0 seeks better optima than one start's by breathing k-means (Fritzke 2020): on small
-/// data, at most 2^15 rows and 2^24 products of rows, columns and clusters.
+/// True if KMeansOptions::n_init = 0 improves its one start by breathing k-means (Fritzke 2020): on small data, at most
+/// 2^15 rows and 2^24 products of rows, columns and clusters.
 [[nodiscard]] bool breathing_pays(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// Bytes that passes over dense rows in host memory may keep of rows in 8 bits and bounds (GroupBounds); 0 where these
@@ -60,7 +60,7 @@ enum class KMeansTolerance {
   changed    ///< at most tol times as many labels changed as there are rows
 };
 
-/// What is near.
+/// Distance metric.
 enum class KMeansMetric {
   euclidean,
   /// Spherical k-means: rows are divided by their norm, centres by theirs after each step; a label is the
@@ -70,7 +70,7 @@ enum class KMeansMetric {
   cosine
 };
 
-/// What a step is.
+/// Algorithm, by what one of its steps does.
 enum class KMeansAlgorithm {
   lloyd,       ///< all rows in every step
   mini_batch,  ///< a sample in every step (Sculley 2010); tol is not used
@@ -125,7 +125,7 @@ struct KMeansProgress {
   double seconds = 0;                    ///< that this iteration took
 };
 
-/// What a run needs to go on as if it had not stopped: the state after an iteration.
+/// State of a run after an iteration, from which it goes on as if it had not stopped.
 struct KMeansState {
   int run = 0, iteration = 0;
   index_t relocated = 0;
@@ -139,7 +139,7 @@ struct KMeansState {
   KMeansStop best_stop = KMeansStop::max_iterations;
 };
 
-/// What is asked of k-means.
+/// Options of k-means.
 struct KMeansOptions {
   index_t clusters = 8;
   KMeansAlgorithm algorithm = KMeansAlgorithm::lloyd;
@@ -175,7 +175,7 @@ struct KMeansOptions {
   const KMeansState* resume = nullptr;
 };
 
-/// Whether there are more than KMeansOptions::sample rows for each of k >= 1 clusters.
+/// True if there are more than KMeansOptions::sample rows for each of k >= 1 clusters.
 [[nodiscard]] constexpr bool takes_sample(const KMeansOptions& o, index_t rows, index_t k) noexcept {
   return o.sample > 0 && o.sample <= (rows - 1) / k;
 }
@@ -223,9 +223,8 @@ struct KMeansResult {
 [[nodiscard]] KMeansResult kmeans(const Context& ctx, const RowSource& rows, const KMeansOptions& options);
 [[nodiscard]] KMeansResult kmeans(const Context& ctx, const Rows& rows, const KMeansOptions& options);
 
-/// The same for several numbers of clusters. Where a pass over the rows costs more than reading memory, all
-/// restarts of all of them share the passes. One result for each, in this order; fewer when a run was
-/// stopped.
+/// Solves for several numbers of clusters. Where a pass over the rows costs more than reading memory, all restarts of
+/// all of them share the passes. Returns one result for each number, in order; fewer when a run was stopped.
 [[nodiscard]] std::vector<KMeansResult> kmeans_of_each(const Context& ctx, const RowSource& rows,
                                                        const KMeansOptions& options, std::span<const index_t> clusters);
 

@@ -80,7 +80,7 @@ void add_near(const NearRow& member, std::size_t most, std::vector<NearRow>& nea
   if (nearest.size() > most) nearest.pop_back();
 }
 
-/// Of the rows of all ranks.
+/// The members nearest to each centre, over the rows of all ranks.
 NearRows nearest_rows(const KMeansProblem& p, HostView<const double> centers, std::span<const std::int32_t> labels,
                       std::size_t most) {
   const std::vector<double> own = own_distances(p, centers, labels);

@@ -21,9 +21,9 @@ struct KMeansMeasures {
   double calinski_harabasz = 0;
 };
 
-/// Of labels and centres as kmeans() or predict() give them; weights count rows. Three passes over the rows,
-/// one of them with n k distances. The directions of the rows for cosine. Clusters without rows do not count.
-/// Distances to the nearest other centre are rounded to float32.
+/// Measures the quality of labels and centres from kmeans() or predict(); weights count rows. The cosine metric
+/// measures the directions of rows. Clusters without rows do not count. Distances to the nearest other centre are
+/// rounded to float32. Takes three passes over the rows, one of them with n k distances.
 /// @throws as predict.
 [[nodiscard]] KMeansMeasures measure(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                                      std::span<const std::int32_t> labels,
@@ -34,13 +34,14 @@ struct ClusterTraits {
   /// k x d: how far the mean of the members lies from the mean of all rows, in units of the standard deviation of all
   /// rows; 0 where a feature is the same in all rows, NaN for a cluster without rows.
   Matrix<double> deviations;
-  /// Of each cluster the members nearest to its centre, the nearest first, equally near ones in their order: numbers of
-  /// rows among those of all ranks.
+  /// For each cluster, row numbers of the members nearest to its centre, nearest first, among all ranks; ties in row
+  /// order.
   std::vector<std::vector<index_t>> nearest;
 };
 
-/// Of labels and centres as kmeans() or predict() give them; every row counts once. Of the directions of the rows for
-/// cosine. Four passes over the rows, and 8 bytes for each. All ranks call it together, and have all of the result.
+/// Traits of the clusters that kmeans() or predict() found; every row counts once. The cosine metric takes the
+/// directions of rows. Four passes over the rows, and 8 bytes for each row. All ranks call it together, and each gets
+/// the whole result.
 /// @param most rows named of each cluster
 /// @throws as measure().
 [[nodiscard]] ClusterTraits traits_of(const Context& ctx, const RowSource& rows, HostView<const double> centers,

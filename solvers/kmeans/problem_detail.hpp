@@ -1,4 +1,4 @@
-// What all steps of one k-means run share. Internal to the room.
+// State that all steps of one k-means run share. Internal to the room.
 #pragma once
 
 #include <memory>
@@ -64,7 +64,7 @@ struct KMeansProblem {
   /// serves, if it is enough
   template <class T>
   [[nodiscard]] PerRowArray<T> rows_as(std::span<const index_t> numbers, PerRowArray<T> room = {}) const;
-  /// Of these rows those that are here, in their order, with their numbers here.
+  /// Local numbers of those of these rows that this rank has, in the order given.
   [[nodiscard]] std::vector<index_t> here_of(std::span<const index_t> numbers) const;
   /// all: the weights of these rows.
   [[nodiscard]] std::vector<double> weights_at(std::span<const index_t> numbers) const;
@@ -100,7 +100,7 @@ index_t label_all(const KMeansProblem& problem, HostView<const double> centers, 
                   std::vector<std::int32_t>& labels);
 /// sum_i w_i ||x_i - c_label||^2
 double inertia_of(const KMeansProblem& problem, HostView<const double> centers, std::span<const std::int32_t> labels);
-/// The same from the terms of each chunk of rows here.
+/// inertia_of() from the terms of each chunk of this rank's rows.
 double sum_of_chunks(const KMeansProblem& problem, std::vector<double> parts);
 /// ||x_i - c_label||^2 of each row here.
 std::vector<double> own_distances(const KMeansProblem& problem, HostView<const double> centers,
@@ -108,7 +108,7 @@ std::vector<double> own_distances(const KMeansProblem& problem, HostView<const d
 /// The unit in which sums of these rows are kept.
 FixedPoint unit_of(const KMeansProblem& problem);
 std::vector<index_t> sizes_of(const Context& ctx, std::span<const std::int32_t> labels, index_t k);
-/// What all ranks counted together.
+/// Sums of counts over all ranks.
 index_t sum_of_ranks(const Context& ctx, index_t here);
 AssignStats sum_of_ranks(const Context& ctx, const AssignStats& here);
 
@@ -116,7 +116,7 @@ AssignStats sum_of_ranks(const Context& ctx, const AssignStats& here);
   return precision == KMeansPrecision::exact ? Scores::int8 : Scores::fast;
 }
 
-/// What becomes of means: on the sphere they keep their direction, or stay where they were if they have none.
+/// Adjusts means of clusters: on the sphere they are normalised, or stay where they were if they have no direction.
 AdjustMean adjust_means(bool spherical);
 
 /// Divides every row by its norm; rows of norm 0 stay. Returns how many those are.
@@ -126,11 +126,11 @@ index_t normalise(HostView<double> centers);
 /// That slabs begin at multiples of chunk_rows, and that ranks have rows of one kind.
 void check_ranks(const Context& ctx, const RowSource& source);
 void check_finite(const Context& ctx, const RowSource& source);
-/// Of a block in host memory, alone. @param first its first row among those here
+/// Checks one block in host memory. @param first its first row among those of this rank
 void check_finite(const Context& ctx, index_t first, const Rows& block);
 /// Returns whether there are any.
 bool check_weights(const Context& ctx, index_t rows, std::span<const double> weights);
-/// Of numbers that float64 cannot square.
+/// Refuses numbers that float64 cannot square.
 void check_coordinates(const ColumnMoments& moments);
 /// all: that weights, and weighted squares of rows with the moments of the problem, have sums in float64.
 void check_weight_range(const KMeansProblem& problem);
@@ -140,7 +140,7 @@ void check_centers(index_t cols, HostView<const double> centers);
 /// A copy of checked centres, on the sphere for cosine.
 Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMeansMetric metric);
 
-/// Whether rows that pass by differ by what float64 can square.
+/// Checks that rows which are read in blocks differ by what float64 can square.
 class RowsDiffer {
  public:
   /// @param first row of all; empty: the first that is looked at

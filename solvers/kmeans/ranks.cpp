@@ -1,4 +1,4 @@
-// What several ranks, each with some of the rows, put together.
+// Sums, minima and agreements over ranks, each of which has some of the rows.
 #include <algorithm>
 #include <array>
 #include <cmath>

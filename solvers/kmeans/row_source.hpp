@@ -22,7 +22,7 @@ class RowSource {
   [[nodiscard]] virtual DType type() const = 0;
   /// Where blocks lie: on a device, passes run there.
   [[nodiscard]] virtual Space space() const { return Space::host; }
-  /// Whether a pass costs no more than reading memory.
+  /// True if a pass costs no more than reading memory.
   [[nodiscard]] virtual bool in_memory() const = 0;
   /// One pass: use(first row, block) for blocks that cover all rows in order, each but the last a multiple of
   /// chunk_rows long.

@@ -20,7 +20,7 @@ struct BcgsiPlusA {
   double accept = 4;
 };
 
-/// What orthonormalising one block against a basis gave, for the history of a solver.
+/// Outcome of orthonormalising one block against a basis, for the history of a solver.
 struct Extension {
   index_t rank = 0;  ///< columns of X_out
   index_t dead = 0;  ///< columns lost: directions of X that lie in span(V) to rounding

@@ -23,7 +23,7 @@ struct Gesdd<std::complex<double>> {
                         T*, const int*, double*, int*, int*, std::size_t);
 };
 
-// Of no order, as "N" says: what would choose is never called.
+// Called without ordering ("N"): LAPACK never calls the function that would select eigenvalues.
 struct Gees {
   using C = std::complex<double>;
   using Real = void(const char*, const char*, int (*)(const double*, const double*), const int*, double*, const int*,

@@ -1,4 +1,4 @@
-// What of LAPACK the small problems use: bound at run time, so that neither the build nor the program needs it.
+// LAPACK routines for small problems, bound at run time, so that neither the build nor the program needs the library.
 #pragma once
 
 #include <complex>

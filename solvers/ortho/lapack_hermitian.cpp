@@ -143,7 +143,7 @@ bool robust_representations(Tridiagonal t, index_t first, index_t last, double* 
   return info == 0 && found == most;
 }
 
-/// Whether columns are orthonormal eigenvectors of T to what a divide and conquer could promise.
+/// True if columns are orthonormal eigenvectors of T within the error bounds of divide and conquer.
 bool are_eigenvectors(const Tridiagonal& t, const std::vector<double>& values, const std::vector<index_t>& which,
                       const Matrix<double>& z) {
   const index_t n = t.size(), k = z.rows();

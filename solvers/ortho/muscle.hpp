@@ -33,7 +33,7 @@ struct Ladder {
 /// Which method delivered.
 enum class Rung { chol_qr, shifted, svqb, householder, failed };
 
-/// What came of an orthonormalisation.
+/// Outcome of an orthonormalisation.
 struct Factored {
   index_t rank = 0;  ///< columns of Q; those of X behind them are undefined
   Rung rung = Rung::failed;
@@ -54,8 +54,8 @@ Factored orthonormalise(const Context&, HouseholderQr, PlacedView<T> x, HostView
 template <class T>
 [[nodiscard]] double loss_of_orthogonality(const Context&, PlacedView<const T> x);
 
-/// The same number, or beyond 128 columns an upper bound of it (the lesser of the Frobenius norm and the largest sum
-/// along a row) that takes no eigenvalues.
+/// An upper bound of loss_of_orthogonality() that takes no eigenvalues beyond 128 columns: the lesser of the Frobenius
+/// norm and the largest sum along a row. Up to 128 columns the same number.
 template <class T>
 [[nodiscard]] double bound_of_loss(const Context&, PlacedView<const T> x);
 

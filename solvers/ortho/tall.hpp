@@ -8,7 +8,7 @@
 
 namespace ts::inline v0::ortho {
 
-/// What was done to tall matrices, counted as it was done.
+/// Counts of work on tall matrices, raised as the work is done.
 struct Work {
   int reductions = 0;                        ///< sums over all rows: a synchronisation each where rows are distributed
   index_t basis_columns = 0;                 ///< columns of the basis V read: V of m columns read twice counts 2 m

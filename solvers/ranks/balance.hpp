@@ -15,7 +15,7 @@ namespace ts::inline v0::solvers {
 /// @param unit row_unit() of all rows, of which these may be a slab of whole units.
 [[nodiscard]] std::vector<index_t> entries_of_units(std::span<const index_t> pointers, index_t unit);
 
-/// Of the slab that has most. @param entries of each unit of row_unit(slabs.rows()) rows.
+/// Entries of the slab that has most. @param entries of each unit of row_unit(slabs.rows()) rows.
 [[nodiscard]] index_t most_entries(const RowSlabs& slabs, std::span<const index_t> entries);
 
 /// `rows` rows in `slabs` slabs of whole units, so that the largest slab has as few entries as it can; where several

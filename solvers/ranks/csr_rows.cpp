@@ -153,8 +153,8 @@ void CsrRows<T>::in_two_parts(const Context& ctx, X x, HostView<T> y, bool adds,
   expects(x.rows() == rows() && x.cols() == cols && y.rows() == rows(),
           "a matrix by rows takes blocks X and Y of this rank's rows and as many columns as each other");
   const index_t below = std::ssize(outer_rows_) + std::ssize(others_), halo = outer_.cols - below;
-  // Of a single column with gaps between rows the compiled sum rounds otherwise than of one without: copies are as X
-  // and Y are.
+  // The sum over a single column rounds otherwise where rows have gaps between them: copies have the gaps of X and Y,
+  // so that bits do not depend on ranks.
   const auto gap_of = [](const auto& block) { return block.cols() == 1 && block.ld() > 1 ? index_t{1} : index_t{0}; };
   const index_t gap = gap_of(x);
   Matrix<T> sent(std::ssize(sent_), cols), copies(outer_.cols, cols + gap), arriving(gap > 0 ? halo : 0, cols),

@@ -41,10 +41,10 @@ class CsrRows {
   bool recurrence(const Context& ctx, index_t count, double alpha, double shift, DeviceView<T> x, double beta,
                   DeviceView<T> y) const;
   void residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta, PlacedView<T> r) const;
-  /// Of the whole matrix.
+  /// Facts of the whole matrix, over all ranks.
   [[nodiscard]] OperatorFacts facts() const noexcept { return facts_; }
   [[nodiscard]] const RowShares& shares() const noexcept { return shares_; }
-  /// Of this rank; others may have more or fewer.
+  /// Steps of this rank; others may have more or fewer.
   [[nodiscard]] const StepsAhead& ahead() const noexcept { return ahead_; }
 
  private:

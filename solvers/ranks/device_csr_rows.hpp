@@ -17,7 +17,7 @@ struct HaloMessage {
   index_t begin, count;
 };
 
-/// What a rank has of a sparse matrix by rows (CsrRows).
+/// A rank's parts of a sparse matrix that is distributed by rows (CsrRows).
 template <class T>
 struct HaloParts {
   CsrView<T> inner;                          ///< all rows here; those of `outer` are empty in it

@@ -17,7 +17,8 @@ struct Entry {
   T value;
 };
 
-/// What all ranks have for this one, in the order of ranks. @param lists for each rank, the one here stays.
+/// Sends lists[r] to rank r; returns the lists that ranks sent here, in the order of ranks. The list for this rank
+/// stays.
 template <class T>
 std::vector<std::vector<Entry<T>>> exchanged(const Context& ctx, std::vector<std::vector<Entry<T>>> lists) {
   const std::size_t ranks = lists.size(), here = static_cast<std::size_t>(ctx.communicator->rank());

@@ -36,7 +36,7 @@ void first_alone(const Context& ctx, const std::function<void()>& work) {
 
 namespace {
 
-/// What each rank has goes to its place on rank 0. @param offsets of ranks within `all`, in elements
+/// Gathers the elements of all ranks in `all` on rank 0. @param offsets of ranks within `all`, in elements
 template <class T>
 void to_first(const Context& ctx, std::span<const T> mine, std::span<T> all, std::span<const std::size_t> offsets) {
   Communicator& ranks = *ctx.communicator;
@@ -63,7 +63,7 @@ std::vector<T> gathered(const Context& ctx, std::span<const T> mine) {
   return all;
 }
 
-/// Of rows of `cols` elements.
+/// Offset of each rank's rows of `cols` elements, with the end.
 std::vector<std::size_t> offsets_of(const Context& ctx, index_t cols) {
   std::vector<std::size_t> offsets;
   offsets.reserve(static_cast<std::size_t>(ctx.slabs.slabs()) + 1);

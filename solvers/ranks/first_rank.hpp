@@ -1,4 +1,4 @@
-// What rank 0 alone does with all rows, of which each rank has some.
+// Work on all rows that rank 0 does alone, while the others wait.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace ts::inline v0::solvers {
 /// Calls work() on rank 0, while the others sleep. An Error of it all ranks throw, as of agreed().
 void first_alone(const Context& ctx, const std::function<void()>& work);
 
-/// What rank 0 has, on all ranks.
+/// The value of rank 0, on all ranks.
 template <class T>
 [[nodiscard]] T of_first(const Context& ctx, const T& here) {
   struct Value {

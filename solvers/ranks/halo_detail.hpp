@@ -50,7 +50,7 @@ std::vector<index_t> halo_of(const SomeRows<T, I>& some, RankShare& share) {
   return halo;
 }
 
-/// What goes to other ranks and what comes: rows of `cols` elements without gaps, in one block and in another.
+/// Messages of a halo exchange: rows of `cols` elements without gaps that go to other ranks, and that come from them.
 struct HaloPieces {
   std::vector<Outgoing> out;
   std::vector<Incoming> in;

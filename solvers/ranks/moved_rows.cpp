@@ -93,7 +93,7 @@ Matrix<T> moved_rows(const Context& ctx, HostView<const T> x, std::span<const in
   const RowSlabs slabs = ranks > 1 ? ctx.slabs : RowSlabs({0, x.rows()});
   expects(slabs.rows() == std::ssize(place) && slabs.rows(here) == x.rows(),
           "rows of a block get new places: one for each row of all ranks");
-  // Of each rank the rows that go there and the places here of those that come, in the order in which they leave.
+  // For each rank: rows that go there, and places here of rows that come from there, in the order in which they leave.
   std::vector<std::vector<index_t>> leaving(at(ranks)), arriving(at(ranks));
   for (int r = 0; r < ranks; ++r)
     for (index_t i = slabs.begin(r); i < slabs.begin(r + 1); ++i) {

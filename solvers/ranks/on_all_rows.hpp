@@ -66,13 +66,14 @@ class OnAllRows {
     index_t cols;
     [[nodiscard]] PlacedView<T> view() { return memory.view().cols(0, cols); }
   };
-  /// As `block` is: of a single column with gaps between rows the compiled sum rounds otherwise than of one without.
+  /// A block for all rows like `block`. A single column keeps its gaps between rows, with which the sum rounds
+  /// otherwise.
   template <class E>
   Block all_of(const Context& ctx, PlacedView<E> block) const {
     const index_t gap = block.cols() == 1 && block.ld() > 1 ? 1 : 0;
     return {PlacedMatrix<T>(ctx, block.space(), whole_.rows(), block.cols() + gap), block.cols()};
   }
-  /// Of all rows those here.
+  /// This rank's rows of a block of all rows.
   static PlacedView<T> own(const Context& ctx, Block& all, index_t rows) {
     const PlacedView<T> v = all.view();
     if (v.space() == Space::host) return v.host().rows(first_row(ctx), rows);

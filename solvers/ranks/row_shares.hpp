@@ -1,4 +1,4 @@
-// What each rank has of a sparse matrix by rows, as a value.
+// Sizes of each rank's part of a sparse matrix by rows, as a value.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// What a rank has of a sparse matrix by rows, and what it sends for each product.
+/// Sizes of a rank's part of a sparse matrix by rows, and of its messages in each product.
 struct RankShare {
   index_t rows = 0, entries = 0;
   index_t longest = 0;  ///< entries of its longest row
@@ -19,7 +19,7 @@ struct RankShare {
   friend bool operator==(const RankShare&, const RankShare&) = default;
 };
 
-/// Of all ranks, in their order.
+/// Shares of all ranks, in their order.
 struct RowShares {
   index_t element_bytes = 8;
   std::vector<RankShare> ranks;
@@ -33,8 +33,8 @@ struct RowShares {
 /// A line for each rank.
 [[nodiscard]] std::string to_text(const RowShares& shares);
 
-/// What ranks would have and send of a whole square matrix, without ranks: what another order of rows, or another
-/// distribution, gains.
+/// Shares of a whole square matrix if it were distributed so; needs no ranks. Shows what another order of rows, or
+/// another distribution, gains.
 /// @throws Error(invalid_argument) unless the matrix is square with the slabs' rows.
 template <class T, class I>
 [[nodiscard]] RowShares row_shares(const CsrView<T, Space::host, I>& whole, const RowSlabs& slabs);

@@ -1,4 +1,4 @@
-// What factors of a sparse matrix, whose rows may be distributed, are measured with.
+// Measures the error of factors of a sparse matrix, whose rows may be distributed.
 #pragma once
 
 #include <algorithm>

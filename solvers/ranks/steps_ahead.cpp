@@ -22,7 +22,7 @@ StepRows longest_run(StepRows rows, const Holds& holds) {
   return longest;
 }
 
-/// Of each row, the first and the last of those that it reads and that read it.
+/// For each row, the first and the last of the rows that it reads or that read it.
 struct Neighbours {
   std::vector<std::int32_t> first, last;
   explicit Neighbours(index_t rows) : first(static_cast<std::size_t>(rows)) {

@@ -27,8 +27,8 @@ struct StepsAhead {
 /// A line.
 [[nodiscard]] std::string to_text(const StepsAhead& ahead);
 
-/// As many steps as let the fewest rows pass from memory: all in one pass, and in each further step those that are
-/// not ahead. One, where columns lie so far from each other that nothing gets ahead.
+/// The number of steps with which the fewest rows pass from memory. All rows pass in one pass; each further step passes
+/// those that are not ahead. One step where columns lie so far from each other that no row gets ahead.
 /// @param inner the square part of a rank's matrix, without rows that have columns of other ranks.
 /// @param bound these rows, and those that other ranks read, in any order.
 /// @param read rows here that rows with columns of other ranks read.

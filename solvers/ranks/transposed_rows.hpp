@@ -18,7 +18,8 @@ namespace ts::inline v0::solvers {
 template <class T>
 [[nodiscard]] CsrMatrix<T> transposed_rows(const Context& ctx, const CsrView<T>& own);
 
-/// The same of a dense matrix. Memory: these rows, and on the way twice what changes ranks.
+/// This rank's rows of the transpose of a distributed dense matrix. Memory: these rows, and during the exchange twice
+/// those that change ranks.
 template <class T>
 [[nodiscard]] Matrix<T> transposed_rows(const Context& ctx, HostView<const T> own);
 

@@ -25,7 +25,7 @@ std::uint64_t labelled_block(const PointsShape& points, int threads, index_t clu
                                                 static_cast<std::uint64_t>(2 * clusters / chunk_rows) * chunk}));
 }
 
-/// What a run asks for, in the terms of memory.
+/// A run's request, in the quantities that decide its memory.
 struct Needs {
   const KMeansOptions& o;
   const KMeansUses& uses;
@@ -54,7 +54,7 @@ struct Needs {
   std::uint64_t unit_bytes = cosine ? 8 * d : 0;  ///< of a point's own copy of unit length on a device
 };
 
-/// What quick modes copy of the points: beside them where they are.
+/// Copies of points that samples and two-level runs make, in the memory where the points are.
 Uses copies(const Needs& s) {
   Uses uses;
   if (s.on_sample) uses.push_back({"sample", s.sample * (s.copied + 4)});
@@ -99,7 +99,7 @@ Uses host_memory(const Needs& s, bool device) {
 }
 
 Uses device_memory(const Needs& s, bool in_blocks) {
-  // What a run keeps from pass to pass: labels, centres old and new, two limbs of every sum.
+  // Kept from pass to pass: labels, centres old and new, two limbs of every sum.
   Uses uses = {{"points", s.points.bytes}, {"labels", 4 * s.n}};
   if (s.iterates) uses.push_back({"clusters", 32 * s.kd + 88 * s.clusters});
   if (s.uses.weighted) uses.push_back({"weights", 8 * s.n});
@@ -141,7 +141,7 @@ std::uint64_t block_of(const std::string& what, Uses& uses, std::uint64_t limit,
   return rows * row;
 }
 
-/// Whether points may pass by in blocks: the clusters of two levels are gathered one by one.
+/// True if points may be read in blocks. Two levels need all: the clusters are gathered one by one.
 bool passes_by(const Needs& s) {
   return !s.clustering || s.o.algorithm == KMeansAlgorithm::lloyd || (s.two_level && s.on_sample);
 }
@@ -161,7 +161,7 @@ void place_on_host(Placement& p, const Needs& s, std::uint64_t limit) {
                            s.once ? labelled_block(s.points, s.uses.threads, s.o.clusters) : largest_host_block});
 }
 
-/// What the device has, all points or blocks of them.
+/// Decides if the device holds all points or blocks of them.
 void place_on_device(Placement& p, const Needs& s, const std::string& what, std::uint64_t limit) {
   p.device_uses = device_memory(s, false);
   p.on_device = !s.once && fits(p.device_uses, limit);

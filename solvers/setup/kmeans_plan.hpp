@@ -10,7 +10,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// What is known of the points before they are read.
+/// Facts about the points that are known before they are read.
 struct PointsShape {
   std::string name;  ///< for sentences
   index_t rows = 0, cols = 0, nonzeros = 0;
@@ -20,7 +20,7 @@ struct PointsShape {
   bool by_rows = false;  ///< they can be read in blocks of rows, again and again
 };
 
-/// What a run does beside KMeansOptions.
+/// Uses of a run beyond KMeansOptions that take memory or passes.
 struct KMeansUses {
   bool predicts = false;  ///< labels for given centres, without clustering
   bool transforms = false, measures = false, weighted = false;
@@ -41,7 +41,7 @@ struct Placement {
   bool in_host = true;
   /// All points in the device's memory; without it, and where they pass by once, a device gets them block by block.
   bool on_device = false;
-  /// Of the blocks in which the processor reads them, and of those that go to a device; 0: none do.
+  /// Bytes of the blocks in which the processor reads points, and of those that go to a device; 0: no blocks.
   std::uint64_t host_block = 0, device_block = 0;
   std::vector<MemoryUse> host_uses, device_uses;
 };

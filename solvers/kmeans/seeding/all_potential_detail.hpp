@@ -20,7 +20,7 @@ class Potential {
   void lower(HostView<const double> centers, PerRow<std::int32_t> nearest = {}, std::int32_t first_number = 0) {
     lower(centers, {}, nearest, first_number);
   }
-  /// The same by these rows, which do not leave the device if takes_rows().
+  /// Lowers distances by these rows as centres; they do not leave the device if takes_rows().
   void lower(std::span<const index_t> rows, PerRow<std::int32_t> nearest = {}, std::int32_t first_number = 0);
   [[nodiscard]] bool takes_rows() const {
     return problem_.source.space() == Space::device && problem_.source.in_memory() && !problem_.distributed();

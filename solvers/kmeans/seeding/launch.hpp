@@ -31,7 +31,7 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const double> squared,
 ChosenRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
                        PerRow<const double> weights, const Choosing& how);
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);
-/// As they are, or, with a shift, as (x - shift) scale.
+/// Copies rows to host memory, unchanged or, with a shift, as (x - shift) scale.
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, S* out,
                  std::span<const double> shift = {}, double scale = 1);
@@ -48,7 +48,7 @@ class DeviceChoices final : public assign_detail::BatchedChoices {
 
   [[nodiscard]] assign_detail::Turns take_turns(const assign_detail::DrawsAhead& draws) override;
   [[nodiscard]] std::pair<index_t, index_t> best_draws(index_t centers) const noexcept override;
-  /// What the last batch left.
+  /// Arguments and results of the last batch, in device memory.
   [[nodiscard]] const cuda::SeedBatchArguments& batch() const noexcept { return batch_; }
 
  private:

@@ -28,7 +28,7 @@ class NearerOnLine {
     }
   }
 
-  /// As HostNearerRowSearch::find().
+  /// Finds rows that candidates are nearer to, as HostNearerRowSearch::find() does.
   [[nodiscard]] NearerRows find(const Context& ctx, std::span<const index_t> candidates,
                                 std::span<const double> squared) const {
     constexpr double products = 1024;  // about as long as one candidate takes

@@ -22,11 +22,11 @@ struct Found {
   NearerRow nearer;
 };
 
-/// What tiles of rows may be nearer to, by scores of K: float or double.
+/// Finds the candidates that rows of a tile may be nearer to, by scores of type K: float or double.
 template <class K>
 class Search {
  public:
-  /// What a thread needs for itself.
+  /// Memory of one thread.
   struct Scratch {
     Matrix<K> tile;
     std::vector<double> row;
@@ -120,7 +120,7 @@ class Search {
   PackedShift<K> shift_;
 };
 
-/// What was found, and how many pairs were measured.
+/// Searches all rows; returns the nearer rows, and the number of pairs that were measured.
 template <class K>
 std::pair<NearerRows, index_t> search(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                                       const Candidates& of, Scores scores) {

@@ -57,7 +57,7 @@ class NearerOnLine;
 /// differences in float64. Rows of one column are searched on the line (nearer_line.hpp).
 class HostNearerRowSearch {
  public:
-  /// Of dense rows in host memory, which must outlive the search.
+  /// Prepares a search among dense rows in host memory, which must outlive it.
   HostNearerRowSearch(const Context& ctx, const Rows& x, const ColumnMoments& moments);
   ~HostNearerRowSearch();
 

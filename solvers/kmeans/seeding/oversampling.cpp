@@ -85,7 +85,7 @@ class Oversampling {
                static_cast<std::int32_t>(before));
   }
 
-  /// What the rows weigh that are nearest to each of those picked. The first sample tells, which has far rows, too.
+  /// Weight of the rows that are nearest to each picked one, by the first sample, which includes far rows.
   std::vector<double> weigh() {
     if (first_ && met_first_ < std::ssize(picked_)) {
       const auto others = std::span(picked_).subspan(at(met_first_));

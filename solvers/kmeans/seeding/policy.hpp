@@ -1,4 +1,4 @@
-// What specialises the kernels of seeding/kernels, and their arguments.
+// Policies that specialise the kernels of seeding/kernels, and their arguments.
 #pragma once
 
 #include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
@@ -43,7 +43,8 @@ struct SeedKeepPolicy {
   TS_POLICY(SeedKeepPolicy, SeedKeepArguments, "solvers/kmeans/seeding/policy.hpp");
 };
 
-/// Of a row v = (x - shift) scale: its squared norm; norms, rounded up, of it in float16 and of what rounding leaves.
+/// Norms of a row v = (x - shift) scale: squared, of v in float16, and of what this rounding leaves; the latter two
+/// rounded up.
 struct alignas(16) SeedNorms {
   double squared;
   float head, rest;
@@ -71,7 +72,7 @@ struct SeedBatchArguments {
   int d, columns;  ///< columns: of heads, 16 or a multiple
   const double* shift;
   double scale;
-  // Of each row:
+  // For each row:
   void* heads;            ///< in float16, filled up with zeros; or null
   SeedNorms* norms;       ///< or null
   void* limits;           ///< limit_columns in float16
@@ -79,11 +80,11 @@ struct SeedBatchArguments {
   const double* weights;  ///< null: 1
   long long* through;     ///< w D^2 up to it
   unsigned* marks;        ///< 0 before choices
-  // Of all:
+  // For all rows:
   unsigned* largest;   ///< bits of the largest norm, rounded up; 0 at first
   unsigned* arrivals;  ///< 0 before draws
   long long* sums;     ///< two of each block
-  // Of each draw:
+  // For each draw:
   int draws, padded;  ///< padded: to whole chunks of candidates
   word64 stream, key, first_number;
   index_t* numbers;  ///< the row
@@ -91,7 +92,7 @@ struct SeedBatchArguments {
   void* chunks;      ///< as heads_tiles.cuh takes them
   unsigned* signs;   ///< chunks x 4 x rows
   SeedStretch* stretches;
-  // Of pairs:
+  // Pairs of a draw and a row:
   word64* total;       ///< how many there would be
   index_t most_pairs;  ///< for which there is room
   SeedPair* pairs;

@@ -1,5 +1,5 @@
-// What k-means++ and k-means|| ask of the rows: the squared distance D_i^2 of each to the nearest of the
-// centres so far, and draws in proportion to w_i D_i^2. On a device all of this runs there and waits for its
+// Steps of k-means++ and k-means|| over the rows: the squared distance D_i^2 of each to the nearest of the
+// centres so far, and draws in proportion to w_i D_i^2. On a device everything runs there, and calls wait for its
 // end.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace ts::inline v0 {
 
-/// What lower_potential() is given. Squared distances are direct differences in float64, added up in one order: the
-/// same bits on a processor and a GPU.
+/// Arguments of lower_potential(). Squared distances are direct differences in float64, added up in one order: the same
+/// bits on a processor and a GPU.
 struct PotentialArguments {
   const Rows& x;
   const ColumnMoments& moments;
@@ -64,10 +64,10 @@ inline constexpr index_t most_trials = 16;
 
 /// Rows of x, in any order, in float64.
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);
-/// The same in S, float or double, contiguous where the rows are.
+/// Rows of x in S, float or double, in any order; the result is contiguous and lies where the rows are.
 template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<S> out);
-/// The same of rows on a device, as (x - shift) scale.
+/// Rows of x on a device, as (x - shift) scale.
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, PerRow<double> out,
                  std::span<const double> shift, double scale);
 

@@ -1,4 +1,4 @@
-// What is not Lloyd's iteration over all rows. Each returns centres with labels; those of bisecting and
+// Algorithms other than Lloyd's iteration over all rows. Each returns centres with labels; those of bisecting and
 // mini-batch are the nearest centres. Internal to the room.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
-/// Whether it is Lloyd's iteration from first centres, whatever these are.
+/// True if the algorithm runs Lloyd's iteration from first centres.
 [[nodiscard]] inline bool iterates(const KMeansOptions& o) noexcept {
   return o.algorithm == KMeansAlgorithm::lloyd || o.algorithm == KMeansAlgorithm::two_level;
 }

@@ -1,4 +1,4 @@
-// What w D^2 of a row falls by, in whole numbers of a unit, with the bits of PotentialUnit.
+// The decrease of a row's w D^2, in whole numbers of a unit, with the bits of PotentialUnit.
 #pragma once
 #include "tallskinny/gemm/device/element.cuh"
 #include "tallskinny/gemm/device/warp.cuh"

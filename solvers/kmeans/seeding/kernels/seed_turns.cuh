@@ -13,7 +13,7 @@ constexpr unsigned everyone = 0xffffffffu;
 
 using Arguments = ts::cuda::SeedBatchArguments;
 
-/// Of a row drawn: what it gained in the search, its number, where its pairs lie, and D^2 below which it is not taken.
+/// A drawn row: its gain in the search, its number, the range of its pairs, and D^2 below which it is not taken.
 struct Drawn {
   int64 most_gain;
   double least;
@@ -22,7 +22,7 @@ struct Drawn {
 static_assert(sizeof(Drawn) == policy.bytes_of_draw);
 extern __shared__ Drawn drawn[];  // as many as there are draws
 
-/// What the threads of a block share.
+/// Tables that the threads of a block share.
 struct Tables {
   int64 sums[2][warps], gains[warps];
   int best[warps], counts[warps], first_met;
@@ -112,7 +112,8 @@ __device__ __forceinline__ void choose(const Arguments& a, Tables& tables, ts::c
   outcome.left -= best.gain, ++outcome.choices;
 }
 
-/// As many of `choices`, a warp each, as do not meet: how many. `time`: of the call, from 1 on.
+/// Makes as many of `choices`, a warp each, as do not touch the same rows; returns their number. @param time of the
+/// call, from 1 on
 __device__ __forceinline__ int choose_some(const Arguments& a, Tables& tables, ts::cuda::SeedOutcome& outcome,
                                            int choices, int64 enough, unsigned time) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
