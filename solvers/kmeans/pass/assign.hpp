@@ -40,7 +40,7 @@ struct AssignStats {
   }
 };
 
-/// What a call of assign() is given. Rows, labels and weights lie in one memory.
+/// Arguments of assign(). Rows, labels and weights lie in one memory.
 struct AssignArguments {
   const Rows& x;                     ///< n x d, finite
   const ColumnMoments& moments;      ///< of these rows, or of all rows of which these are some

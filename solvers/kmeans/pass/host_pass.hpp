@@ -47,7 +47,7 @@ template <class S>
 AssignStats assign_dense(const Context& ctx, const AssignArguments& of);
 /// For Scores::int8, every row against every centroid in 8 bits first; nothing where that would not pay.
 std::optional<AssignStats> assign_bytes(const Context& ctx, const AssignArguments& of);
-/// What GroupBounds leave, which must know all of these rows.
+/// Scores only candidates that GroupBounds leave; they must have been made for these rows.
 AssignStats assign_by_groups(const Context& ctx, const AssignArguments& of);
 /// Dense rows of one column, without bounds.
 AssignStats assign_line(const Context& ctx, const AssignArguments& of);

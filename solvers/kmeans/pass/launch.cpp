@@ -75,8 +75,8 @@ bool needs_wide(const ColumnMoments& moments, DType type, double scale) {
   return false;
 }
 
-/// Whether products of rows with float16 numbers need neither shift nor scale: columns are near their origin,
-/// as float16 numbers go, and squares of a few elements have room in float16.
+/// True if products of rows with float16 numbers need neither shift nor scale: columns are near their origin by
+/// float16's measure, and squares of a few elements fit in float16.
 bool as_they_are(const ColumnMoments& moments, DType type, double scale) {
   if ((type != DType::float16 && type != DType::float32) || !(scale >= 0x1p-5 && scale <= 0x1p4)) return false;
   double shift = 0, reach = 0;

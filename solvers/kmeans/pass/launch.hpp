@@ -21,8 +21,8 @@ struct Spread {
 /// x - shift in float32 loses nothing that the bound on scores does not know of, and cannot overflow.
 bool needs_wide(const ColumnMoments& moments, DType type, double scale);
 
-/// Whether products of rows with float16 numbers need neither shift nor scale: columns are near their origin,
-/// as float16 numbers go, and squares of a few elements have room in float16.
+/// True if products of rows with float16 numbers need neither shift nor scale: columns are near their origin by
+/// float16's measure, and squares of a few elements fit in float16.
 bool as_they_are(const ColumnMoments& moments, DType type, double scale);
 
 /// Where scores lie once they are added to `value`: all of them, and with all errors, in one binade of
@@ -41,7 +41,7 @@ struct Origin {
   }
 };
 
-/// What a pass needs to know of centroids, and what it needs in device memory.
+/// Centroids and working memory of a pass, in device memory.
 struct PlacedCentroids {
   PlacedSums sums;  ///< of the same clusters; words that move with the labels, or none
   Spread spread;

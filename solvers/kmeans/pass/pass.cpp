@@ -148,7 +148,7 @@ class RunningPass {
     chosen_ = {.numbers = m.numbers, .counts = m.candidates, .stride = cuda::most_candidates, .each = 1};
   }
 
-  /// As score() of all rows, with the centroids that may be nearest.
+  /// Scores all rows against the centroids that their tiles list.
   void score_chosen() {
     const PassPlan& p = plan_;
     const PassMemory& m = memory_;

@@ -1,4 +1,4 @@
-// What is decided about a pass over rows on a device before it begins, and its memory.
+// Decisions about a pass over rows on a device that are made before it begins, and its memory.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace ts::inline v0::assign_device {
 using cuda::PassCounts;
 inline constexpr index_t counters = sizeof(PassCounts) / sizeof(cuda::word64);
 
-/// What is decided about a pass before it begins.
+/// Decisions about a pass that are made before it begins.
 struct PassPlan {
   index_t n, k, d;
   double scale, shrink;
@@ -78,7 +78,7 @@ struct PassPlan {
   }
 };
 
-/// Of so many rows the candidates of one are collected, in memory of their own.
+/// One in so many rows can have its candidates collected, in memory of their own.
 inline constexpr index_t rows_a_position = 4;
 static_assert((cuda::most_candidates + 1) * sizeof(std::int32_t) <= rows_a_position * candidate_bytes);
 

@@ -67,8 +67,8 @@ class Clusters {
   virtual void use_tile_bounds(const Rows& /*x*/) { refuse(); }
   /// Costs of passes over these rows with what is in use.
   [[nodiscard]] virtual ChoosingCosts choosing_costs(const Rows& /*x*/) const { return {}; }
-  /// What passes over these rows may start on a device, for a Context that rehearses. Also those that
-  /// choose centroids by heads, where there will be so many of them and that pays.
+  /// Starts on a device whatever passes over these rows may start, for a Context that rehearses. Includes passes that
+  /// filter centroids by heads, where there will be enough of them and that pays.
   virtual void rehearse(const Rows& /*x*/, Scores /*scores*/, PerRow<std::int32_t> /*labels*/,
                         PerRow<const double> /*weights*/, index_t /*passes_with_heads*/) {
     refuse();

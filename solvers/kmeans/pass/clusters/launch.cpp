@@ -189,7 +189,7 @@ class DeviceClusters final : public Clusters {
     assign_detail::expect_per_row(x, labels, "labels");
     expects(x.on_device() && x.cols() == d_, "clusters: clusters on a device serve rows there");
   }
-  /// Of the rows of all ranks.
+  /// Sums over the rows of all ranks.
   [[nodiscard]] std::uint64_t* all_sums() const noexcept { return (of_ranks_.cols() > 0 ? of_ranks_ : sums_).data(); }
   [[nodiscard]] double* current() const noexcept { return placed_[turn_].data(); }
   [[nodiscard]] double* other() const noexcept { return placed_[1 - turn_].data(); }

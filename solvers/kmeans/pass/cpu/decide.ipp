@@ -1,4 +1,4 @@
-// What scores prove about labels: which are certain, and bounds on distances that outlive the pass. Part of
+// Decides labels from scores: finds those that are certain, and bounds on distances that outlive the pass. Part of
 // kernels.ipp.
 
 #if defined(__AVX512F__)

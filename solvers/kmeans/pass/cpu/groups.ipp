@@ -29,7 +29,7 @@ TS_INLINE void add_products_of_bytes(VecI32& acc, VecI32 c, VecI32 x) {
   acc += reinterpret_cast<VecI32>(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 constexpr int quads_at_once = 2;
-/// Of two vectors each: sums of four products fit in 16 bits, 4 * 127 * 63 < 2^15.
+/// Takes two vectors each: sums of four products fit in 16 bits, 4 * 127 * 63 < 2^15.
 TS_INLINE void add_products_of_bytes(VecI32& acc, const VecI32* c, const VecI32* x) {
   const __m256i pairs =
       _mm256_add_epi16(_mm256_maddubs_epi16(reinterpret_cast<__m256i>(c[0]), reinterpret_cast<__m256i>(x[0])),

@@ -21,7 +21,7 @@ TS_INLINE VecI32 products_of_pairs(VecI32 a, VecI32 b) {
 TS_INLINE void add_products(VecI32& acc, VecI32 x, VecI32 c) { acc += products_of_pairs(x, c); }
 #endif
 
-/// What pairs add to the squared norms of their rows, exactly: integers are at most 2^15 - 1.
+/// Addends of pairs to the squared norms of their rows, exact: integers are at most 2^15 - 1.
 TS_INLINE VecF squares_of(VecI32 pairs) { return __builtin_convertvector(products_of_pairs(pairs, pairs), VecF); }
 
 #if defined(TS_TILES)
@@ -75,8 +75,8 @@ TS_INLINE void integer_products(const std::int32_t* tile, const std::int32_t* ce
   }
 }
 
-/// As for_scores. Sums of each block of columns are exact, and add up in float32 times what brings those of a
-/// centroid back.
+/// Calls take() as for_scores does. Sums of each block of columns are exact; they are scaled back for each centroid and
+/// added up in float32.
 template <class Take>
 TS_INLINE void for_scores_of_pairs(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids,
                                    const NextRows& next, const Take& take) {

@@ -1,4 +1,4 @@
-// What the assign kernels of one instruction set offer.
+// The assign kernels of one instruction set, as tables of functions.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct GroupedCentroids {
   const S *negated, *half_norms;
   index_t groups;
 };
-/// The same with pairs of 16-bit integers, whose products count times scales[g * group + m].
+/// Groups of centroids as pairs of 16-bit integers, whose products count times scales[g * group + m].
 struct GroupedPairs {
   const std::int32_t* negated;
   const float *scales, *half_norms;
@@ -123,14 +123,14 @@ struct ScoreKernels {
 /// groups of centroids are those of ScoreKernels<float>, with the elements 2i and 2i + 1 in the lower and
 /// upper half of number i.
 struct IntegerKernels {
-  /// As ScoreKernels::pack, with the integers nearest to those numbers times `scale`, which are less than
-  /// 2^15; squared norms are those of the integers, times scale^-2. `tile` is room for such a tile.
+  /// Packs as ScoreKernels::pack does, with the integers nearest to those numbers times `scale`, which are less than
+  /// 2^15. Squared norms are those of the integers, times scale^-2. `tile` is scratch memory for such a tile.
   void (*pack)(const Rows& x, const index_t* rows, const Packing<float>& packing, float scale, double* row, float* tile,
                std::int32_t* pairs, float* squared_norms) = nullptr;
-  /// As best_two; the products of integer_block columns are added up modulo 2^32.
+  /// Finds the two best scores; products of integer_block columns are added up modulo 2^32.
   void (*best_two)(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
                    const BestTwo<float, std::int32_t>& out) = nullptr;
-  /// As ScoreKernels::below, of the same scores.
+  /// Finds scores below limits, like ScoreKernels::below.
   void (*below)(const std::int32_t* tile, index_t pairs, const GroupedPairs& centroids, const NextRows& next,
                 const float* limits, std::uint64_t* rows) = nullptr;
 };
@@ -191,13 +191,13 @@ struct AssignKernels : ByteKernels {
   /// squared_distance; `room` is for d numbers.
   void (*own_squared_distances)(const Rows& x, const index_t* rows, index_t count, const OwnCentroids& of, double* room,
                                 double* out) = nullptr;
-  // Of `count` rows from row `first` on, one after the other:
+  // For `count` rows from row `first` on, one after the other:
   /// sum[j] += x_ij.
   void (*add)(const Rows& x, index_t first, index_t count, double* sum) = nullptr;
   /// reach[j] = max(reach[j], |x_ij - shift[j]|), squares[j] += (x_ij - mean[j])^2.
   void (*spread)(const Rows& x, index_t first, index_t count, const double* shift, const double* mean, double* reach,
                  double* squares) = nullptr;
-  // What follows has the same bits everywhere, and on a GPU (assign/sums/kernels/assign_means.cuh).
+  // The following have the same bits on all processors and on GPUs (sums/kernels/assign_means.cuh).
   /// mean[j] = ClusterSums::mean() of column j with its shift.
   void (*means)(const SumsOfCluster& sums, double* mean) = nullptr;
   /// ||a - b||^2, in partial sums of the columns that are equal modulo 32.

@@ -104,7 +104,7 @@ TS_INLINE V larger(V a, V b) {
   return a > b ? a : b;
 }
 
-/// Of the rows in the lanes of a vector.
+/// Best and second best scores of the rows in the lanes of a vector.
 template <class S>
 struct BestSoFar {
   using V = typename Types<S>::Vec;

@@ -54,7 +54,7 @@ TS_INLINE typename Types<S>::Vec centred_part(const T* x, double factor, const P
   }
   return load<typename Types<S>::Vec>(out);
 }
-/// The same where float32 holds shift and scale: a difference rounded once is not less exact.
+/// centred_part() for shift and scale that float32 holds: a difference rounded once is not less exact.
 TS_INLINE VecF centred_part(const float* x, const Packing<float>& p, index_t j) {
   return (load<VecF>(x) - load<VecF>(p.direct_shift + j)) * broadcast<VecF>(static_cast<float>(p.scale));
 }

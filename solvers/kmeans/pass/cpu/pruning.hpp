@@ -1,4 +1,4 @@
-// What the kernels for products of bytes offer, which leave out most products.
+// Kernels for products of 8-bit integers, with which passes leave most products out.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ struct BatchOfHeads {
   std::ptrdiff_t to_lower = 0;  ///< `nearest` alone: from the place of a number to that of its least score
   int count = 0;
 };
-/// What 8 bits cost, in products of two 16-bit integers.
+/// Costs of work in 8 bits, in products of two 16-bit integers.
 struct ProductCosts {
   double column = 0.5;         ///< a product of a row and a centroid of a group
   double rest = 0;             ///< what comes after those of a pair, in all columns
@@ -61,8 +61,8 @@ struct PruningKernels {
   void (*give_tiles)() = nullptr;
   void (*round_head)(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) = nullptr;
   void (*survivors)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
-  /// The same, after limit[r] was lowered to the greatest score that some centroid of the group may have at most, plus
-  /// floor[r]; lists have least scores beside numbers, and least[r] is not set.
+  /// Lists survivors after lowering limit[r] to floor[r] plus the greatest possible score of the nearest centroid in
+  /// the group. Lists have least scores beside numbers, and least[r] is not set.
   void (*nearest)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
   /// bounds, in float16, become less by `moved`; bit r of the result: bounds[r] <= upper[r]. head_piece of each.
   std::uint64_t (*move_bounds)(std::uint16_t* bounds, float moved, const float* upper) = nullptr;
@@ -79,7 +79,7 @@ struct PruningKernels {
   ProductCosts costs = {};
 };
 inline constexpr index_t head_columns = 16, most_head_rows = 32;
-/// What kernels may read of quads behind those of the last group: products with it are not used.
+/// Bytes behind the quads of the last group that kernels may read; products with them are not used.
 inline constexpr index_t beyond_quads = 64 * head_group;
 
 /// While it lives, its thread may call kernels for groups of centroids.

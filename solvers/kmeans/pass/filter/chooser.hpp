@@ -1,4 +1,4 @@
-// What chooses, on a device, the centroids that may be nearest before all columns are multiplied.
+// Interface of filters on a device: they list the centroids that may be nearest before all columns are multiplied.
 #pragma once
 
 #include "tallskinny/gemm/device/geometry.hpp"
@@ -11,7 +11,7 @@
 
 namespace ts::inline v0::assign_device {
 
-/// What a pass has ready when it asks for chosen centroids.
+/// State of a pass that a filter may use.
 struct ChoosingPass {
   const cuda::AssignPlans& plans;
   const cuda::ScorePlan& chosen;
@@ -25,7 +25,7 @@ struct ChoosingPass {
   cuda::word64* kept;
 };
 
-/// What the kernel that scores chosen centroids is told.
+/// Arguments of the kernel that scores listed centroids.
 struct ChosenCentroids {
   cuda::Selection rows;  ///< all, those of a cluster together
   const void* centroids;
@@ -39,9 +39,9 @@ class Chooser {
   Chooser(const Chooser&) = delete;
   Chooser& operator=(const Chooser&) = delete;
   virtual ~Chooser() = default;
-  /// Whether it needs bounds that scores leave.
+  /// True if it needs bounds that scores leave.
   [[nodiscard]] virtual bool bounded() const noexcept = 0;
-  /// Is told the centroids (k x d), with the stream's workspace, before choose(). Asynchronous.
+  /// Sets the centroids (k x d). Call before choose(); may use the stream's workspace. Asynchronous.
   virtual void turn(const Context& ctx, const double* centroids) = 0;
   /// The centroids of the pass. Asynchronous.
   [[nodiscard]] virtual ChosenCentroids choose(const Context& ctx, const ChoosingPass& pass) = 0;

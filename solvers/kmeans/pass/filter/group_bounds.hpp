@@ -53,14 +53,14 @@ class GroupBounds {
   index_t rows_, d_, columns_, stride_, k_, groups_, pieces_;
   const ColumnMoments& moments_;
   double scale_;  ///< of rows and centroids
-  // Of each row.
+  // For each row:
   HostMemory bytes_memory_, bounds_memory_;
   std::int8_t* bytes_;  ///< columns_ of each, stride_ apart: an odd number of lines of a cache
   std::vector<float> unit_, head_, error_, square_;  ///< of bytes; ||bytes||, ||x - bytes||, ||x||^2, at most
   std::vector<std::int32_t> start_;                  ///< what products with the offset of centroids add, negated
   std::vector<float> upper_;                         ///< of the distance to the label; infinite: not known
   std::uint16_t* bounds_;  ///< float16; of group g and row r of piece p at (p groups + g) head_piece + r
-  // Of each centroid.
+  // For each centroid:
   std::vector<std::int32_t> number_, place_;  ///< of the centroid at a place, group by group; the other way round
   std::vector<float> moved_, group_moved_;    ///< of centroids by number; of groups, at most
   Matrix<double> scaled_, before_;            ///< of the last pass, and room for the next

@@ -16,7 +16,8 @@ namespace ts::inline v0::assign_device {
 /// the rest by Cauchy and Schwarz. Memory: bytes().
 class Heads : public Chooser {
  public:
-  /// What heads are made of: axes there, d x m, about orthonormal, for numbers of which kernels take as many.
+  /// Axes on the device along which heads are taken, d x m, about orthonormal, and the numbers in which heads are kept.
+  /// Kernels take as many axes.
   struct Along {
     DeviceView<const double> axes;
     HeadNumbers numbers = HeadNumbers::float16;
@@ -37,7 +38,7 @@ class Heads : public Chooser {
   /// With those that are not farther by more than a margin, times the scale, than the centroid of the row's label.
   [[nodiscard]] ChosenCentroids choose_within(const Context& ctx, const ChoosingPass& pass, float margin);
   [[nodiscard]] const HeadsForm& form() const noexcept { return form_; }
-  /// Of rows, in the last pass.
+  /// Order of the rows in the last pass.
   [[nodiscard]] const std::uint32_t* order() const noexcept { return as<std::uint32_t>(order_); }
 
  private:

@@ -8,15 +8,15 @@ namespace ts::inline v0 {
 /// float16; or integers of 8 bits with a scale for each row and centroid.
 enum class HeadNumbers { float16, int8 };
 
-/// What plans choose.
+/// Form of heads, which plans decide.
 struct HeadsForm {
   index_t columns = 0;  ///< along as many axes; 0: none
   HeadNumbers numbers = HeadNumbers::float16;
   int from = 2;  ///< passes over all centroids before them
 
   [[nodiscard]] constexpr index_t bytes() const noexcept { return columns * (numbers == HeadNumbers::int8 ? 1 : 2); }
-  /// The same with the most columns, at most so many, that kernels take, in float16 where those are too few for
-  /// integers; none where they are too few.
+  /// This form with at most `most` columns, as kernels take them. In float16 where those are too few for integers; none
+  /// where they are too few for both.
   [[nodiscard]] constexpr HeadsForm within(index_t most) const noexcept {
     constexpr index_t step_bytes = 32, least_steps = 3;
     HeadsForm form = *this;

@@ -14,7 +14,7 @@ namespace ts::inline v0::cuda {
 
 namespace {
 
-/// Of 32 bytes of a row, with one of limits.
+/// Steps of tensor instructions for a row: one for each 32 bytes, and one of limits.
 int head_steps(const HeadsForm& heads) { return static_cast<int>(heads.bytes() / HeadsTilesPolicy::step_bytes) + 1; }
 
 /// Elements of a load of a row's, and what it is aligned to.
@@ -41,7 +41,7 @@ struct HeadsCost {
     // Axes take the host a while, and rows are turned into them.
     making = m * d * (2e-5 + 2.6e-11 * static_cast<double>(p.rows.n));
     of_limits = static_cast<double>(p.rows.n) * d * static_cast<double>(size_of(p.rows.type)) / 2.5e9;
-    // Of each pair products of heads take a step of tensor instructions each, and integers a conversion.
+    // For each pair, products of heads take one tensor instruction a step, and integers a conversion.
     const double steps = head_steps(heads);
     of_heads = 0x1p-32 * (int8 ? 0.63 + 0.12 * steps : 0.06 + 0.178 * steps);
     const double lost = std::log(d / m) / std::log(d) + (int8 ? 0.015 : 0.0);
@@ -58,7 +58,7 @@ struct HeadsCost {
   [[nodiscard]] bool serves_second_pass() const { return pass(10 * left) < without * pairs * d; }
 };
 
-/// Whether the kernels of heads, or bounds, can take rows, and there are products enough to leave out.
+/// True if the kernels of heads or bounds can take the rows, and there are enough products to leave out.
 bool may_choose(const AssignProblem& p, const DeviceInfo& device, bool wanted) {
   // Products of a pass below which choosing is not worth its kernels.
   constexpr double least_products = 0x1p38;

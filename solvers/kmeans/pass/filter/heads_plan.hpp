@@ -9,11 +9,12 @@
 
 namespace ts::inline v0::cuda {
 
-/// What heads should be like for k centroids of d columns and so many passes, at most; none where no kernel can take
-/// them, or, unless they are `wanted`, where they do not pay.
+/// The form of heads for k centroids of d columns and at most `passes` passes. None where no kernel can take them or,
+/// unless they are `wanted`, where they do not pay.
 [[nodiscard]] HeadsForm heads_form(const AssignProblem& problem, index_t passes, const DeviceInfo& device,
                                    bool wanted = false);
-/// What scores the centroids that are left; none where no kernel can. `plans` are those of a pass over all.
+/// Plan of the kernel that scores listed centroids; none where no kernel can. `plans` are those of a pass over all
+/// centroids.
 /// @param bounded scores leave bounds for the next pass.
 [[nodiscard]] std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& problem, const AssignPlans& plans,
                                                           const DeviceInfo& device, bool bounded = false);

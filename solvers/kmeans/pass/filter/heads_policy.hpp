@@ -1,5 +1,5 @@
-// What specialises the kernels that find which centroids may be nearest by the heads of rows or by bounds of tiles of
-// rows, and their arguments.
+// Policies and arguments of the kernels that list candidate centroids, by the heads of rows or by bounds of tiles of
+// rows.
 #pragma once
 
 #include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
@@ -66,7 +66,7 @@ struct AxesFactorPolicy {
 
   static constexpr DType type = DType::float64;
   static constexpr int threads = 1024;
-  /// Of the upper triangle, and the diagonal as it was.
+  /// The upper triangle, and the diagonal before factorisation.
   [[nodiscard]] constexpr int shared_bytes() const noexcept { return 4 * columns * (columns + 1) + 8 * columns; }
 
   TS_POLICY(AxesFactorPolicy, AxesFactorArguments, "solvers/kmeans/pass/filter/heads_policy.hpp", columns);

@@ -43,7 +43,7 @@ void TileBounds::make_room(const Context& ctx, const ChoosingPass& pass) {
   forget();
 }
 
-/// Of rows their distances to own centroids.
+/// Measures the distance of each row to its own centroid.
 void TileBounds::measure(const Context& ctx, const ChoosingPass& pass) {
   launch_warps(ctx, "bounds_uppers", cuda::BoundsUppersPolicy{x_.type()}, n_,
                {argument_of(x_), as<std::uint32_t>(order_), pass.labels.data, pass.centroids, pass.scale,

@@ -1,4 +1,4 @@
-// What kernels are told of centroids for exact distances. Read by the run-time compiler, too.
+// Arguments of kernels that compute exact distances. Read by the run-time compiler, too.
 #pragma once
 
 namespace ts::inline v0::cuda {
@@ -17,10 +17,10 @@ struct alignas(8) Pair {
   int first, second;
 };
 
-/// Of each tile of rows the centroids that may be nearest (filter/kernels/heads_lists.cuh): numbers, `stride` apart,
-/// in so many chunks of `each`, which end with `none`. Kernels with scores are then told centroids and origins one by
-/// one, and behind the last those of `none`, which must not be chosen. Or of each row that scores left open, by its
-/// position (CandidatesArgument); more than `stride` of them are not there, so that all may be nearest.
+/// Listed centroids of each tile of rows (filter/kernels/heads_lists.cuh): numbers, `stride` apart, in chunks of
+/// `each`, which end with `none`. Kernels with scores take centroids and origins one by one then; behind the last those
+/// of `none`, which must not be chosen. Also the candidates of each undecided row, by its position
+/// (CandidatesArgument). A count above `stride` means that the list is missing, and all centroids may be nearest.
 struct ChosenArgument {
   const int *numbers = nullptr, *counts = nullptr;
   int stride = 0, none = 0;
@@ -34,7 +34,7 @@ struct ChosenArgument {
   int each = 128;              ///< of a chunk
 };
 
-/// What a pass counts.
+/// Counts of a pass.
 struct PassCounts {
   unsigned long long changed,  ///< rows with another label
       rescored,                ///< that were scored again

@@ -171,7 +171,7 @@ class Direct {
     else
       kernels_.centred(x_, i, none_.data(), s.row.data());
   }
-  /// Of a chunk's rows from `first` on to the centroids of their labels.
+  /// Squared distances of a chunk's rows from `first` on to the centroids of their labels.
   void own(index_t first, index_t count, const std::int32_t* labels, Scratch& s, double* out) const {
     if (x_.sparse()) {
       for (index_t q = 0; q < count; ++q) load(first + q, s), out[q] = to(first + q, labels[first + q], s);
@@ -187,7 +187,7 @@ class Direct {
     return static_cast<double>(
         sparse_squared_distance(s.row.data(), x_.indices() + x_.pointers()[i], x_.entries(i), c, norms_[at(m)]));
   }
-  /// What rounding may have done to a distance: relative for dense rows, to the norms for sparse ones.
+  /// Bound of the rounding error of a distance: relative to it for dense rows, to the norms for sparse ones.
   [[nodiscard]] double rounding(double distance, index_t m, const Scratch& s) const {
     const double d = static_cast<double>(c_.cols() + 3);
     if (!x_.sparse()) return d * 0x1p-51 * distance;

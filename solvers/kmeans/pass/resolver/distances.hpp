@@ -30,7 +30,7 @@ std::vector<FarRow> farthest_rows(const Context& ctx, const Rows& x, HostView<co
 double inertia(const Context& ctx, const Rows& x, HostView<const double> centroids, PerRow<const std::int32_t> labels,
                PerRow<const double> weights);
 
-/// The same terms of each chunk alone; inertia() adds them in order.
+/// The terms of inertia() by chunks of rows; inertia() adds them in order.
 std::vector<double> chunk_inertias(const Context& ctx, const Rows& x, HostView<const double> centroids,
                                    PerRow<const std::int32_t> labels, PerRow<const double> weights);
 

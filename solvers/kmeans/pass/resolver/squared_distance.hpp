@@ -23,7 +23,7 @@ template <class Sum>
   return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
 
-/// The same to about 100 bits.
+/// ||x factor - c||^2 to about 100 bits.
 [[nodiscard]] inline Twofold twofold_squared_distance(const double* x, const double* c, index_t d,
                                                       double factor) noexcept {
   Twofold sum;

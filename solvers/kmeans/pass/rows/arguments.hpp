@@ -1,11 +1,11 @@
-// What kernels are told of rows. Read by the run-time compiler, too.
+// Arguments of kernels that read rows. Read by the run-time compiler, too.
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"
 
 namespace ts::inline v0::cuda {
 
-/// What atomic additions take.
+/// The integer type that atomic additions take.
 using word64 = unsigned long long;
 
 struct RowsArgument {

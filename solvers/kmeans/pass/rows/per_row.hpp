@@ -34,7 +34,7 @@ struct PerRow {
   operator PerRow<const T>() const noexcept requires(!std::is_const_v<T>) { return {data, size, space}; }
 
   [[nodiscard]] bool empty() const noexcept { return size == 0; }
-  /// Of numbers in host memory.
+  /// The numbers as a span; only in host memory.
   [[nodiscard]] std::span<T> span() const noexcept { return {data, at(size)}; }
   /// Those of `count` rows from row `first` on; of no numbers, none.
   [[nodiscard]] PerRow part(index_t first, index_t count) const noexcept {

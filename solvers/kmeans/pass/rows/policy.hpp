@@ -1,4 +1,4 @@
-// What specialises the kernels of rows/kernels, and their arguments.
+// Policies that specialise the kernels of rows/kernels, and their arguments.
 #pragma once
 
 #include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"

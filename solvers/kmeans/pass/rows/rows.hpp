@@ -27,7 +27,7 @@ class Rows {
         col_stride_(x.col_stride()) {
     static_assert(!is_complex<std::remove_const_t<T>>, "points have real coordinates");
   }
-  /// The same in the memory of a stream's device: operations on such rows run there.
+  /// Dense rows in the memory of a stream's device: operations on them run there.
   template <class T, Layout L>
   Rows(const cuda::Stream& stream, const MatrixView<T, Space::device, L>& x)
       : Rows(HostView<const std::remove_const_t<T>, L>::unchecked(x.data(), x.rows(), x.cols(), x.ld())) {
@@ -46,7 +46,7 @@ class Rows {
     static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>, "sparse points are double or float");
   }
 
-  /// The same rows, row i multiplied by scale[i] (n numbers that must outlive this view, or none).
+  /// These rows with row i multiplied by scale[i] (n numbers that must outlive this view, or none).
   [[nodiscard]] Rows scaled(PerRow<const double> scale) const {
     expects(scale.empty() || (scale.size == rows_ && scale.space == space()),
             "scaled rows need one scale for each row, in the same memory");
@@ -68,7 +68,7 @@ class Rows {
     return r;
   }
 
-  /// The same rows, which are fetched by another stream of their device; rows in host memory stay as they are.
+  /// These rows, read through another stream of their device; rows in host memory are unchanged.
   [[nodiscard]] Rows on(const cuda::Stream& stream) const {
     Rows r = *this;
     if (on_device()) r.stream_ = stream;
@@ -94,7 +94,7 @@ class Rows {
 
   /// Row i of a dense or sparse view as cols() numbers; from a device it is fetched.
   void load(index_t i, double* out) const;
-  // What follows is for rows in host memory only.
+  // The following are for rows in host memory only.
   /// Row i as it is stored: entries(i) values in float64, with row scales; a sparse row's columns are
   /// indices()[pointers()[i] ...].
   void load_entries(index_t i, double* out) const noexcept;

@@ -11,8 +11,8 @@ namespace ts::inline v0 {
 
 /// scale[i] = 1 / ||x_i||, or 0 where the norm is zero, below 2^-1000 or not finite. @param x in host memory.
 void reciprocal_norms(const Context& ctx, const Rows& x, std::span<double> scale);
-/// The same for rows on a device, and x_i scale[i]: the bits of rows that are scaled where they are used.
-/// Waits for the end. @param unit at least n d numbers there, n x d of which are the rows returned.
+/// Computes reciprocal norms of rows on a device, and returns x_i scale[i]: the bits of rows that are scaled where they
+/// are used. Waits for the end. @param unit at least n d numbers on the device, n x d of which are the rows returned.
 /// @throws Error(invalid_argument) for other shapes or memory.
 Rows unit_rows(const Context& ctx, const Rows& x, PerRow<double> unit, std::span<double> scale);
 

@@ -1,4 +1,4 @@
-// What the kernels that score rows are told. Read by the run-time compiler, too.
+// Arguments of the kernels that score rows. Read by the run-time compiler, too.
 #pragma once
 
 #include "tallskinny/solvers/kmeans/pass/resolver/arguments.hpp"
@@ -6,7 +6,8 @@
 
 namespace ts::inline v0::cuda {
 
-/// Of all centroids c (shifted and scaled): the norms of c, of the lower of its two parts, and of what both leave.
+/// Largest norms over all centroids c (shifted and scaled): of c, of the lower of its two parts, and of what both
+/// leave.
 struct Largest {
   float norm, low, rest;
 };
@@ -27,7 +28,7 @@ struct CandidatesArgument {
   int positions = 0;
 };
 
-/// Of every kernel that scores rows; each takes what it needs.
+/// Arguments of all kernels that score rows; each takes what it needs.
 struct ScoresArguments {
   RowsArgument x;
   Selection selection;

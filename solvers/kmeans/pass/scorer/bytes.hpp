@@ -55,7 +55,7 @@ struct GroupsOfBytes {
   InLines<std::uint8_t> quads;
   std::vector<float> half_norms, scale, radius;
 
-  /// Of `places` centroids; those that none is put to never survive.
+  /// Makes room for `places` centroids; places without one never survive.
   GroupsOfBytes(const assign_cpu::PruningKernels& kernels, index_t places, index_t columns);
   void put(const assign_cpu::PruningKernels& kernels, index_t place, const std::int8_t* bytes, double unit);
   [[nodiscard]] index_t groups() const noexcept { return std::ssize(scale) / assign_cpu::head_group; }

@@ -95,7 +95,7 @@ class BytesPass : public DensePass<float> {
     for_each_bit(overflown, [&](int r) { relabel(i0 + r, resolve(i0 + r, s), s); });
   }
 
-  /// Whether lists are so short that this costs less than 16 bits would.
+  /// True if lists are so short that 8 bits cost less than 16 bits would.
   [[nodiscard]] bool pays(const Scratch& s, index_t rows) const {
     const double met = static_cast<double>(s.stats.met) / static_cast<double>(rows),
                  d = static_cast<double>(centroids_.d);
@@ -151,7 +151,7 @@ class BytesPass : public DensePass<float> {
     s.limit[q] = std::numeric_limits<float>::max();
     s.end[q] = list(r, s);
   }
-  /// What rounding to float32 takes from a least score, and adds to a greatest one.
+  /// Bound of rounding to float32: lowers a least score, and raises a greatest one.
   [[nodiscard]] float rounding_of(double norm, double radius) const {
     const double largest = centroids_.largest_norm;
     return float_above(2 * 0x1p-20 * (largest * (largest + norm) + radius * largest_radius_));
@@ -165,7 +165,7 @@ class BytesPass : public DensePass<float> {
     const auto to_lower = reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data();
     const std::int8_t* head[head_piece];
     for (int r = 0; r < head_piece; ++r) head[r] = bytes + std::min(r, count - 1) * columns_;
-    // What fills up the last rows at once is in nobody's list.
+    // Rows that fill up the last batch are in no list.
     for (auto q = at(count); q < head_piece; ++q)
       s.limit[q] = std::numeric_limits<float>::lowest(), s.end[q] = list(head_piece, s);
     std::uint64_t overflown = 0;

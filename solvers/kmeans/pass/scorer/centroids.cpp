@@ -59,7 +59,7 @@ Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centr
 
 namespace {
 
-/// What rounding may have done to a distance. Coordinates are at most 1 and rounded twice; the sum of d squares is
+/// Bound of the rounding error of a distance. Coordinates are at most 1 and rounded twice; the sum of d squares is
 /// rounded d + 2 times.
 struct Rounding {
   double factor, more;

@@ -12,8 +12,7 @@
 
 namespace ts::inline v0::assign_detail {
 
-/// What becomes of centroids that equal an earlier one bit for bit: no score of theirs is the best one, or they are
-/// like others.
+/// Treatment of centroids that equal an earlier one bit for bit: their scores are never best, or they are like others.
 enum class Copies { never_win, like_others };
 
 /// Centroids as the scoring kernels and the exact comparison want them.
@@ -46,7 +45,7 @@ std::vector<float> half_gaps_between(const Context& ctx, HostView<const double> 
 /// How far each of such centroids moved, at most; 0 where all bits are the same.
 std::vector<float> steps_between(const Context& ctx, HostView<const double> before, HostView<const double> now);
 
-/// What packing needs, in memory of its own.
+/// Arguments of packing, with their memory.
 template <class S>
 struct PackedShift {
   std::vector<double> wide;

@@ -34,7 +34,7 @@ class DensePass {
         grouped_(ctx, of.centroids, of.moments, scores, copies),
         shift_(of.moments, centroids_.scale, score_.lanes) {}
 
-  /// What a thread needs for itself.
+  /// Memory of one thread.
   struct Scratch {
     Matrix<S> tile;
     std::vector<double> row;

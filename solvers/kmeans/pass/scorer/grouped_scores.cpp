@@ -102,7 +102,7 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
     // Centroids were rounded to float32 before.
     const double of_centroid = std::sqrt(lost) / b + 0x1p-23 * norm;
     double e = (of_rows + of_row) * of_centroid + of_row * (norm + of_centroid);
-    // What rounding adds to norms of integers was left out above; where that is much, nothing is decided.
+    // Rounding of the norms of integers was left out above; where it is large, nothing is decided.
     if (!((of_rows + of_row) * a * (norm * b + rounding * root) < 0x1.ffp30))
       e = std::numeric_limits<double>::infinity();
     const auto half_norm = static_cast<double>(centroids.half_norms[place]);

@@ -21,7 +21,7 @@ namespace ts::inline v0::assign_detail {
 struct IntegerScores {
   index_t pairs = 0;
   float row_scale = 1, largest_squared = 0;
-  // Of groups x group centroids, those that fill up the last group among them:
+  // For groups x group centroids, those that fill up the last group among them:
   Matrix<std::int32_t> grouped;           ///< -p of elements 2i and 2i + 1 at (g pairs + i) group + m
   std::vector<float> half_norms;          ///< ||c||^2 / 2 - e; infinite for copies
   std::vector<float> scales;              ///< 1 / (a b)
@@ -46,7 +46,7 @@ struct GroupedScores {
   [[nodiscard]] assign_cpu::GroupedCentroids<S> view() const noexcept {
     return {negated.data(), half_norms.data(), groups};
   }
-  /// Of the integers.
+  /// The centroids as integers.
   [[nodiscard]] assign_cpu::GroupedPairs pairs() const noexcept {
     return {integers->grouped.data(), integers->scales.data(), integers->half_norms.data(), groups};
   }

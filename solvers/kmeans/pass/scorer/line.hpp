@@ -47,7 +47,7 @@ class Line {
 
   /// In order of their values, without copies.
   [[nodiscard]] const std::vector<double>& values() const noexcept { return values_; }
-  /// Of these centroids.
+  /// Numbers of these centroids.
   [[nodiscard]] const std::vector<std::int32_t>& numbers() const noexcept { return numbers_; }
 
  private:

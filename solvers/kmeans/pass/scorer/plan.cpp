@@ -14,8 +14,8 @@ namespace {
 /// Which rows a kernel takes.
 enum class Turn { every_row, listed_rows };
 
-/// What all kernels with scores have in common: how a row is loaded, where sums are kept, and the grid; how many
-/// listed rows it will get is not known.
+/// Fills in the part that all kernels with scores share: loads of a row, place of sums, and grid. The number of listed
+/// rows is not known yet.
 template <class P>
 KernelPlan plan_with(std::string_view kernel, P policy, const AssignProblem& p, Turn turn, const DeviceInfo& device) {
   static_assert(std::is_same_v<typename P::Arguments, ScoresArguments>);
@@ -43,7 +43,7 @@ KernelPlan plan_with(std::string_view kernel, P policy, const AssignProblem& p, 
   return plan;
 }
 
-/// What every score policy begins with.
+/// The fields that every score policy begins with.
 template <class P>
 P policy_for(const AssignProblem& p) {
   P policy;
@@ -122,7 +122,7 @@ ScorePlan assign_tensor_plan(const AssignProblem& p, Turn turn, index_t parts, c
   if (!policy.resident)
     policy.chunk = as_int(std::min(index_t{policy.chunk}, most_buffered * policy.chunk / policy.chunk_bytes()));
   const index_t shared = policy.shared_bytes();
-  // As many tiles of 16 rows as the registers of a warp hold with all their columns.
+  // Tiles of 16 rows: as many as the registers of a warp hold with all their columns.
   const index_t held = (p.rows.type == DType::float64 ? 2 : 1) * steps * parts;
   policy.row_tiles = held <= 2 && tiles <= policy.chunk ? 4 : held <= (policy.resident ? 8 : 6) ? 2 : 1;
   const bool twice = policy.resident && 2 * (shared + 1024) <= device.shared_bytes_per_multiprocessor;
@@ -204,7 +204,7 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
       if (policy.stages < least_stages) continue;
       const bool gives = held > 0 || p.wide || chosen;  // the copying warps, a group then, their registers
       policy.warps = policy.consumers() + (gives ? 4 : 1);
-      // What is fetched of the rows that all blocks take next should stay in the cache beside the centroids.
+      // Rows that all blocks take next are fetched ahead as far as the cache holds them beside the centroids.
       const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)), rows = policy.groups * group_rows;
       const index_t share = device.l2_bytes / (2 * device.multiprocessors * rows);
       policy.ahead = as_int(row <= share ? row : share / 128 * 128);
@@ -216,7 +216,7 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
   return std::nullopt;
 }
 
-/// The same kernel with warps that make rows ready.
+/// Plan of assign_groups with warps that make rows ready.
 ScorePlan assign_producers_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device) {
   constexpr int most_held = 5;  // steps of rows in registers, as many as groups have left
   auto policy = policy_for<GroupsPolicy>(p);

@@ -56,7 +56,7 @@ struct ProductPlans {
 /// None where another kernel scores all rows, or for so few products that loading a library would not pay.
 [[nodiscard]] std::optional<ProductPlans> product_plans(const AssignProblem& problem, const AssignPlans& plans,
                                                         const DeviceInfo& device);
-/// Whether scorer/kernels/assign_line.cuh takes the place of scores.
+/// True if scorer/kernels/assign_line.cuh is used in place of scores.
 [[nodiscard]] bool takes_line(const AssignProblem& problem) noexcept;
 /// scorer/kernels/assign_prepare.cuh
 [[nodiscard]] KernelPlan assign_prepare_plan(const AssignProblem& problem, const AssignPlans& plans);

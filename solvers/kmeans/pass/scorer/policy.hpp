@@ -1,4 +1,4 @@
-// What specialises the kernels of scores, and those before and after them, and their arguments.
+// Policies that specialise the kernels of scores, and those before and after them, and their arguments.
 #pragma once
 
 #include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
@@ -8,9 +8,9 @@
 
 namespace ts::inline v0::cuda {
 
-/// Of sums in shared memory (assign_settle.cuh), for so many clusters.
+/// Words of sums in shared memory (assign_settle.cuh), for so many clusters.
 [[nodiscard]] constexpr int chip_words(int clusters, int d) noexcept { return clusters * (4 * (d + 1) + 1); }
-/// Of a column's shift (assign_load.cuh).
+/// Bytes of a column's shift (assign_load.cuh).
 [[nodiscard]] constexpr int shift_bytes(bool wide) noexcept { return wide ? 8 : 4; }
 /// Rows of a warpgroup's tile; bytes of 16 columns of a float16 operand in shared memory are 32 for each of its rows.
 inline constexpr int group_rows = 64, step_bytes = 32;
@@ -72,7 +72,7 @@ struct TensorPolicy {
   [[nodiscard]] constexpr int clusters() const { return 8 * tiles; }
   [[nodiscard]] constexpr int warp_rows() const { return 16 * row_tiles; }
   [[nodiscard]] constexpr int chunks() const { return (tiles + chunk - 1) / chunk; }
-  /// Of four columns that a copy of a row fills: rows as they are of up to 8 columns fill K with copies.
+  /// Groups of four columns that a copy of a row fills: raw rows of up to 8 columns fill K with copies.
   [[nodiscard]] constexpr int quads() const { return !as_are || d > 8 ? 4 : d > 4 ? 2 : 1; }
   [[nodiscard]] constexpr int planes() const { return parts == 1 ? 1 : 2; }
   /// Factors that a lane has of a tile of centroids.
@@ -82,7 +82,7 @@ struct TensorPolicy {
   [[nodiscard]] constexpr int shifts_at() const { return (resident ? chunks() : 2) * chunk_bytes(); }
   [[nodiscard]] constexpr int sums_at() const { return shifts_at() + (as_are ? 0 : 16 * steps * shift_bytes(wide)); }
   [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
-  /// What the bound of a row as it is is made of.
+  /// Memory for the terms of a raw row's bound.
   [[nodiscard]] constexpr int static_bytes() const { return as_are ? 16 : 0; }
 
   TS_POLICY(TensorPolicy, ScoresArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, steps, tiles, chunk,
@@ -117,7 +117,7 @@ struct SlabsPolicy {
   [[nodiscard]] constexpr int warp_rows() const { return 16 * row_tiles; }
   [[nodiscard]] constexpr int chunks() const { return (tiles + chunk - 1) / chunk; }
   [[nodiscard]] constexpr int slabs() const { return steps / slab; }
-  /// Of few steps one instruction adds to the sum of the one before, which loses less than float16 parts do.
+  /// With few steps, each instruction adds to the sum of the one before; that loses less than float16 parts do.
   [[nodiscard]] constexpr bool chained() const { return parts == 1 && steps <= 64; }
   [[nodiscard]] constexpr int stage_bytes() const { return parts * chunk * slab * 256; }
   [[nodiscard]] constexpr int shifts_at() const { return stages * stage_bytes(); }
@@ -164,14 +164,14 @@ struct GroupsPolicy {
   [[nodiscard]] constexpr int clusters() const { return centroids; }
   [[nodiscard]] static constexpr int warp_rows() { return 16; }
   [[nodiscard]] constexpr int consumers() const { return 4 * groups; }
-  /// Whether the other warps, whole warpgroups then, give their registers to these.
+  /// True if the other warps, whole warpgroups then, give their registers to these.
   [[nodiscard]] constexpr bool gives() const { return warps >= consumers() + 4; }
   /// Warps that bring chosen centroids.
   [[nodiscard]] constexpr int fillers() const { return warps - consumers(); }
   /// With one more that decides by signs (assign_confirm.cuh).
   [[nodiscard]] constexpr int all_steps() const { return steps + (confirms ? 1 : 0); }
   [[nodiscard]] constexpr int stage_bytes() const { return parts * stage_steps * step_bytes * chunk; }
-  /// Of a group's rows in shared memory; producer warps fill one of two while the other is multiplied.
+  /// Bytes of a group's rows in shared memory; producer warps fill one of two while the other is multiplied.
   [[nodiscard]] constexpr int left_part() const {
     return (all_steps() - (producers > 0 ? 0 : held)) * step_bytes * group_rows;
   }
@@ -185,7 +185,7 @@ struct GroupsPolicy {
     return known_at() + (tells() ? turns() * groups * group_rows * known_bytes : 0);
   }
   [[nodiscard]] constexpr int shifts_at() const { return origins_at() + 4 * near_origins(); }
-  /// Of origins of chunks that are under way.
+  /// Places for the origins of chunks that are under way.
   [[nodiscard]] constexpr int slots() const { return chosen ? most_stages + 1 : 0; }
   [[nodiscard]] constexpr int slots_at() const { return shifts_at() + 16 * all_steps() * shift_bytes(wide); }
   [[nodiscard]] constexpr int barriers_at() const { return slots_at() + 4 * slots() * chunk; }

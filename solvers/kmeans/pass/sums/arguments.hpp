@@ -1,4 +1,4 @@
-// What kernels are told of sums by cluster, and what they tell of clusters. Read by the run-time compiler, too.
+// Arguments of kernels that sum by cluster, and their results for each cluster. Read by the run-time compiler, too.
 #pragma once
 
 #include "tallskinny/solvers/kmeans/pass/rows/arguments.hpp"
@@ -29,7 +29,7 @@ struct FixedSumsArgument {
   double inverse;                    ///< 2^-bits
 };
 
-/// What assign_means.cuh tells of each cluster.
+/// Results of assign_means.cuh for each cluster.
 struct ClusterNews {
   double weight;                     ///< 0 if and only if the cluster is weightless
   double squared_step;               ///< ||new c - c||^2

@@ -56,7 +56,7 @@ class ClusterSums {
 
   /// Adds (or takes away) a row with values v, all columns. Weighs `weight`.
   void add(const FixedPoint& unit, index_t cluster, const double* v, double weight, bool take_away = false);
-  /// The same for a row whose other entries are zero. @param columns of the values; null: all in order.
+  /// Adds (or takes away) a row whose other entries are zero. @param columns of the values; null: all in order.
   void add_sparse(const FixedPoint& unit, index_t cluster, const double* v, const std::int32_t* columns,
                   index_t entries, double weight, bool take_away = false);
   void merge(const ClusterSums& other) noexcept;

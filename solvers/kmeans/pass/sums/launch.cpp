@@ -12,7 +12,7 @@ namespace ts::inline v0::assign_device {
 
 namespace {
 
-/// Whether all factors of a column and of a row that weighs 1 have a product in float64.
+/// True if the factors of any column and of a row that weighs 1 have a product in float64.
 bool factors_multiply(const FixedPoint& unit) {
   const double largest = unit.to_units.empty() ? 0 : *std::max_element(unit.to_units.begin(), unit.to_units.end());
   return largest * (unit.weight_to_units * unit.one) <= 0x1p1000;
@@ -109,7 +109,7 @@ namespace ts::inline v0::cuda {
 
 namespace {
 
-/// What a row costs all lanes, in columns.
+/// Cost of a row for all lanes, in columns.
 index_t cost_of(const SumsAddPolicy& p) {
   constexpr index_t row_cost = 2;  // what a row costs a lane beside its columns
   return index_t{p.slabs()} * p.team() * (p.columns() + row_cost);
@@ -141,7 +141,7 @@ KernelPlan sums_add_plan(const RowsForm& p, bool weighed, index_t entries, const
   SumsAddPolicy policy{p.type, static_cast<int>(p.d), p.plain, piece.count, piece.alignment};
   for (SumsAddPolicy other = policy; (++other.pieces) * piece.count <= most_columns;)
     if (cost_of(other) < cost_of(policy)) policy = other;
-  // What registers hold: of float32, a multiprocessor has 48 KiB under way.
+  // Rows that registers hold: with float32, a multiprocessor has 48 KiB under way.
   const index_t fewer = p.plain && !(weighed && p.type == DType::float64) ? 4 : 2;
   constexpr index_t more = 6;
   const bool fours = piece.count == most_columns && !weighed;

@@ -36,7 +36,7 @@ struct PlacedSums {
 [[nodiscard]] inline cuda::word64* as_words(std::uint64_t* words) noexcept {
   return reinterpret_cast<cuda::word64*>(words);
 }
-/// What kernels are told of them, without moves.
+/// Arguments of kernels for these sums, without moves.
 [[nodiscard]] cuda::SumsArgument argument_of(const PlacedSums& sums, index_t d, const FixedPoint* unit,
                                              const double* weights) noexcept;
 /// Waits for the stream, and adds such words to sums in host memory.
@@ -57,7 +57,7 @@ void add_moves(const Context& ctx, const Rows& x, PerRow<const std::int32_t> lab
 /// Adds all rows that have a label. Asynchronous.
 void add_rows(const Context& ctx, const Rows& x, const PlacedSums& sums, PerRow<const std::int32_t> labels,
               PerRow<const double> weights, const FixedPoint& unit);
-/// As the function of this name (means.hpp).
+/// add_rows() of means.hpp, for rows on a device.
 void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<const std::int32_t> labels,
               PerRow<const double> weights, const FixedPoint& unit, ClusterSums& sums);
 

@@ -14,7 +14,7 @@ namespace ts::inline v0 {
 
 namespace {
 
-/// What for_each_piece() asks of a pass.
+/// A pass of for_each_piece() that adds rows to sums.
 struct AddRows {
   struct Scratch {
     std::vector<double> row;

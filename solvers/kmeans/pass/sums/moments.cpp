@@ -246,7 +246,7 @@ void MomentsOfBlocks::end_round(const Context& ctx, const Pass& again) {
   if (ctx.communicator->size() == 1) return;
   if (!second_) rows_here_ = rows_;
   ColumnMoments& m = moments_;
-  // What a rank leaves to the next: four numbers of each column, rows, and whether any are dense or sparse.
+  // State that a rank hands to the next: four numbers of each column, rows, and flags for dense and sparse rows.
   const std::size_t d = stored_.size();
   std::vector<double> state(4 * d + 3);
   double* const told = state.data() + 4 * d;

@@ -10,7 +10,7 @@
 
 namespace ts::inline v0 {
 
-/// What one pass over the rows tells about their columns; all in float64, the same bits for any thread count.
+/// Moments of the columns, from passes over the rows; all in float64, the same bits for any thread count.
 struct ColumnMoments {
   std::vector<double> mean, variance;  ///< of each column, every row counting once; variance over n
   std::vector<double> shift;           ///< close to the mean; zero for sparse rows. Subtracted before products
@@ -19,13 +19,13 @@ struct ColumnMoments {
 /// @throws Error(invalid_argument) naming row and column of the first NaN or infinity. @param first_row the number of
 /// the first row, for sentences.
 ColumnMoments column_moments(const Context& ctx, const Rows& x, index_t first_row = 0);
-/// The same in one round, taking `mean` for the mean of every column; variance is about that. Of sparse rows
+/// Moments in one round, with `mean` as the mean of every column; variance is about that. Sparse rows take
 /// column_moments().
 ColumnMoments moments_about(const Context& ctx, const Rows& x, std::span<const double> mean, index_t first_row = 0);
 
-/// The same for rows that come in blocks, each but the last a multiple of chunk_rows long: two rounds over
-/// all blocks in order. The bits are those of column_moments of all rows at once. With several ranks, whose rows here
-/// begin at a multiple of chunk_rows, all of them call end_round() after each round.
+/// Moments of rows that come in blocks, each but the last a multiple of chunk_rows long: two rounds over all blocks in
+/// order. The bits are those of column_moments of all rows at once. With several ranks, whose rows begin at a multiple
+/// of chunk_rows, all of them call end_round() after each round.
 class MomentsOfBlocks {
  public:
   /// use(block) for all blocks here.

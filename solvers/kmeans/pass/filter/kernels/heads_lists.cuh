@@ -1,5 +1,5 @@
-// Of each tile of rows the centroids that may be nearest for one of them, as heads_tiles.cuh marked them, in whole
-// chunks that end with a centroid that must not be chosen. A warp takes a tile.
+// Lists for each tile of rows the centroids that may be nearest for one of them, as heads_tiles.cuh marked them, in
+// whole chunks. Lists are filled up with a centroid that must not be chosen. A warp takes a tile.
 #include "tallskinny/gemm/device/element.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;

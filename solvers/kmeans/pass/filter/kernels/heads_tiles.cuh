@@ -70,7 +70,7 @@ __device__ __forceinline__ void multiply_step(float (&sum)[4 * blocks_of_8], uin
 __device__ __forceinline__ void multiply_step(int (&sum)[4 * blocks_of_8], uint64 left, uint64 right, int add) {
   Wgmma<blocks_of_8>::multiply_s8(sum, left, right, add);
 }
-/// What registers hold is what the instructions that were waited for have left.
+/// Keeps the compiler from reading accumulators before the instructions that write them were waited for.
 __device__ __forceinline__ void settle(float& x) { asm volatile("" : "+f"(x)::"memory"); }
 __device__ __forceinline__ void settle(int& x) { asm volatile("" : "+r"(x)::"memory"); }
 
@@ -106,7 +106,7 @@ __device__ __forceinline__ int multiply_chunk(T (&product)[4 * blocks_of_8], uin
   return previous;
 }
 
-/// The same with integers in float32, and the last step.
+/// product = the group's rows times the next chunk, for integers: sums become float32, and the last step is added.
 __device__ __forceinline__ void multiply_integers(float (&product)[4 * blocks_of_8], uint64 lefts, const Shared& shared,
                                                   RingPosition<policy.stages>& at) {
   constexpr int last = policy.steps - 1;

@@ -29,7 +29,7 @@ __device__ __forceinline__ Twofold twofold_distance(const Centroids& c, const Ro
   return sum;
 }
 
-/// What another distance must exceed for rounding not to have made it the larger one.
+/// A distance above this is certainly larger than `nearest`, whatever rounding did.
 __device__ __forceinline__ double rounded_beyond(const Centroids& c, double nearest) {
   return __dmul_rn(nearest, __dadd_rn(1, __dmul_rn(c.cols + 3, 0x1p-51)));
 }
@@ -48,7 +48,7 @@ __device__ __forceinline__ Twofold from_lane(const Twofold& x, int step) {
 }
 __device__ __forceinline__ int from_lane(int x, int step) { return __shfl_xor_sync(everyone, x, step); }
 
-/// What all threads of a team know together: a warp, or a whole block, whose warps meet in shared memory.
+/// Threads that find a label together: a warp, or a whole block, whose warps meet in shared memory.
 template <bool Block>
 struct Team {
   static constexpr int size = Block ? 32 * warps : 32;
@@ -110,7 +110,7 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   least = Together::together(least, [infinity](const Twofold& a, const Twofold& b) {
     return a.high == infinity || (b.high != infinity && minus(b, a) < 0) ? b : a;
   });
-  // What differs by less than rounding may have done is equal.
+  // Distances that differ by less than the bound of rounding are equal.
   const double tie = __dmul_rn(__dmul_rn(c.cols + 3, 0x1p-100), least.high);
   int which = none;
   for (int place = first; place < of.count; place += stride) {
@@ -121,8 +121,8 @@ __device__ __forceinline__ int exact_label(const Centroids& c, const Rows& x, in
   return Together::together(which, [](int a, int b) { return min(a, b); });
 }
 
-/// The same of two centroids, by half a warp, while the other half has another row: eight lanes have a partial
-/// sum of a distance each, as `squared_distance` has them.
+/// Decides between two centroids with half a warp, while the other half has another row. Eight lanes have a partial sum
+/// of a distance each, in the order of `squared_distance`.
 __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Rows& x, int64 i, Pair pair) {
   constexpr int at_once = 8;  // loads under way
   const int lane = threadIdx.x % 32, half = lane & 16;
@@ -146,7 +146,7 @@ __device__ __forceinline__ int exact_label_of_pair(const Centroids& c, const Row
   const double limit = rounded_beyond(c, fmin(first, second));
   const bool copies = c.half_norms[pair.first] >= never || c.half_norms[pair.second] >= never;
   int label = first < second ? pair.first : pair.second;
-  // What is as close as rounding takes a whole warp.
+  // Distances too close for rounding take a whole warp.
   uint32 left = __ballot_sync(everyone, copies || !(fmax(first, second) > limit)) & 0x10001;
   for (; left != 0; left &= left - 1) {
     const int turn = __ffs(left) - 1;

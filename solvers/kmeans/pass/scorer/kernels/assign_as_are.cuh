@@ -19,7 +19,7 @@ __device__ __forceinline__ uint32 add_halves(uint32 a, uint32 b) {
 using Four = Choose<halves_already, uint2, float4>::type;
 __device__ __forceinline__ uint2 halves_of(uint2 x) { return x; }
 __device__ __forceinline__ uint2 halves_of(float4 x) { return {halves(x.x, x.y), halves(x.z, x.w)}; }
-/// What these leave of them.
+/// The remainder of elements after their float16 parts are taken away.
 __device__ __forceinline__ uint2 rest_of(uint2, uint2) { return {}; }
 __device__ __forceinline__ uint2 rest_of(float4 x, uint2 both) {
   return {halves(x.x - lower_half(both.x), x.y - upper_half(both.x)),

@@ -6,7 +6,7 @@
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_bounds.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
 
-/// What is left of a score in its key, from 1 to 2.
+/// The score in a key, from 1 to 2, without the bits that hold its label.
 __device__ __forceinline__ float score_of(uint32 key) {
   return __uint_as_float((key >> index_bits & 0x7fffff) | 0x3f800000);
 }
@@ -17,7 +17,7 @@ __device__ __forceinline__ int label_of(uint32 key, int first) {
   return first + number / 2 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + number % 2;
 }
 
-/// What a lane knows of a row.
+/// A lane's results for a row.
 struct Row {
   float best, second, squared, rest;
   int label;  // of the best
@@ -44,7 +44,7 @@ __device__ __forceinline__ void insert(Row& row, float score, int label) {
   row.label = first ? label : row.label;
   row.best = first ? score : row.best;
 }
-/// Of one row, what is known of other centroids.
+/// Merges results for other centroids into those of the same row.
 __device__ __forceinline__ void also(Row& row, const Row& found) {
   if (paired) {
     insert(row, found.best, found.label);
@@ -80,7 +80,7 @@ struct Best {
             label_of(second[s], first)};
   }
 };
-/// What the lane that differs in `bit` sends, or the lane `lane`.
+/// Receives from the lane that differs in `bit`, or from the lane `lane`.
 struct FromPartner {
   int bit;
   template <class T>
@@ -95,7 +95,7 @@ struct FromLane {
     return __shfl_sync(everyone, x, lane);
   }
 };
-/// What another lane sends of a row, as much as is used.
+/// The results that another lane has for a row, as many as are used.
 template <class Shuffle>
 __device__ __forceinline__ Row received(const Row& sent, const Shuffle& shuffle) {
   Row row = {shuffle(sent.best), shuffle(sent.second), shuffle(sent.squared), 0, shuffle(sent.label), 0, 0};
@@ -112,8 +112,7 @@ __device__ __forceinline__ Row merge(Row mine, const Row& sent, int bit) {
 }
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_collect.cuh"
 
-/// Of the slots 4 word .. 4 word + 3, all that a quad knows of slot t, to its lane t; of two slots, to the
-/// lanes 0 .. 15.
+/// Gathers what a quad found: of slots 4 word .. 4 word + 3, slot t goes to lane t; of two slots, to the lanes 0 .. 15.
 __device__ __forceinline__ Row collect(const Row (&row)[slots], int word) {
   if constexpr (slots > 2) {
     return collect_four(row + 4 * word);

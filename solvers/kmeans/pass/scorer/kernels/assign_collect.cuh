@@ -1,7 +1,7 @@
 // How the lanes of a quad divide what they know. Before it: `select` and `merge` of what is collected.
 #pragma once
 
-/// Of four slots what all lanes of a quad know of slot t, to its lane t.
+/// Merges four slots over the lanes of a quad; slot t goes to lane t.
 template <class T>
 __device__ __forceinline__ T collect_four(const T* of) {
   const bool upper = (threadIdx.x & 2) != 0, odd = (threadIdx.x & 1) != 0;

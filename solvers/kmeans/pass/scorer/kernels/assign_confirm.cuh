@@ -1,8 +1,8 @@
-// Whether a row keeps its label: no other score is within its bound of the label's own. Where labels seldom
-// change, that is all that must be found. Six more columns of K, 1 1 1 t1 t2 t3 of a row and o1 o2 o3 -1 -1 -1
-// of a centroid in float16 parts, add the origin of the centroid, o = ||c||^2 / 2, to a score and take the
-// row's limit t away, just beyond the label's own score: so that signs tell all, and only logic looks at them,
-// which runs beside tensor instructions as if it cost nothing.
+// Confirms labels: a row keeps its label if no other score is within its bound of the label's own. Where labels seldom
+// change, nothing else must be found. Six more columns of K, 1 1 1 t1 t2 t3 of a row and o1 o2 o3 -1 -1 -1 of a
+// centroid in float16 parts, add the origin of the centroid, o = ||c||^2 / 2, to a score and take the row's limit t
+// away, just beyond the label's own score. So signs decide, and only logic looks at them, which runs beside tensor
+// instructions at almost no cost.
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_bounds.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_halves.cuh"

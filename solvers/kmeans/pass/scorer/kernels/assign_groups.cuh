@@ -1,14 +1,14 @@
-// As assign_scores, for wide rows or many centroids (sm_90a): a warpgroup has 64 rows, as float16 parts in shared
-// memory, and takes chunks of policy.chunk centroids that one warp lets the copy engine bring from the caches into a
-// ring, all for each tile of rows. Scores stay in the accumulators; a lane has 2 rows, and 2 of every 8 columns.
+// Scores like assign_scores, for wide rows or many centroids (sm_90a). A warpgroup has 64 rows, as float16 parts in
+// shared memory, and takes chunks of policy.chunk centroids for each tile of rows. One warp lets the copy engine bring
+// chunks from the caches into a ring. Scores stay in the accumulators; a lane has 2 rows, and 2 of every 8 columns.
 // Left and right operands lie as wgmma.cuh says: 16 bytes hold eight K of a row or of a centroid. From registers, a
 // lane has (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8) of its warp's 16 rows, and of each the next K.
 //
-// policy.producers: so many warps do nothing but make the next rows ready, so that the warpgroups only multiply and
-// compare scores; a stage of the ring is a chunk. policy.confirms: only whether rows keep their labels is found
-// (assign_confirm.cuh). Without them groups make their own rows ready. Of wide rows, which would leave the ring too
-// little memory, the first policy.held steps are in registers. Where registers are few, the warp of the ring comes
-// with three more, whose registers others take.
+// policy.producers: so many warps only make the next rows ready, and warpgroups only multiply and compare scores; a
+// stage of the ring is a chunk. policy.confirms: the kernel only finds which rows keep their labels
+// (assign_confirm.cuh). Without producers, groups make their own rows ready. Wide rows would leave the ring too little
+// memory: their first policy.held steps are in registers. Where registers are few, the warp of the ring comes with
+// three more, whose registers others take.
 #include "tallskinny/gemm/device/wgmma.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"
@@ -25,7 +25,7 @@ constexpr int group_rows = ts::cuda::group_rows, block_rows = group_rows * group
 constexpr int stage_steps = policy.stage_steps, stages_of_chunk = steps / stage_steps;
 constexpr int right_step = ts::cuda::step_bytes * policy.chunk, right_part = stage_steps * right_step,
               stage_bytes = policy.stage_bytes();
-/// Of each chunk first the upper parts of all steps, then the lower ones.
+/// Layout of a chunk: first the upper parts of all steps, then the lower ones.
 constexpr int chunk_bytes = (policy.confirms ? 1 : 2) * steps * right_step;
 constexpr int left_step = ts::cuda::step_bytes * group_rows, left_part = policy.left_part();
 /// Steps of rows that multiply from registers, whole stages unless they come from shared memory.
@@ -40,7 +40,7 @@ constexpr int index_bits = bits_for(2 * blocks_of_8);
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_ready.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/bounds_gaps.cuh"
 
-/// What instructions leave is not read before here.
+/// Keeps the compiler from reading accumulators before this point.
 __device__ __forceinline__ void keep(float (&product)[4 * blocks_of_8]) {
 #pragma unroll
   for (int i = 0; i < 4 * blocks_of_8; ++i) asm volatile("" : "+f"(product[i])::"memory");
@@ -145,7 +145,7 @@ __device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8]
   }
 }
 
-/// What scores of a chunk, whose first centroid is `first`, tell of a warp's rows.
+/// Takes the scores of a chunk, whose first centroid is `first`, into the results of a warp's rows.
 __device__ __forceinline__ void take_chunk(const float (&product)[4 * blocks_of_8], const float* origins, int first,
                                            const Arguments& a, Below (&below)[slots], Row (&row)[slots]) {
   const uint32 places = a.one << index_bits;
@@ -182,7 +182,7 @@ struct Chunks {
   int count = chunks, slot = 0;
 };
 
-/// What all chunks tell of a warp's rows, whose parts begin at `left`, and `tell` of their scores.
+/// Scores a warp's rows, whose parts begin at `left`, against all chunks, and passes scores to `tell`.
 template <class Tell>
 __device__ __forceinline__ void score_chunks(Row (&row)[slots], Below (&below)[slots],
                                              const uint32 (&held)[held_steps][4], const unsigned char* left,
@@ -273,7 +273,7 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
   settle.end(a.counts);
 }
 
-/// The same with rows that producer warps make ready.
+/// Scores rows that producer warps make ready.
 __device__ __forceinline__ void score_produced_rows(const Arguments& a, const Shared& shared, const Bound& bound,
                                                     int warp, const RowTiles& tiles) {
   const int lane = threadIdx.x % 32, group = warp / 4;

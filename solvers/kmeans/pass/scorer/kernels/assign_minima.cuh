@@ -17,7 +17,7 @@ __device__ __forceinline__ float score_at(const float* products, const float* or
   return score_of(__float_as_uint(__ldg(origins + m) + products[m]));
 }
 
-/// What the lanes of a warp find of a row. @param products of the row; null for no row
+/// Finds the best scores of a row with a warp. @param products of the row; null for no row
 __device__ __forceinline__ Row best_of(const float* products, const float* origins, int padded) {
   Row row = {3e30f, 3e30f, 0, 0, 0, 3e30f, 0};
   if (products != nullptr)
@@ -58,7 +58,7 @@ __device__ __forceinline__ int list_candidates(const ts::cuda::CandidatesArgumen
   return found <= ts::cuda::most_candidates ? place : -1;
 }
 
-/// What the products of a row tell.
+/// Outcome of the products of a row.
 struct Verdict {
   int label, other;      // of the best and the second best score
   int place;             // of a list of candidates, or -1

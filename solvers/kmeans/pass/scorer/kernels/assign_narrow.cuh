@@ -1,4 +1,4 @@
-// As assign_scores, for few columns and centroids: a lane scores whole rows in float32, policy.rows at a time,
+// Scores like assign_scores, for few columns and centroids: a lane scores whole rows in float32, policy.rows at a time,
 // against groups of four centroids that all lanes read together.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_bounds.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
@@ -20,7 +20,7 @@ __device__ __forceinline__ void load_row(const Rows& x, int64 i, Element (&row)[
   }
 }
 
-/// Of each group, column by column, what its four centroids have there, negated; then where their scores begin.
+/// Fetches groups of four centroids, column by column, negated; then the origins of their scores.
 __device__ __forceinline__ void fetch_centroids(float4* centroids, const void* negated, const float* origins) {
   for (int e = threadIdx.x; e < policy.groups * (policy.d + 1); e += policy.threads()) {
     const int group = e / (policy.d + 1), j = e % (policy.d + 1);

@@ -19,7 +19,7 @@ __device__ __forceinline__ unsigned short half_of(float x) {
   return bits;
 }
 
-/// Whether centroid m equals an earlier one; `first` has the first column of all, side by side.
+/// True if centroid m equals an earlier one; `first` has the first column of all, side by side.
 __device__ __forceinline__ bool is_copy(const double* centroids, const double* first, int m) {
   bool found = false;
   const double own = first[m];
@@ -66,8 +66,8 @@ __device__ __forceinline__ int64 confirming_at(int m, int j) {
   return static_cast<int64>(m / chunk) * chunk * (policy.steps + 1) * 16 + (j / 8 * chunk + m % chunk) * 8 + j % 8;
 }
 
-/// Of a centroid, shifted and scaled: squared norms of it, of its lower part, and of what both leave; and what its
-/// product with the shift is.
+/// Squared norms of a centroid, shifted and scaled, of its lower part, and of what both leave; and its product with the
+/// shift.
 struct CentroidNorms {
   double norm = 0, low = 0, rest = 0, offset = 0;
 };
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if (a.confirming != nullptr) put_origin(static_cast<unsigned short*>(a.confirming), m, counts ? norm / 2 : 60000);
   if (lane != 0) return;
   a.half_norms[m] = counts ? static_cast<float>(norm / 2) : 2e30f;
-  // What must not be chosen is still in the binade of all scores, but behind them.
+  // The score of a centroid that must not be chosen is in the binade of all scores, but behind them.
   a.origins[m] = static_cast<float>(counts ? a.origin + norm / 2 : 1.33 * a.origin);
   if (a.plain_origins != nullptr)
     a.plain_origins[m] = static_cast<float>((counts ? a.origin + norm / 2 + offset : 1.33 * a.origin) / a.scale);

@@ -91,12 +91,12 @@ struct TwoRows {
   }
 };
 
-/// What all lanes that share a row have of a sum, of which each of them has a part.
+/// Adds up the parts of all lanes that share a row.
 __device__ __forceinline__ float sum_of_row(float part) {
   part += __shfl_xor_sync(everyone, part, 8);
   return part + __shfl_xor_sync(everyone, part, 16);
 }
-/// The same, to one lane of the quad that gets to know the row's scores; 0 to others.
+/// Adds up as sum_of_row does, for one lane of the quad that will have the row's scores; 0 for others.
 __device__ __forceinline__ float sum_to_quad(float part) {
   const float sum = __shfl_sync(everyone, sum_of_row(part), threadIdx.x % 32 / 4);
   return threadIdx.x % 4 == 0 ? sum : 0.0f;
@@ -137,7 +137,7 @@ __device__ __forceinline__ void put_segments(TwoRows& rows, Own (&own)[slots], u
     }
   }
 }
-/// What was put is for tensor instructions to read.
+/// Makes what was stored visible to tensor instructions.
 __device__ __forceinline__ void put_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 /// Lane t of a quad gets the numbers t of all four lanes, in their order.

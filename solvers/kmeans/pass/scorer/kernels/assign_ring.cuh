@@ -4,8 +4,8 @@
 #include "tallskinny/gemm/device/pipeline.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"
 
-/// What the warps that score a row are told of it by those that made it ready: its norm and that of what its float16
-/// numbers leave, squared, and its label so far.
+/// Facts of a row that producer warps hand to those that score it: squared norms of the row and of what its float16
+/// numbers leave, and its label so far.
 struct Known {
   float squared, rest;
   int label, unused;
@@ -31,7 +31,7 @@ struct Shared {
   unsigned char* memory;
   __device__ __forceinline__ uint64* stage_full(int stage) const { return barrier(stage); }
   __device__ __forceinline__ uint64* stage_empty(int stage) const { return barrier(policy.stages + stage); }
-  /// Of a group's rows, the one or the other time.
+  /// Barrier of a group's rows, for even and odd turns.
   __device__ __forceinline__ uint64* rows_full(int group, int turn) const {
     return barrier(2 * policy.stages + 2 * group + turn);
   }
@@ -120,7 +120,7 @@ __device__ __forceinline__ void fill_chosen(const Shared& shared, const Argument
                 copies = lines / at_once, row_pieces = 2 * steps, behind = policy.stages / 2;
   static_assert(policy.chosen && (line_bytes == 128 || line_bytes == 64) && lines % at_once == 0 && copies <= 32);
   const int lane = threadIdx.x % 32, piece = lane % line_pieces, line = warp * lines + lane / line_pieces;
-  // Of 64 bytes, two lines have the same place in 128.
+  // Two lines of 64 bytes have the same place in 128.
   const int swap = line_bytes == 128 ? line % 8 : line / 2 % 4;
   const auto* const sixteens = static_cast<const uint4*>(a.centroids);
   RingPosition<policy.stages> at, next;  // next: to be told

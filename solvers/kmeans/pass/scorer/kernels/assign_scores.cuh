@@ -120,7 +120,7 @@ __device__ __forceinline__ void score(const Operand& a, const Chunk& b, int pres
   }
 }
 
-/// What all chunks of centroids tell of rows. Chunks that do not stay come into two places by turns.
+/// Scores rows against all chunks of centroids. Chunks that do not stay in memory come into two places by turns.
 __device__ __forceinline__ void score_chunks(Row (&row)[slots], const Operand& of_rows, const Arguments& a,
                                              unsigned char* memory, uint32 places, int& buffer) {
 #pragma unroll

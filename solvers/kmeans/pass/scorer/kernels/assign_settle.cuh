@@ -1,6 +1,5 @@
-// What becomes of rows whose label was found, or could not be: a warp answers for 32 rows at a time. Sums of
-// few centroids and columns are kept in shared memory until the block is done; otherwise rows that move are
-// listed.
+// Handles rows whose label was found, or could not be: a warp takes 32 rows at a time. Sums of few centroids and
+// columns are kept in shared memory until the block is done; otherwise rows that move are listed.
 #pragma once
 #include "tallskinny/gemm/device/pipeline.cuh"
 #include "tallskinny/solvers/kmeans/pass/resolver/arguments.hpp"

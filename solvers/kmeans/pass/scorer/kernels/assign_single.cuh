@@ -1,7 +1,7 @@
-// As assign_scores, with rows as they are, neither shifted nor scaled: float16 rows are fragments already, of
-// float32 ones the nearest float16 numbers. What the shift would do is in the origins of centroids, where sums
-// begin. What that leaves open is scored again. The label of a score is in its key, so that keys are all that
-// lanes exchange. Four elements are one load, and columns are a multiple of four.
+// Scores like assign_scores, with raw rows, neither shifted nor scaled: float16 rows are fragments already, float32
+// ones are rounded to float16. The origins of centroids, where sums begin, account for the shift. Rows left undecided
+// are scored again. The label of a score is in its key, so that lanes exchange nothing but keys. Four elements are one
+// load, and columns are a multiple of four.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
 
@@ -21,7 +21,7 @@ constexpr float one_key = static_cast<float>(1 << index_bits);
 
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_products.cuh"
 
-/// What is known of errors of scores, in units of keys.
+/// Bounds of the errors of scores, in units of keys.
 struct Errors {
   float units, scaled, by_norm, constant;
   uint32 open;

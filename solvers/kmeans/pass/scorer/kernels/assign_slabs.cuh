@@ -117,7 +117,7 @@ struct Scores {
 #pragma unroll
       for (int r = 0; r < row_tiles; ++r) multiply(sum[r], a.part[0][r][step], upper[step * 32], sum[r]);
   }
-  /// What a chunk tells of the rows.
+  /// Takes the scores of a chunk into the results of the rows.
   __device__ __forceinline__ void compare(const Arguments& a, int number, uint32 places, Row (&row)[slots]) const {
     const int present = tiles_of(number);
     const float* const origins = a.origins + 8 * chunk * number + static_cast<int>(threadIdx.x) % 4 * 2;

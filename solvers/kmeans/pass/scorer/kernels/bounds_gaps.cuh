@@ -1,11 +1,11 @@
-// What scores of chosen centroids tell for the next pass (bounds_lists.cuh): of each row its distance to the nearest
-// centroid, at most, and of each tile of rows and centroid a number that is at most the least ||x - c|| - u(x). With
+// Bounds for the next pass (bounds_lists.cuh) from scores of listed centroids: for each row its distance to the nearest
+// centroid, at most; for each tile of rows and centroid a number that is at most the least ||x - c|| - u(x). With
 // scores s = (||x - c||^2 - ||x||^2) / 2 and own(x) = (u(x)^2 - ||x||^2) / 2,
 //   ||x - c|| - u(x) = root(u(x)^2 + 2 (s - own)) - u(x)
 // grows with s - own, and where that is positive falls with u(x): the least s - own and the largest u(x) of a warp's
-// rows tell. Where it is negative, the number is at least -root(2 (own - s)). What scores and norms may be wrong by is
-// taken away before. Differences become float16 numbers, which pass between lanes two at a time. Before it: what
-// assign_groups.cuh knows of shapes.
+// rows decide. Where it is negative, the number is at least -root(2 (own - s)). Error bounds of scores and norms are
+// taken away before. Differences become float16 numbers, which pass between lanes two at a time. Include after the
+// shapes of assign_groups.cuh.
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_best.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_halves.cuh"
@@ -22,7 +22,7 @@ __device__ __forceinline__ uint32 less_of_halves(uint32 a, uint32 b) {
   return less;
 }
 
-/// Of a lane's two rows, and of the warp's.
+/// Gaps of a lane's two rows, and of the warp's.
 struct Gaps {
   float base[slots], error[slots], own[slots];  // 2 s + base is at most ||x - c||^2; own: with the sign turned
   float most;                                   // the largest u
@@ -65,7 +65,7 @@ struct Gaps {
         gap[b] = s == 0 ? both : less_of_halves(gap[b], both);
       }
     }
-    // Of 16 pairs of columns each of eight lanes gets two, of all of them.
+    // Reduces 16 pairs of columns over the lanes: each of eight lanes gets two pairs, reduced over all.
 #pragma unroll
     for (int step = 0; step < 3; ++step) {
       constexpr int first_left = blocks_of_8 / 2, first_bit = 16;

@@ -19,12 +19,12 @@ __device__ __forceinline__ Twofold join(uint64 upper, uint64 lower, double inver
   return two_sum(whole.high, __dadd_rn(whole.low, __dmul_rn(bottom(lower), inverse)));
 }
 
-/// What a b rounded to p has lost, with the lower parts of both.
+/// The rounding error of a b rounded to p, with the lower parts of both.
 __device__ __forceinline__ double rest_of_product(Twofold a, Twofold b, double p) {
   return __dadd_rn(__fma_rn(a.high, b.high, -p), __dadd_rn(__dmul_rn(a.high, b.low), __dmul_rn(a.low, b.high)));
 }
 
-/// As ClusterSums::mean(); share: 1 / weight.
+/// ClusterSums::mean(), with the same bits; share: 1 / weight.
 __device__ __forceinline__ double mean_of(Twofold sum, Twofold share, double from_units, double shift) {
   const double p = __dmul_rn(sum.high, share.high);
   const Twofold mean = two_sum(__dmul_rn(p, from_units), shift);

@@ -1,6 +1,6 @@
-// What one chunk of rows leaves for one column, a thread each; rows in order, as the host adds them. The sum;
-// or the largest |x - shift|, and the sum of (x - mean)^2 behind those of all chunks; or the first element that
-// is not finite, as its number in row-major order.
+// Moments of one column over one chunk of rows, a thread each; rows in order, as the host adds them. The sum; or the
+// largest |x - shift|, and the sum of (x - mean)^2 behind those of all chunks; or the first element that is not finite,
+// as its number in row-major order.
 #include "tallskinny/solvers/kmeans/pass/rows/kernels/assign_rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)

@@ -9,8 +9,8 @@ constexpr int team = policy.team(), slab = policy.slab(), slabs = policy.slabs()
 
 using Piece = Vector<Element, policy.vector, policy.alignment>;
 
-/// What a lane knows of its columns. Both limbs of an addend are those that split() makes of
-/// weight (x - shift) to_units, where powers of two are multiplied in another order, which changes no bit.
+/// A lane's columns, with their shifts and factors. Both limbs of an addend are those that split() makes of weight (x -
+/// shift) to_units; powers of two are multiplied in another order, which changes no bit.
 struct Columns {
   int first;  // of each piece, so many behind that of the piece before
   static constexpr int apart = team * policy.vector;

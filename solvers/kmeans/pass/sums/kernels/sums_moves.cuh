@@ -1,4 +1,4 @@
-// What adding rows to sums takes: limbs of addends, lists of moves, and entries of clusters.
+// Addition of rows to sums: limbs of addends, lists of moves, and entries of clusters.
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/rows/kernels/assign_rows.cuh"
 #include "tallskinny/solvers/kmeans/pass/sums/arguments.hpp"
