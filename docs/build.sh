@@ -8,7 +8,7 @@ site=build/site
 rm -rf "$site"
 mkdir -p "$site"
 
-# What is installed: the PUBLIC_HEADERS of the rooms, and what these include.
+# Installed headers: the PUBLIC_HEADERS of the rooms, and those that they include.
 headers=()
 while IFS= read -r list; do
   for header in $(grep -zoP 'PUBLIC_HEADERS\s+\K[^)]*' "$list" | tr '\0' ' '); do

@@ -180,7 +180,7 @@ def lanczos(machine, ranks, n, entries, nev, number):
     run.start.add_work(matrix + (most_basis + 4 * nev) * line,
                        2 * nev * (share * entries + most_basis * run.rows), False)
     run.set_files(entries * (number + 4) + 8 * n, nev * n * number)
-    # As solvers/setup/memory_plan.cpp has it; the matrix as it is read, and in local numbers of columns.
+    # Memory by the formulas of solvers/setup/memory_plan.cpp; the matrix in global, then in local numbers of columns.
     held = most_basis + block
     padded = padded_columns(machine.gpu, held, number)
     blocks = share * n * number * (most_basis + 6 * block + 4 * nev) - held * line

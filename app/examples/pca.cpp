@@ -23,7 +23,7 @@ int main() {
   expect(pca.triplets.verified, "nothing is missing");
   const double along = std::abs(0.6 * pca.v()(2, 0) + 0.8 * pca.v()(3, 0));
   expect(std::abs(along - 1) < 1e-3, "the first component is the direction that was put in");
-  // Of all variances: 11 columns of 1, one of 0.01, and 100.
+  // Variances of the columns: 11 columns of 1, one of 0.01, and 100.
   expect(std::abs(pca.explained_variance_ratio[0] - 101 / 111.01) < 0.01, "its share");
   expect(std::abs(pca.means[3] - 20) < 0.2, "the mean of column 3");
 }

@@ -20,7 +20,7 @@ if chromium is None or subprocess.run([chromium, "--version"], capture_output=Tr
     sys.exit(77)
 failed = []
 
-# What stands out from its background by which ratio (WCAG 2: text 4.5, pictures 3), in the page as it is drawn.
+# Contrast of each element with its background in the page as it is drawn (WCAG 2: text 4.5, pictures 3).
 CONTRAST = """(() => {
   const light = c => {
     const [r, g, b] = c.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255).map(

@@ -15,7 +15,7 @@ NOT_HERMITIAN = ("general", "svd")
 # the tolerance times the norm.
 Problem = collections.namedtuple(
     "Problem", "kind family matrix options which k tol values sigma ends mass count allowed", defaults=(None,) * 3)
-# What is wanted first, of general matrices.
+# Order of eigenvalues of general matrices, by --which.
 KEYS = {"LM": abs, "LR": np.real, "SR": lambda z: -np.real(z), "LI": lambda z: abs(np.imag(z)), "SM": lambda z: -abs(z)}
 
 

@@ -99,7 +99,7 @@ Function next(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
 }
 
-/// What open() is told of a new file's rights.
+/// Access rights that a call of open() passes for a new file.
 unsigned rights(int flags, std::va_list more) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, unsigned) : 0;
 }

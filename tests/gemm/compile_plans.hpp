@@ -8,8 +8,8 @@
 
 namespace ts::test {
 
-/// Of each family the first kernel and every `every`-th after it. All of them are compiled by hidden cases, which
-/// tests/large.sh runs: a kernel takes a quarter of a second to a whole one.
+/// The first kernel of each family and every `every`-th after it. Hidden cases compile all of them, which
+/// tests/large.sh runs: a kernel takes from a quarter of a second to a second.
 inline std::vector<cuda::KernelPlan> some_of(const std::vector<cuda::KernelPlan>& plans, int every) {
   std::vector<cuda::KernelPlan> some;
   std::map<std::string_view, int> seen;

@@ -1,5 +1,5 @@
-// What holds of every operation on a GPU: which kernels it starts, that it can be captured, that its bits
-// repeat. The cases tagged [sanitize] are small enough for compute-sanitizer.
+// Properties of every operation on a GPU: which kernels it starts, that it can be captured, that its bits repeat. The
+// cases tagged [sanitize] are small enough for compute-sanitizer.
 #include "tallskinny/tests/support/every_operation.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
 

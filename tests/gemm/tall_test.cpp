@@ -53,8 +53,7 @@ std::vector<R> fetched(const cuda::Stream& stream, const R* from, index_t count)
   return host;
 }
 
-/// Whether a p x q result is the product of the columns of number(., ., seed_a) and number(., ., seed_b),
-/// rounded.
+/// Checks that a p x q result is the product of the columns of number(., ., seed_a) and number(., ., seed_b), rounded.
 template <class R>
 void check_products(const cuda::Stream& stream, const DeviceMatrix<R>& c, index_t n, int seed_a, int seed_b) {
   const auto got = fetched(stream, c.data(), c.rows() * c.cols());

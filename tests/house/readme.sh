@@ -68,7 +68,7 @@ page docs/coming-from/scikit-learn.md 3
 page docs/coming-from/faiss.md 3
 [ "$compared" -ge 8 ] || { echo "only $compared examples say what they find"; exit 1; }
 
-# What pages say without an example. The matrix has eigenvalues of both signs.
+# Statements of pages that have no example. The matrix has eigenvalues of both signs.
 mkdir "$folder/words"
 cd "$folder/words"
 tsdata gen xxchain --n 6 -o a.h5 >/dev/null

@@ -227,7 +227,7 @@ TEST_CASE("npz: what cannot be read is refused") {
   CHECK(refused_npz(with(arrays, std::string("PK\x05\x06\0\0\0\0\3\0\3\0", 12),
                          std::string("PK\x05\x06\0\0\0\0\3\0\x09\0", 12)))
             .says("directory cannot be read"));
-  // Of the first member in the directory: another method, an encrypted one, more bytes than deflate can make.
+  // Change the first member in the directory: another method, encryption, more bytes than deflate can make.
   const auto entry = arrays.find("PK\x01\x02");
   auto changed = arrays;
   changed[entry + 10] = 12;

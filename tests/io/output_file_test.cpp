@@ -251,7 +251,7 @@ TEST_CASE("targets that cannot be written are refused at once") {
 
 namespace {
 
-/// What is written to standard error while one lives.
+/// Collects text that is written to standard error during its lifetime.
 class CaughtErrors {
  public:
   CaughtErrors() : before_(::dup(STDERR_FILENO)), file_(std::tmpfile()) { ::dup2(::fileno(file_), STDERR_FILENO); }

@@ -1,4 +1,4 @@
-// What is broken is refused with a sentence that names the file, the object and the cause.
+// Broken files are refused with a message that names the file, the object and the cause.
 #include <sys/stat.h>
 
 #include "tallskinny/io/npy_output.hpp"
@@ -20,7 +20,7 @@ Matrix<double> holes(index_t rows) {
   });
 }
 
-/// The same in files of several kinds: read again and again, whole, and by columns.
+/// Writes x to files of several kinds: read again and again, whole, and by columns.
 std::vector<io::Location> files(const TemporaryFolder& folder, const Matrix<double>& x) {
   const auto narrow = matrix_of<float>(x.rows(), 2, [&](auto i, auto j) { return static_cast<float>(x(i, j)); });
   const std::string h5 = write_h5(folder / "x.h5", "wide", x, "narrow", narrow);

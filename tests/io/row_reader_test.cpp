@@ -5,7 +5,7 @@
 
 namespace {
 
-/// The same numbers by read_matrix, of any real type.
+/// Compares with read_matrix, for any real type.
 template <class T>
 void compare_as(const io::Location& where, const io::ReadOptions& options) {
   const auto whole = std::get<Matrix<T>>(io::read_dense(where, options));

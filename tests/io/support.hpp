@@ -1,4 +1,4 @@
-// What the tests of the file room share: fixtures, the matrices in them, temporary folders, error sentences.
+// Helpers of the tests of io: fixtures, the matrices in them, temporary folders, error messages.
 #pragma once
 
 #include "tallskinny/gemm/core/convert.hpp"

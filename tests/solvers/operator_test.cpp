@@ -58,7 +58,7 @@ CsrMatrix<double> cancelling() {
   });
 }
 
-/// Of A x - theta x, 5e-17, where a plain sum is off by 1e-6.
+/// Checks A x - theta x to 5e-17, where a plain sum is off by 1e-6.
 void check_digits(const Context& ctx, const solvers::Operator<double>& op) {
   const index_t n = op.rows();
   const double x = 1 + test::eps<double>, third = 1.0 / 3;

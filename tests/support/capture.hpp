@@ -1,4 +1,4 @@
-// What a piece of code writes to a standard stream.
+// Captures text that a piece of code writes to a standard stream.
 #pragma once
 
 #include <ostream>

@@ -9,8 +9,8 @@
 
 namespace ts::test {
 
-/// Whether there is a GPU: for tests that are repeated there. What only a GPU can be asked is a test of its
-/// own, with the tag [gpu] (see needs.hpp).
+/// True if there is a GPU: for tests that are repeated there. A test that needs a GPU is one of its own, with the tag
+/// [gpu] (see needs.hpp).
 inline bool has_device() {
   static const bool any = !cuda::list_devices().devices.empty();
   return any;
@@ -77,7 +77,7 @@ void with_views(const Context& ctx, F&& use, Operand<T>&... operands) {
     with_views(use, operands...);
 }
 
-/// The same with the view of a sparse matrix before those of the operands.
+/// Calls `use` with the view of a sparse matrix before those of the operands.
 template <class F, class S, class I, class... T>
 void with_views(const Context& ctx, F&& use, const CsrMatrix<S, I>& a, Operand<T>&... operands) {
   if (ctx.stream) {

@@ -139,7 +139,7 @@ void check_product(const Operand<R>& out, R alpha, const Expected<T>& product, R
   SUCCEED();
 }
 
-/// Whether holds(i, j) for all i < rows, j < cols; one assertion for all of them.
+/// True if holds(i, j) for all i < rows, j < cols; one assertion for all of them.
 template <class Holds>
 bool everywhere(index_t rows, index_t cols, Holds&& holds) {
   for (index_t i = 0; i < rows; ++i)
@@ -203,7 +203,7 @@ struct Variant {
   Operand<E> operand_of_op(index_t rows, index_t cols, Form form) {
     return op == Op::none ? operand<E>(rows, cols, form) : operand<E>(cols, rows, form);
   }
-  /// What beta Y is taken of; NaN where that is not read.
+  /// Y before the operation, which is scaled by beta; NaN where it is not read.
   Operand<R> output(index_t rows, index_t cols, Form form) {
     return beta == R{} ? Operand<R>(rows, cols, form) : operand<R>(rows, cols, form);
   }

@@ -31,7 +31,7 @@ class DeviceOperandOf {
     stream.synchronize();
   }
   [[nodiscard]] DeviceView<T, L> view() { return whole_.view().block(0, 0, rows_, cols_); }
-  /// What the constructor put there.
+  /// Restores the elements that the constructor set.
   void refill(const cuda::Stream& stream) {
     cuda::copy_bytes(stream, whole_.data(), host_.data(), host_.size() * sizeof(T));
   }
@@ -83,7 +83,7 @@ class EveryOperation {
     sparse_.keep_transposed(ctx.stream, sparse_host_.view());
   }
 
-  /// What operations in place overwrite becomes what it was.
+  /// Restores operands that operations in place overwrite.
   void refill() {
     x_result_.refill(ctx_.stream), w_result_.refill(ctx_.stream);
     ctx_.stream.synchronize();

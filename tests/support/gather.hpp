@@ -1,4 +1,4 @@
-// What every communicator of several ranks must be able to do with parts of different lengths.
+// Checks of communicators of several ranks with parts of different lengths.
 #pragma once
 
 #include <vector>

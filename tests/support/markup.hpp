@@ -1,4 +1,4 @@
-// What tests ask of pages: how often something stands in them, and whether they are well-formed.
+// Checks of HTML pages: how often a text occurs in them, and that they are well-formed.
 #pragma once
 
 #include <string>

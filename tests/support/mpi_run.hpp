@@ -5,8 +5,8 @@
 
 namespace ts::test {
 
-/// As many ranks as wished on however few processors, also in a container whose only user is root. What MPI itself does
-/// not free is its own affair.
+/// Allows any number of ranks on few processors, also in a container whose only user is root. Leaks within MPI are not
+/// reported.
 inline const std::vector<std::string> mpi_environment = {"OMPI_MCA_rmaps_base_oversubscribe=1",
                                                          "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                                          "ASAN_OPTIONS=detect_leaks=0"};

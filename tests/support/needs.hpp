@@ -1,6 +1,5 @@
-// What a test may need of the machine. The tag of that name says so, and cmake/TsTest.cmake lets ctest run
-// such tests where test_needs finds what they need, and tell how many it left out elsewhere: no test passes
-// over anything in silence.
+// Needs of tests on the machine, as tags of that name. cmake/TsTest.cmake lets ctest run such tests where test_needs
+// finds what they need, and report how many it left out elsewhere: no test is skipped in silence.
 #pragma once
 
 #include <string>

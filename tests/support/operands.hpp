@@ -137,7 +137,7 @@ class Operand {
   /// The elements with everything around them.
   [[nodiscard]] std::vector<T>& buffer() { return buffer_; }
   [[nodiscard]] std::vector<unsigned char> bits() const { return bits_of(buffer_); }
-  /// Whether everything around the elements still is what the constructor put there.
+  /// True if everything around the elements is as the constructor set it.
   [[nodiscard]] bool surroundings_untouched() const {
     const T guard = nan_element<T>();
     std::vector<bool> inside(buffer_.size(), false);

@@ -32,7 +32,7 @@ inline void expect(bool holds, const std::string& what) {
   if (!holds) throw Error(Errc::invalid_argument, what);
 }
 
-/// Whether `part` is the rows from `first` on.
+/// True if `part` is the rows of `whole` from `first` on.
 template <class T>
 bool same_rows(const Matrix<T>& whole, index_t first, const Matrix<T>& part) {
   const index_t cols = whole.cols();

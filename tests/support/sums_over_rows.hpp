@@ -56,7 +56,7 @@ class SumsOverRows {
   }
   [[nodiscard]] std::vector<unsigned char> bits_of_whole(const Context& ctx) const { return bits_of_slab(ctx, 0, n_); }
 
-  /// The same by one process that goes through the slabs.
+  /// Bits of one process that goes through the slabs.
   [[nodiscard]] std::vector<unsigned char> bits_of_slabs(Context ctx, const RowSlabs& slabs) const {
     const auto collector = std::make_shared<SlabCollector>(slabs.slabs());
     ctx.communicator = collector, ctx.slabs = slabs;

@@ -1,5 +1,5 @@
-// What every test takes: Catch2, which no other file includes, so that 2.13 and 3.x both serve; the standard headers;
-// the tolerances; and the sentence that a call refuses with. All tests share it as their precompiled header.
+// Included by every test: Catch2, which no other file includes, so that 2.13 and 3.x both serve; standard headers;
+// tolerances; and the message that a call refuses with. All tests share it as their precompiled header.
 #pragma once
 
 #include <algorithm>
@@ -118,7 +118,7 @@ bool same(const CsrMatrix<T>& a, const CsrMatrix<T>& b) {
          a.values == b.values;
 }
 
-/// Whether `part` stands somewhere in `text`.
+/// True if `part` occurs in `text`.
 inline bool mentions(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 /// The ts::Error that f() throws.

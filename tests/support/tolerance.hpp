@@ -25,8 +25,8 @@ double distance_bound(index_t d) {
   return 8 * static_cast<double>(d + 8) * eps<T>;
 }
 
-/// What results of float64 may be off, where no bound is told that is nearer to the numbers: absolutely for numbers
-/// about 1, else times their size. From the least to the most.
+/// Errors allowed in results of float64 where no closer bound is known: absolute for numbers about 1, else relative.
+/// From the least to the most.
 namespace allowed {
 
 inline constexpr long double twofold = 1e-17L;  ///< sums in two float64 numbers, of which the second is rounded

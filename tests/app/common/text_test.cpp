@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What each of these is told as.
+/// The text of each of these.
 template <class T, class F>
 Words each(F&& told, std::initializer_list<T> all) {
   Words words;

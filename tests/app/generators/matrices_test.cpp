@@ -32,7 +32,7 @@ bool is_hermitian(const Matrix<T>& a) {
   return true;
 }
 
-/// Whether the eigenvalues of the Hermitian `a` are the `expected`, to a small multiple of n eps |A|.
+/// Checks that the eigenvalues of the Hermitian `a` are the `expected`, to a small multiple of n eps |A|.
 template <class T>
 void check_hermitian(const Matrix<T>& a, const Spectrum& spectrum) {
   REQUIRE(a.rows() == a.cols());

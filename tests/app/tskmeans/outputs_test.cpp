@@ -43,7 +43,7 @@ TEST_CASE("centres and labels in the types and files of NumPy belong together", 
     REQUIRE(in_npy.rows() == 9);
     CHECK(std::equal(in_h5.data(), in_h5.data() + 9 * 5, in_npy.data()));
     CHECK(io::read_vector(at(labels)) == io::read_vector(at(all + ":/labels")));
-    // What is stored predicts what is stored.
+    // Stored centres predict the stored labels.
     for (const std::string& given : {all, centers}) {
       const auto again = json_of(tskmeans({points, "--predict", given, "-o", folder / "again.h5", "--json"}));
       expect_same(again, json, {"inertia", "cluster_sizes"});

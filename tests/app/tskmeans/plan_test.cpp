@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t giga = std::uint64_t{1} << 30;
 
-/// What an HDF5 file with so many float32 points would say: a small file stands for it.
+/// Description of an HDF5 file with so many float32 points, made from a small file.
 io::Description many_points(const test::TemporaryFolder& folder, index_t n, index_t d) {
   const std::string file = folder / "points.h5";
   io::OutputFile out(file);

@@ -9,7 +9,7 @@ using namespace ts::test;
 
 namespace {
 
-/// What a shell makes of it; $P is tskmeans, whose name has no blanks.
+/// Runs a command in a shell; $P is tskmeans, whose name has no blanks.
 ProcessResult in_shell(const std::string& command) {
   return run_process("/bin/sh", {"-c", "P='" TS_TSKMEANS "'; " + command});
 }

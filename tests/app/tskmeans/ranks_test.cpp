@@ -7,7 +7,7 @@ using namespace ts::test;
 
 namespace {
 
-/// Of 5 chunks of 4096, the last of which is short.
+/// Five chunks of 4096 rows, the last of which is short.
 constexpr index_t rows = 17000;
 
 ProcessResult on_ranks(int ranks, const std::vector<std::string>& arguments) {

@@ -107,7 +107,7 @@ TEST_CASE("no byte of a checkpoint can change without notice", "[tskmeans]") {
   }
   folder.file("bad.h5", stored + "x");
   CHECK(tskmeans(other).code == 4);
-  // As it was written before there were checksums.
+  // A checkpoint in the format before checksums.
   io::OutputFile old(folder / "old.h5");
   old.write("key", std::span<const double>(std::vector<double>{1, 2, 3}));
   old.attribute("/", "kind", "tskmeans checkpoint");

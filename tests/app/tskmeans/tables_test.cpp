@@ -55,7 +55,7 @@ TEST_CASE("columns of a csv file are chosen, and rows that lack a value are told
   CHECK(mentions(tskmeans(with({"--missing", "mean"})).out, "2 missing values replaced by means of columns"));
   CHECK_FALSE(json_of(tskmeans({file, "-k", "2", "--columns", "id", "--json"})).contains("rows_dropped"));
 
-  // The same points with decimal commas.
+  // A table with decimal commas gives equal points.
   auto commas = with({"--missing", "drop", "--decimal", "comma", "--json"});
   commas.front() = table(folder, true);
   CHECK(json_of(tskmeans(commas))["inertia"] == dropped["inertia"]);

@@ -33,7 +33,7 @@ bool same_rows(const CsrMatrix<T>& whole, index_t first, const CsrMatrix<T>& par
 
 using test::same_rows;
 
-/// What reading this on one rank and on several says: the sentences of all ranks must be that of one.
+/// The error message of reading an object on one rank, after checking that several ranks give the same one.
 std::string said_of(const std::string& file, const std::string& object) {
   const io::Description described = io::describe({file, object});
   Input one;

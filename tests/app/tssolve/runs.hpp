@@ -41,7 +41,7 @@ inline nlohmann::json plan_of(const Words& words) {
   return nlohmann::json::parse(tssolve(joined(words, {"--dry-run", "--json"})).out);
 }
 
-/// As many numbers as there are in `expected`, each within `tolerance` of its own.
+/// Checks the first numbers of `found` against `expected`, each within `tolerance`.
 inline void check_near(const nlohmann::json& found, const std::vector<double>& expected, double tolerance) {
   REQUIRE(found.size() >= expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(std::abs(found[i].get<double>() - expected[i]) < tolerance);

@@ -56,7 +56,7 @@ class KernelCases {
 void add_operations(KernelCases&);
 /// Runs of k-means: labels, sums, means, first centres.
 void add_kmeans(KernelCases&);
-/// What no rehearsal reaches, by the functions that plan it.
+/// Kernels that no rehearsal reaches, from the functions that plan them.
 void add_planned_cases(KernelCases&);
 
 }  // namespace ts::baseline

@@ -49,7 +49,7 @@ struct Section {
         size(number_at<std::uint64_t>(file, at + 32)) {}
 };
 
-/// Of all .text sections of an ELF file of 64 bits.
+/// Machine code in all .text sections of an ELF file of 64 bits.
 MachineCode machine_code(const std::string& cubin) {
   if (cubin.size() < 64 || cubin.compare(0, 5, "\177ELF\2") != 0)
     throw Error(Errc::bad_input, "a compiled kernel is no ELF file of 64 bits");

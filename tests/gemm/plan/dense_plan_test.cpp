@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* archs[] = {"sm_80", "sm_90a", "sm_100"};
 
-/// As operands usually lie, with a gap of one, far apart, on odd addresses, column-major, and that oddly.
+/// Forms of operands: contiguous, with a gap of one, far apart, on odd addresses, column-major, and that oddly.
 std::vector<cuda::Form> forms_of(DType type) {
   const int size = scalar_bytes(type);
   return {{},

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Philox generator{0x123456789abcdefu, 0xfedcba9876543210u};
 
-/// What stands at row i and column j of a block of T.
+/// The element at row i and column j of a filled block.
 double expected(index_t i, index_t j) {
   return near_normal(generator, static_cast<std::uint64_t>(i) << 16 | static_cast<std::uint64_t>(j));
 }

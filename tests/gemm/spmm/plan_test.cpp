@@ -26,7 +26,7 @@ struct Cell {
   std::vector<std::pair<std::string, double>> seconds;  ///< by family and the defines that tell it from the others
 };
 
-/// Of the patterns of tsbench (app/tsbench/case.hpp), of about as many rows as were measured.
+/// Facts of the patterns of tsbench (app/tsbench/case.hpp), with about as many rows as were measured.
 SparseFacts facts_of(const std::string& pattern, const Problem& pr) {
   static const std::map<std::string, SparseFacts> all = {{"rows", {.longest = 7, .uneven = 1, .scattered = 7}},
                                                          {"band", {.longest = 17}},

@@ -91,7 +91,7 @@ TEST_CASE("the registered conversion is taken where HDF5 has one of its own") {
   for (const unsigned mantissa_bits : {10u, 7u})
     for (const hid_t to : {H5T_NATIVE_FLOAT, H5T_NATIVE_DOUBLE}) {
       CHECK((conversion(sixteen_bit_float(mantissa_bits), to) == ours));
-      // The same layout with another bias is a type that only HDF5 itself converts.
+      // With another bias, the type is one that only HDF5 itself converts.
       const Handle foreign = sixteen_bit_float(mantissa_bits);
       H5Tset_ebias(foreign.id(), H5Tget_ebias(foreign.id()) - 1);
       CHECK((conversion(foreign, to) != ours));

@@ -21,7 +21,7 @@
 
 namespace {
 
-/// What is found in a file: the sentence of its refusal, or of each matrix its description and elements.
+/// Findings about a file: the message of its refusal, or of each matrix its description and elements.
 std::vector<std::string> findings(const std::filesystem::path& file, bool trusted) {
   io::ReadOptions options{.memory_limit = 1 << 30, .trusted = trusted};
   std::vector<std::string> found;

@@ -162,7 +162,7 @@ TEST_CASE("csv: columns by name, number and range; those left out; labels") {
   CHECK(refused_table(text, {.drop = {"3-9"}}).says("--drop: "));
   CHECK(refused_table("a,a\n1,2\n", {.drop = {"a"}}).says("several columns 'a'"));
   CHECK(refused_table("a,b\n1,2\n", {.drop = {"a", "b"}}).says("leave no column"));
-  // What is not read need not be a number, and an index that is left out need not be spoken of.
+  // Columns that are not read need not be numbers, and an index that is left out is not reported.
   CHECK(read_csv(",a\n0,5\n1,6\n", with_table({.columns = {"a"}})) == Table(2, 1, {5, 6}));
   TemporaryFolder folder;
   CHECK(io::describe(file_in(folder, "t.csv", text), with_table({.drop = {"id", "kind"}})).column_names ==

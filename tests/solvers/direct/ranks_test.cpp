@@ -8,7 +8,7 @@ using solvers::DirectBody;
 
 namespace {
 
-/// What factors at a shift tell, and what they make of a block of n x 3.
+/// Results of factors at a shift, with their errors on a block of n x 3.
 template <class T>
 struct Told {
   index_t below = -1;

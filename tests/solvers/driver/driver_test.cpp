@@ -317,7 +317,7 @@ TEST_CASE("what is factorised follows from what is sought and from the plan") {
   CHECK(factorise(range) == Factorise::cheap);
   zero.interval = true;  // which says more than SM
   CHECK_FALSE(target_of(zero));
-  // What is decomposed as a whole needs none.
+  // Problems that are decomposed as a whole need no factors.
   for (const HermitianWish& wish : {near, range}) CHECK(search_of(wish, dense).factorise == Factorise::nothing);
   CHECK((search_of({.precision = Precision::float32}, lanczos).narrow && !search_of({}, lanczos).narrow));
   CHECK_FALSE(search_of({.precision = Precision::float32}, dense).narrow);

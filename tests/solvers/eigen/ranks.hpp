@@ -7,7 +7,7 @@
 
 namespace ts::test {
 
-/// What there is to solve, held by all ranks.
+/// A problem, held by all ranks.
 template <class T>
 struct Case {
   explicit Case(CsrMatrix<T> a) : matrix(std::move(a)), in_float32(narrow_of(matrix)) {}
@@ -38,7 +38,8 @@ inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b
   });
 }
 
-/// What `of_rank` has otherwise than the whole; empty where nothing. @param first row of the rank.
+/// Names of the members in which `of_rank` differs from the whole; empty without a difference. @param first row of the
+/// rank.
 template <class T>
 std::string difference(const solvers::EigenResult<T>& whole, const solvers::EigenResult<T>& rank, index_t first) {
   std::string names;

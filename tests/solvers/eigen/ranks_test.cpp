@@ -232,7 +232,7 @@ Matrix<T> below_each_other(const std::vector<HostView<const T>>& parts) {
   return Matrix<T>::copy_of(HostView<const T>(rows.data(), std::ssize(rows) / std::max<index_t>(cols, 1), cols, cols));
 }
 
-/// Of what ranks stored, the state of all rows.
+/// Joins the states that ranks stored into the state of all rows.
 template <class T>
 Stored<T> joined(const std::vector<std::optional<Stored<T>>>& of_ranks) {
   Stored<T> all(of_ranks.front()->state);
@@ -248,7 +248,7 @@ Stored<T> joined(const std::vector<std::optional<Stored<T>>>& of_ranks) {
   return all;
 }
 
-/// Of the state of all rows, that of a rank.
+/// A rank's part of the state of all rows.
 template <class T>
 Stored<T> part_of(const Stored<T>& all, const Context& ctx) {
   Stored<T> part(all.state);
@@ -262,7 +262,7 @@ Stored<T> part_of(const Stored<T>& all, const Context& ctx) {
   return part;
 }
 
-/// What `ranks` ranks store after so many looks in a phase, which one rank alone takes for the end.
+/// States that `ranks` ranks store after so many progress calls in a phase, which one rank alone takes for the end.
 template <class T>
 Stored<T> stored_by(int ranks, const Case<T>& c, const EigenOptions& options, std::string_view phase, int most) {
   std::vector<std::optional<Stored<T>>> stored(static_cast<std::size_t>(ranks));

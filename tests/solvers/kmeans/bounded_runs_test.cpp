@@ -22,7 +22,7 @@ Matrix<T> embeddings(index_t n, index_t d, index_t groups, double noise) {
   return x;
 }
 
-/// The same bits with and without, and how many pairs were met in 8 bits.
+/// Checks that bits are the same with and without the filter; returns the pairs that were scored in 8 bits.
 index_t check(const Rows& rows, KMeansOptions o) {
   index_t coarse = 0;
   o.init = KMeansInit::random, o.tolerance = KMeansTolerance::labels, o.max_iter = 30;

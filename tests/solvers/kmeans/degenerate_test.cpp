@@ -1,4 +1,4 @@
-// What goes wrong elsewhere: duplicates, extremes of k, bad input, counters that saturate.
+// Degenerate input: duplicates, extremes of k, bad values, counters that saturate.
 #include "tallskinny/tests/solvers/kmeans/runs.hpp"
 
 using namespace ts;

@@ -34,7 +34,7 @@ Matrix<T> points(const Case& c) {
   return x;
 }
 
-/// The same points in host memory and on the device.
+/// Points in host memory, and a copy on the device.
 template <class T>
 struct Both {
   Context ctx;

@@ -41,7 +41,7 @@ class RowsThere {
   Rows rows_;
 };
 
-/// The same bits of all but labels, by the same steps.
+/// Checks for equal bits of all but labels, after equal numbers of steps.
 inline void expect_same_clusters(const solvers::KMeansResult& a, const solvers::KMeansResult& b) {
   REQUIRE(a.centers.rows() == b.centers.rows());
   CHECK(std::equal(a.centers.data(), a.centers.data() + a.centers.rows() * a.centers.cols(), b.centers.data()));
@@ -61,7 +61,7 @@ inline void expect_same(const solvers::KMeansPrediction& a, const solvers::KMean
   CHECK(a.zero_rows == b.zero_rows);
 }
 
-/// The same bits, by the same steps.
+/// Checks for equal bits, after equal numbers of steps.
 inline void expect_same(const solvers::KMeansResult& a, const solvers::KMeansResult& b) {
   CHECK(a.labels == b.labels);
   expect_same_clusters(a, b);

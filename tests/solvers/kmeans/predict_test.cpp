@@ -53,7 +53,7 @@ double largest_error_of_orthonormality(const Matrix<double>& q) {
   return error;
 }
 
-/// Of the variance of such columns, what `q` leaves beside what the first columns would.
+/// Share of the variance of such columns that `q` loses, relative to what the first columns lose.
 double left_beside_best(const Matrix<double>& q, double decay) {
   const index_t d = q.rows();
   double all = 0, held = 0, best = 0;

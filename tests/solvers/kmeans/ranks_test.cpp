@@ -18,7 +18,7 @@ std::vector<double> numbers_of(const KMeansProgress& p) {
   return numbers;
 }
 
-/// What one rank finds, and all that it tells on the way, several do.
+/// Checks that several ranks find the result of one rank, and report equal progress.
 KMeansResult expect_same_on_ranks(const Rows& x, KMeansOptions o, const std::vector<double>& weights = {},
                                   bool in_blocks = false) {
   using Told = std::vector<std::vector<double>>;

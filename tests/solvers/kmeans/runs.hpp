@@ -33,7 +33,7 @@ inline KMeansOptions from_centers(const Matrix<double>& centers) {
 
 using Labels = std::vector<std::int32_t>;
 
-/// Of labellings of rows, whatever the numbers of the labels.
+/// Adjusted Rand index of two labellings, whatever the numbers of the labels.
 inline double adjusted_rand_index(const Labels& a, const Labels& b) {
   const auto count = [](const Labels& labels) { return *std::max_element(labels.begin(), labels.end()) + 1; };
   return solvers::adjusted_rand_index({}, a, b, count(a), count(b));

@@ -1,4 +1,4 @@
-// What the tests of this room share.
+// Blocks and checks that the tests of ortho share.
 #pragma once
 
 #include "tallskinny/gemm/tsmm/tsmm.hpp"

@@ -10,7 +10,7 @@ using namespace ts::solvers;
 
 namespace {
 
-/// What an operator makes of random blocks, whose rows have gaps between them.
+/// Results of an operator on random blocks, whose rows have gaps between them.
 template <class T>
 struct Results {
   Matrix<T> product, step_x, step_y, steps_x, steps_y, residual;

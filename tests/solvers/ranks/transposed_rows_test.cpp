@@ -156,7 +156,7 @@ TEST_CASE("which rows are how many steps ahead") {
   CHECK(both == StepsAhead{100, {{3, 97}, {6, 94}, {9, 91}, {12, 88}, {15, 85}, {18, 82}}});
   CHECK(both.passes() == (100.0 + 12 + 18 + 24 + 30 + 36) / 600);
   CHECK(to_text(both) == "6 steps in one pass of 100 rows, 3 to 97, 6 to 94, 9 to 91, 12 to 88, 15 to 85, 18 to 82");
-  // What bound rows read must not be more than a step ahead.
+  // Rows that bound rows read must not be more than a step ahead.
   CHECK(ahead_of(100, 3, {0}, {50}).of_step[1] == StepRows{51, 100});
   // Nothing is ahead: rows are bound everywhere, or there are none.
   CHECK(ahead_of(4, 1, {0, 1, 2, 3}, {}) == StepsAhead{4, {{0, 4}}});

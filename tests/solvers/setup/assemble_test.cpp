@@ -31,7 +31,7 @@ Matrix<T> applied(const solvers::Operator<T>& op, const Matrix<T>& x) {
   return y;
 }
 
-/// Of products with n terms, whose factors are of order one.
+/// Error bound of products with n terms, whose factors are of order one.
 template <class T>
 const double bound = test::product_bound<T>(n, 4 * n);
 

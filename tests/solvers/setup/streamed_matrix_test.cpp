@@ -21,7 +21,7 @@ Matrix<T> table() {
   });
 }
 
-/// The same in float64, less its means where these are given.
+/// The matrix in float64, less its means where these are given.
 template <class T>
 Matrix<double> widened(const Matrix<T>& a, const std::vector<double>& means) {
   return matrix_of<double>(tall, narrow, [&](index_t i, index_t j) {

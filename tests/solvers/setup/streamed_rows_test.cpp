@@ -9,7 +9,7 @@ using solvers::StreamedRows;
 
 namespace {
 
-/// What reads points and looks for NaN as a file would.
+/// Reads points and checks for NaN as a file would.
 RowOrigin read_from(const Matrix<float>& x) {
   return {n, d, DType::float32, 0, [&x](index_t first, index_t count, void* out, bool check) {
             std::copy_n(&x(first, 0), count * d, static_cast<float*>(out));

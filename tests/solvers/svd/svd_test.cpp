@@ -260,7 +260,7 @@ TEST_CASE("smallest singular values of dense matrices") {
   const auto f = solve<double>(dense(large), options_for(5, Which::SM));
   check(f, many, allowed::many_steps);  // far below what squares resolve
   CHECK(f.stage == SvdStage::inverse);
-  // What is neither dense nor sparse nor small has nothing to factorise.
+  // An operator that is neither dense nor sparse nor small has nothing to factorise.
   const auto d = differences(300);
   CHECK_THROWS_AS(solve<double>({solvers::rectangular<double>(d.view())}, options_for(3, Which::SM)), Error);
 }

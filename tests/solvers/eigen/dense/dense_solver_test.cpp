@@ -42,7 +42,7 @@ double worst_residual(const Matrix<T>& a, const Matrix<X>& x, const Matrix<X>& y
   });
 }
 
-/// What a decomposition of numbers of norm about sqrt(n) may be off.
+/// Error allowed in a decomposition of numbers of norm about sqrt(n).
 double allowed_for(index_t n) { return allowed::long_sum * std::sqrt(static_cast<double>(n)); }
 
 /// A few of n numbers, in no order.

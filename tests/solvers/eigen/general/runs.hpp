@@ -23,7 +23,7 @@ inline solvers::GeneralOptions options_for(index_t nev, GeneralWhich part, doubl
   return o;
 }
 
-/// The same with a basis that does not hold the whole space of a few hundred rows.
+/// Options with a basis that does not hold the whole space of a few hundred rows.
 inline solvers::GeneralOptions searching(index_t nev, GeneralWhich part, double tol = 1e-8) {
   auto o = options_for(nev, part, tol);
   o.common.max_basis = std::max(2 * nev + 32, nev + 80);

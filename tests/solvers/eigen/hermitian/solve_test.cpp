@@ -120,7 +120,7 @@ TEST_CASE("a shift moved off an eigenvalue: the nearest to the target are found,
     std::sort(distance.begin(), distance.end());
     CHECK(r.verified);
     for (const double v : r.values) CHECK(std::abs(v - sigma) < distance[5] + 3 * allowed::three_digits);
-    // As if it had been moved far away.
+    // A shift far from the spectrum.
     problem.shift = sigma - 245, problem.inverse = solvers::ShiftInvert<double>(a.view(), sigma - 245);
     options.max_iterations = 2000;  // so that no dense solver takes over
     const auto far = solve(problem, options);

@@ -1,4 +1,4 @@
-// What completeness costs, and that the cheap way does not see less.
+// Cost of completeness checks, and that the cheap one misses nothing that the dear one sees.
 #include "tallskinny/solvers/eigen/hermitian/sides.hpp"
 #include "tallskinny/solvers/eigen/hermitian/wanted.hpp"
 #include "tallskinny/tests/solvers/eigen/problems.hpp"

@@ -10,7 +10,7 @@ using solvers::ways_of;
 
 namespace {
 
-/// Of 6 wanted in blocks of 8, as the eigen-solver sizes them.
+/// Ways to find 6 eigenvalues in blocks of 8, as the eigen-solver sizes them.
 Ways ways(index_t rows, double entries, FactorCost factors = {}) {
   return ways_of({rows, entries, factors}, 6, 8, 102);
 }

@@ -38,7 +38,7 @@ inline Matrix<double> centres(const Case& c) {
   return out;
 }
 
-/// What run(context, rows, case, centroids, weights) leaves of rows in host and in device memory.
+/// Results of run(context, rows, case, centroids, weights) for rows in host and in device memory.
 template <class T, class Run>
 auto host_and_device(const Case& c, const Run& run) {
   const auto centroids = centres(c);

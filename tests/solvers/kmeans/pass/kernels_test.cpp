@@ -15,7 +15,7 @@ namespace {
 
 using Shape = std::pair<index_t, index_t>;  ///< columns and centroids
 
-/// What adds up the rows that change clusters: any type and width, in one piece or not, weighed or not.
+/// Kernels that add up the rows that change clusters: any type and width, in one piece or not, weighed or not.
 void add_sums(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   const auto size = static_cast<int>(size_of(type));
   for (const auto& [d, alignment] :
@@ -26,7 +26,7 @@ void add_sums(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
           plans.push_back(cuda::sums_add_plan({type, 1 << 20, d, plain, alignment}, weighed, 1 << 21, device));
 }
 
-/// What scores rows of up to 128 columns with many centroids, and confirms their labels.
+/// Kernels that score rows of up to 128 columns with many centroids, and confirm their labels.
 void add_producers(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   const int size = static_cast<int>(size_of(type));
   constexpr Shape shapes[] = {{16, 4000}, {33, 3000}, {64, 1000}, {100, 1000}, {120, 600}, {128, 1000}, {128, 3000}};
@@ -43,7 +43,7 @@ void add_producers(std::vector<cuda::KernelPlan>& plans, DType type, const cuda:
         }
 }
 
-/// What scores and decides labels: for many shapes, of which some types and architectures take half.
+/// Kernels that score and decide labels, for many shapes; some types and architectures take half of these.
 void add_scores(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device, bool all,
                 std::size_t& turn) {
   const auto add = [&](cuda::AssignProblem p) {
@@ -152,7 +152,7 @@ void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
   for (const auto& [d, k] : other_shapes) CHECK(cuda::heads_form({{type, 1 << 21, d}, k}, 50, device).columns == 0);
 }
 
-/// What a type needs once: decisions, moments, distances, seeding.
+/// Kernels that each type needs once: decisions, moments, distances, seeding.
 void add_once(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   plans.push_back(cuda::warps_plan("assign_decide", cuda::DecidePolicy{type}, 1000, device));
   plans.back().budget.shared_bytes = cuda::DecidePolicy::shared_bytes;
@@ -256,7 +256,7 @@ TEST_CASE("rows of fewer dimensions than the plan has axes get the heads that ke
   CHECK(integers.within(63).numbers == HeadNumbers::float16);
   CHECK(integers.within(31).columns == 0);
   CHECK(integers.within(100).numbers == HeadNumbers::int8);
-  // What heads_tiles_plan() has stages for.
+  // heads_tiles_plan() has stages for every form.
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
   for (index_t most = 32; most < 500; ++most)
     for (const HeadsForm& form : {HeadsForm{480}.within(most), HeadsForm{480, HeadNumbers::int8}.within(most)}) {

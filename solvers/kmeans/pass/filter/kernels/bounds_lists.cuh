@@ -1,10 +1,10 @@
 // Lists for each tile of rows the centroids that may be nearest for one of them, in whole chunks. Lists are filled up
 // with a centroid that must not be chosen. A warp takes a tile.
 //
-// For a row x, u(x) is at least its distance to the nearest centroid; for a tile and a centroid c, b is at most ||x -
-// c|| - u(x) for all rows of the tile. When centroids have moved, u'(x) = nearest(x) + move of its centroid is such a
-// number, too, and so is b' = b - move of c - max(u'(x) - u(x)). Where it is above 0, c is the nearest of no row. The
-// bounds of listed centroids come anew from their scores (assign_groups.cuh), which lower them from infinity.
+// For a row x, u(x) is at least its distance to the nearest centroid; for a tile and a centroid c, b is at most
+// ||x - c|| - u(x) for all rows of the tile. When centroids have moved, u'(x) = nearest(x) + move of its centroid is
+// such a number, too, and so is b' = b - move of c - max(u'(x) - u(x)). Where it is above 0, c is the nearest of no
+// row. The bounds of listed centroids come anew from their scores (assign_groups.cuh), which lower them from infinity.
 #include "tallskinny/gemm/device/warp.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/bounds_order.cuh"
 
