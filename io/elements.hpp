@@ -1,4 +1,4 @@
-// How files name element types.
+// Names of element types in files.
 #pragma once
 
 #include "tallskinny/gemm/core/types.hpp"

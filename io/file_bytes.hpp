@@ -10,8 +10,8 @@ namespace ts::inline v0::io {
 
 class FileBytes {
  public:
-  /// Opens a file without ever waiting for it. @throws Error(bad_input) "FILE CAUSE" for what is missing, no
-  /// regular file, or not to be read.
+  /// Opens a file without ever waiting for it. @throws Error(bad_input) "FILE CAUSE" if it is missing, no regular file,
+  /// or unreadable.
   explicit FileBytes(const std::filesystem::path& file);
   ~FileBytes();
   FileBytes(const FileBytes&) = delete;

@@ -1,4 +1,4 @@
-// Is a matrix what its structure says? Exact comparison, entry by entry, in both directions.
+// Compares a matrix with its declared structure: exactly, entry by entry, in both directions.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Labels known beforehand: a column of a text table, numbers or words, or a vector beside the matrix of a file.
+// Known labels: a column of a text table, numbers or words, or a vector beside the matrix in a file.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace ts::inline v0::io {
 
 struct LabelledTable {
   MatrixFile table;                 ///< without the column of labels
-  std::vector<std::string> labels;  ///< as they stand in the file, one for each row of the table
+  std::vector<std::string> labels;  ///< as in the file, one for each row of the table
 };
 
 /// Reads a csv file. `column` is a number (from -1 at the end) or a name in the first line. A first line
@@ -34,7 +34,8 @@ struct NumberedLabels {
 /// the matrix, options.table.labels becomes empty.
 /// @throws Error(bad_input) for an object that is not there or holds no labels.
 [[nodiscard]] std::optional<Location> labels_beside(const Location& where, ReadOptions& options);
-/// That vector, for rows as read_matrix reads them. @throws Error(bad_input), also where rows are left out.
+/// Reads labels from a vector beside the matrix, for the rows that read_matrix reads.
+/// @throws Error(bad_input), also where rows are left out.
 [[nodiscard]] NumberedLabels read_labels_beside(const Location& labels, const Description& matrix,
                                                 const ReadOptions& options);
 

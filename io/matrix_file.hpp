@@ -130,8 +130,8 @@ struct MatrixFile {
 /// @throws Error(bad_input) for a missing file or an unknown format.
 [[nodiscard]] std::vector<Description> list_objects(const std::filesystem::path& file, const ReadOptions& options = {});
 
-/// Looks at every matrix in a file, as list_objects does, while the file is opened once. `read` gives what
-/// read_matrix would.
+/// Visits every matrix in a file, in the order of list_objects, while the file is opened once. `read` reads the visited
+/// matrix as read_matrix does.
 using LookAt = std::function<void(const Description&, const std::function<MatrixFile(const ReadOptions&)>& read)>;
 void visit_objects(const std::filesystem::path& file, const ReadOptions& options, const LookAt& look);
 

@@ -1,4 +1,4 @@
-// How much memory a read takes, how much there is, and the sentence when it does not fit.
+// Memory that a read takes, memory that is free, and the error when it does not fit.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ts::inline v0::io {
 
-/// zlib makes no more bytes of one.
+/// Bytes that zlib expands one byte to, at most.
 inline constexpr index_t best_deflate = 1032;
 
 /// The product of non-negative factors, 2^64 - 1 if it is larger.
@@ -21,7 +21,7 @@ inline constexpr index_t best_deflate = 1032;
 /// Bytes that this process can still get: the least of what the kernel calls available, of what its
 /// control group leaves and of its address space limit.
 [[nodiscard]] std::uint64_t available_memory();
-/// From now on that is a share: as many processes, this one among them, work on this machine.
+/// Declares that `processes` processes, this one among them, share this machine: each has its part of the free memory.
 void share_memory(int processes) noexcept;
 
 /// Bytes that the control groups of a process leave it, the tightest on the way to the root, in versions 1

@@ -19,9 +19,9 @@ enum class SealState {
   damaged,  ///< length or checksum are not those that were written
   whole
 };
-/// Reads the first bytes of `file`, and all of it where they are the signature: nothing in it is believed
-/// before.
-/// @param contents false: to look at the first bytes only, whole means that they are the signature.
+/// Checks the seal of a file: reads its first bytes and, where they are the signature, all of it. Nothing in the file
+/// is used before.
+/// @param contents false: to read the first bytes only; `whole` then means that they are the signature.
 /// @throws Error(bad_input) naming the file when it cannot be read.
 [[nodiscard]] SealState state_of_seal(const std::filesystem::path& file, std::string_view signature,
                                       bool contents = true);

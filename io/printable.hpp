@@ -1,4 +1,4 @@
-// Sentences about files: names that come from them, for a terminal, and refusals.
+// Text of messages about files: names from files made printable for a terminal, and refusals.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ template <class... Parts>
 /// Throws Error(bad_input) "NAME CAUSE"; the name is that of a file, or of an object in it.
 [[noreturn]] void refuse(const std::string& name, const std::string& cause, Place where = Place::current());
 
-/// From here on such a text says `name` where `path` stands, which means nothing to a user: before there are threads.
+/// Makes messages name `name` in place of `path`, which means nothing to a user. Call before threads start.
 void show_path_as(std::string path, std::string name);
 
 }  // namespace ts::inline v0::io

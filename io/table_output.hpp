@@ -26,7 +26,7 @@ class TableOutput {
   /// @param names of the columns, one for a list; fewer: the last one counts on, as x0, x1, ...
   /// @param cols -1: a list
   TableOutput(const std::filesystem::path& target, index_t rows, index_t cols, std::vector<std::string> names);
-  /// Text to a stream, at once.
+  /// Writes text to a stream, row by row.
   TableOutput(std::ostream& text, index_t rows, index_t cols, std::vector<std::string> names);
   TableOutput(TableOutput&&) noexcept = default;
   TableOutput& operator=(TableOutput&&) noexcept = default;

@@ -51,7 +51,7 @@ std::string function_of(std::string name) {
   return '_' + name;
 }
 
-/// With a backslash before each of these characters.
+/// The text with a backslash before each of these characters.
 std::string escaped(std::string_view text, std::string_view characters) {
   std::string out;
   for (const char c : text) {
@@ -213,7 +213,7 @@ void print_command_completion(std::ostream& out, std::string_view shell, const s
 
 namespace {
 
-/// Text as it is: backslashes, dashes that are typed, and no request at the start of a line.
+/// Literal text for roff: escapes backslashes, typed dashes, and requests at the start of a line.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -32,7 +32,7 @@ std::string progress_line(std::string_view text, double elapsed_seconds, std::si
   if (width == 0) return {};
   std::string what = io::printable(text);
   const std::string time = "  " + human_seconds(elapsed_seconds);
-  // The last column stays empty, or some terminals would begin another line. What is too long loses its end; bytes of a
+  // The last column stays empty, or some terminals would begin another line. Long text loses its end; bytes of a
   // character stay together.
   const std::size_t columns = width - 1;
   if (what.size() + time.size() > columns) {

@@ -45,11 +45,11 @@ class Console {
 /// that is too little the text loses its end. Pure.
 std::string progress_line(std::string_view text, double elapsed_seconds, std::size_t width);
 
-/// How fast the iterations of a run go.
+/// Speed of the iterations of a run.
 class Pace {
  public:
-  /// "iteration 12 of at most 300, 85 ms each": on average since the first one that was told. A number that is not
-  /// larger than the last one begins another start. @param most 0: no bound is known.
+  /// "iteration 12 of at most 300, 85 ms each": the mean since the first iteration reported. A number not larger than
+  /// the last one begins another run. @param most 0: no bound is known.
   [[nodiscard]] std::string text(index_t iteration, index_t most);
 
  private:

@@ -12,8 +12,8 @@ namespace ts::app {
 
 namespace {
 
-/// The ten colours differ for most eyes (ColorBrewer's Dark2 and two more, some of them darker), and stand out from
-/// white as from black by a ratio of 3. What is wide scrolls by itself: a page is as wide as its window.
+/// The ten colours differ for most eyes (ColorBrewer's Dark2 and two more, some of them darker), with a contrast of 3
+/// to white and to black. Wide parts scroll by themselves: a page is as wide as its window.
 constexpr std::string_view style = R"(
 :root { color-scheme: light dark; --ink: #222; --faint: #ddd; --line: #888; --back: #fff; --mark: var(--ink); }
 @media (prefers-color-scheme: dark) { :root { --ink: #ddd; --faint: #3a3a3a; --back: #181818; } }
@@ -139,7 +139,7 @@ std::vector<double> round_numbers(double low, double high, double wanted, double
   return found;
 }
 
-/// Where the numbers of an axis lie between two ends of the picture.
+/// Maps the numbers of an axis to positions between two ends of the picture.
 class Scale {
  public:
   explicit Scale(const Axis& axis) : axis_(axis) {}

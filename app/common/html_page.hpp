@@ -14,7 +14,7 @@ struct Point {
   double x = 0, y = 0;
 };
 
-/// One side of a chart. Marks beyond a limit are drawn at it; limits that are not given are as the marks ask.
+/// One side of a chart. Marks beyond a limit are drawn at it; limits that are not given follow from the marks.
 struct Axis {
   std::string label = {};
   bool logarithmic = false;
@@ -49,7 +49,7 @@ class Chart {
   Chart& diamond(Point centre, std::string style, std::string words, std::string tooltip);
 
   [[nodiscard]] std::string svg() const;
-  /// The title, or what is drawn against what.
+  /// The title, or the labels of both axes.
   [[nodiscard]] std::string name() const;
 
  private:
@@ -85,11 +85,11 @@ class HtmlPage {
   /// Small charts side by side.
   HtmlPage& panels(const std::vector<Chart>& charts);
 
-  /// How the page was made, and when: now.
+  /// Adds how the page was made, and the time: now.
   HtmlPage& origin(std::string_view command_line, std::string_view version);
 
   [[nodiscard]] std::string text() const;
-  /// Under a temporary name first: the page is whole or not there. @throws Error(io_failure).
+  /// Writes the page under a temporary name first, so that it is whole or absent. @throws Error(io_failure).
   void write(const std::filesystem::path& file) const;
 
  private:

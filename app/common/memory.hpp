@@ -24,7 +24,7 @@ void add_memory_option(Options& options, std::uint64_t& target, std::string help
 
 using solvers::MemoryUse;
 
-/// The table with its total and what is available.
+/// Prints the table with its total and the available memory.
 void print_memory(std::ostream& out, const std::vector<MemoryUse>& uses, std::uint64_t available);
 /// Adds the table as JSON members: `memory` (item -> bytes), `memory_bytes` and `available_memory_bytes`.
 void add_memory(JsonObject& json, const std::vector<MemoryUse>& uses, std::uint64_t available);

@@ -74,7 +74,7 @@ class Options {
  public:
   explicit Options(About about);
 
-  /// Options declared after this stand below `title` on the help page.
+  /// Options declared after this appear below `title` on the help page.
   Options& group(std::string title);
 
   /// `names` is "long" or "long,s" with a one-letter short name.
@@ -85,7 +85,7 @@ class Options {
     return custom(names, value_name, value_text(target), help, expected<T>(accept.what),
                   [&target, accept](std::string_view text) { return assign(text, target, accept); });
   }
-  /// Without a default: stays empty unless given.
+  /// An option without a default: stays empty unless given.
   template <class T>
   Options& value(std::string_view names, const std::string& value_name, std::optional<T>& target,
                  const std::string& help, const Accept<T>& accept = {}) {
@@ -127,7 +127,7 @@ class Options {
   Options& file(std::string_view names, std::string value_name, std::string& target, std::string help,
                 std::string what = "a file name");
 
-  /// Names that other programs have for the last option: whoever gives one of them is told ours. In lower case, with
+  /// Names that other programs have for the last option; an error for one of them names ours. In lower case, with
   /// dashes, and without the prefixes of SLEPc (eps_, svd_, st_).
   Options& known_as(std::vector<std::string> names);
 
@@ -141,8 +141,8 @@ class Options {
   Options& rest(std::string name, std::vector<std::string>& target, std::string help, bool required);
 
   /// Reads the arguments that follow the program's name. False when --help, --version, --man, --completion SHELL or
-  /// --list-options was asked for and has been answered on standard output: the program is done.
-  /// @throws Error(invalid_argument) with a sentence that names the option and what it accepts.
+  /// --list-options has been answered on standard output: the program is done.
+  /// @throws Error(invalid_argument) with a message that names the option and what it accepts.
   [[nodiscard]] bool parse(Arguments arguments);
 
   /// True if `long_name` got its value from the command line, the environment or the configuration file.
@@ -150,15 +150,15 @@ class Options {
   /// True if `long_name` was given another value than its default.
   [[nodiscard]] bool changed(std::string_view long_name) const;
 
-  /// After parse(): the program and its arguments for a shell, and options that came from the environment or a
-  /// configuration file as if they had been among them.
+  /// The program and its arguments for a shell, after parse(). Includes options from the environment or a configuration
+  /// file.
   [[nodiscard]] const std::string& command_line() const noexcept { return command_line_; }
 
   void print_help(std::ostream& out) const;
   /// A page for man, of section 1.
   void print_man(std::ostream& out) const;
-  /// With what a shell completes the arguments: a function _NAME (fish: lines with a condition) for a program, or for
-  /// one command of a program ("tsdata gen"), of which programs register themselves.
+  /// Prints the completion script for a shell: a function _NAME (fish: lines with a condition) for a program, or for
+  /// one command of a program ("tsdata gen"). Programs register themselves.
   void print_completion(std::ostream& out, std::string_view shell) const;
 
   struct Entry {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Only trying tells: access() knows nothing of read-only mounts seen by root, quotas or network drives.
+/// Tries to create a file: access() knows nothing of read-only mounts seen by root, quotas or network drives.
 bool can_create_file(const fs::path& folder) {
   std::string name = (folder / ".tallskinny-XXXXXX").string();
   const int file = ::mkstemp(name.data());

@@ -1,4 +1,4 @@
-// Files that programs write: what is checked before a long computation starts, tables, text.
+// Output files of programs: checks before a long computation starts, tables, text.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace ts::app {
 
-/// A file that a run writes, and the option that names it; no path: not asked for.
+/// A file that a run writes, and the option that names it; an empty path: no such file.
 struct OutputPath {
   const char* option;
   std::filesystem::path path;
@@ -29,7 +29,7 @@ struct OutputPath {
 /// a folder or another thing that is not a plain file, one of `inputs`, or another output.
 void check_output_paths(const std::vector<OutputPath>& outputs, const std::vector<std::string>& inputs = {});
 
-/// Writes `text` under a temporary name beside `file`, then renames. @throws Error(io_failure) naming `file`.
+/// Writes `text` under a temporary name in the same folder, then renames. @throws Error(io_failure) naming `file`.
 void write_text_file(const std::filesystem::path& file, std::string_view text);
 
 /// The argument that stands for standard output, and for standard input.

@@ -25,7 +25,7 @@ namespace ts::app {
 
 namespace {
 
-/// Where a process is.
+/// Machine of a process, and the processors that it may use.
 struct Place {
   std::array<char, 256> machine{};
   cpu_set_t processors{};
@@ -155,7 +155,7 @@ int Ranks::settle(const Ending& mine, const std::function<void(const std::string
   }
   using namespace std::chrono_literals;
   const std::string by = rank() == 0 ? "" : "rank " + std::to_string(rank()) + ": ";
-  // The higher the rank, the later: where several fail, one tells it.
+  // Later for higher ranks, so that only one reports the error when several fail.
   const auto patience =
       failed && !mine.follows ? 2000ms + std::min(rank(), 20) * 50ms : std::chrono::milliseconds(24h * 36500);
   if (!session_->all_are_here(patience)) {
@@ -174,7 +174,7 @@ int Ranks::settle(const Ending& mine, const std::function<void(const std::string
     for (const bool follows : {false, true})
       for (std::size_t r = 0; r < all.size(); ++r)
         if (all[r].failed && all[r].follows == follows) return r;
-    // After a signal that not all have had: who has tells its number.
+    // After a signal that only some ranks received, one of these reports its number.
     const auto greatest = [](const Verdict& a, const Verdict& b) { return a.code < b.code; };
     return static_cast<std::size_t>(std::max_element(all.begin(), all.end(), greatest) - all.begin());
   }();

@@ -53,7 +53,7 @@ class Ranks {
   [[nodiscard]] int rank() const noexcept { return world_->rank(); }
   [[nodiscard]] int size() const noexcept { return world_->size(); }
   [[nodiscard]] bool first() const noexcept { return rank() == 0; }
-  /// How many ranks on this machine come before this one.
+  /// Number of ranks on this machine before this one.
   [[nodiscard]] int rank_on_machine() const noexcept { return rank_on_machine_; }
   [[nodiscard]] const std::shared_ptr<Communicator>& communicator() const noexcept { return world_; }
 
@@ -71,9 +71,9 @@ class Ranks {
   [[nodiscard]] std::shared_ptr<Communicator> on_devices(int device,
                                                          const std::function<void(const std::string&)>& note) const;
 
-  /// Waits for the others and returns how all end: as the first that failed, whose sentence is told by it alone. Where
-  /// others do not come within two seconds after this one has failed, they wait for it: that ends all of them.
-  /// @param tell what writes a sentence
+  /// Waits for the other ranks and returns the exit status of all: that of the first that failed, which alone reports
+  /// its error. If others do not come within two seconds after this rank has failed, it ends all of them.
+  /// @param tell writes an error message
   [[nodiscard]] int settle(const Ending& mine, const std::function<void(const std::string&)>& tell) const;
 
  private:

@@ -1,4 +1,4 @@
-// How a matrix file is to be read, and standard input as a file that can be read again and again.
+// Options of reading a matrix file, and standard input as a file that can be read repeatedly.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ void add_reading_memory_option(Options& options, io::ReadOptions& target);
 /// --rows A:B
 void add_rows_option(Options& options, io::ReadOptions& target);
 
-/// Where an input is -, puts what comes from standard input into a file without a name, in the folder for temporary
-/// ones, and names it in `input`. What is a file already is not copied. Reading finds out what it is.
+/// Standard input for an input named "-": copied into a file without a name, in the folder for temporary files, and
+/// named in `input`. Standard input that is a file is not copied. Reading finds out its format.
 class StandardInput {
  public:
   /// @throws Error(invalid_argument) for several ranks, of which one would get it, and for a terminal;

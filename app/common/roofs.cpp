@@ -36,9 +36,8 @@ Share share_of(std::size_t count, int thread, int threads) {
   return {blocks * me / all * block, blocks * (me + 1) / all * block};
 }
 
-/// Sums of one stream and of two, with the line `ahead` doubles further on asked for (0: none is). Macros,
-/// because the compiler lowers vectors before it clones or inlines: the body must stand in the function with
-/// the target.
+/// Sums of one stream and of two; prefetches the line `ahead` doubles further on (0: none). Macros, because the
+/// compiler lowers vectors before it clones or inlines: the body must be in the function with the target.
 #define TS_SUMS(level, target, V)                                                        \
   target double sum_one_##level(const double* p, std::size_t count, std::size_t ahead) { \
     constexpr std::size_t lanes = sizeof(V) / sizeof(double);                            \

@@ -8,10 +8,10 @@
 
 namespace ts::app {
 
-/// Measures once with `threads` threads on memory that is far larger than the caches (`source` and `target`
-/// are of equal size and aligned to 64 bytes) and raises what is in `best` where it did better. Several ways
-/// are tried: plain loads, prefetched ones, two streams; plain and non-temporal stores. Called in turns with
-/// what is measured, so that a noisy machine hits both alike.
+/// Measures once with `threads` threads on memory far larger than the caches, and raises rates in `best` that it
+/// exceeds. `source` and `target` are of equal size and aligned to 64 bytes. Tries plain loads, prefetched ones, two
+/// streams; plain and non-temporal stores. Call in turns with the measured operation, so that a noisy machine affects
+/// both alike.
 void measure_roofs(std::span<const double> source, std::span<double> target, int threads, Roofs& best);
 
 /// Measures on memory of its own, and returns the best of two rounds.

@@ -58,7 +58,7 @@ void write_rows(io::OutputFile& out, const std::string& object, const RowsOfRank
   });
 }
 
-/// All rows of `reader`; those asked to be checked are, unless the input is trusted.
+/// All rows of `reader`; values are checked where asked, unless the input is trusted.
 [[nodiscard]] solvers::RowOrigin row_origin(const std::shared_ptr<const io::RowReader>& reader,
                                             const io::ReadOptions& read);
 

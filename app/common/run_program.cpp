@@ -60,7 +60,7 @@ std::function<void(const std::string&)> teller(const std::string& name) {
   return [&name](const std::string& sentence) { std::cerr << name << ": " << sentence << '\n'; };
 }
 
-/// The end of a rank: how all end, told once.
+/// Ends a rank: returns the exit status of all, after the error was reported once.
 int settled(const Ranks& ranks, const Ending& mine, const std::function<void(const std::string&)>& tell) noexcept {
   const Ending end = ending_of([&] { return ranks.settle(mine, tell); });
   if (!end.sentence.empty()) tell(end.sentence);
@@ -82,7 +82,7 @@ class Shared {
   }
 };
 
-/// While one lives, what is written to a stream goes nowhere.
+/// Discards text written to a stream during its lifetime.
 class Silence {
  public:
   explicit Silence(std::ostream& stream) : stream_(stream), theirs_(stream.rdbuf(&nowhere_)) {}

@@ -25,7 +25,7 @@ namespace {
 
 std::atomic<int> received = 0, ends_at_once = 0;
 std::atomic<std::int64_t> received_at = 0;  ///< milliseconds
-/// timeout(1) and batch systems signal a process and its group, one after the other: that is one wish.
+/// timeout(1) and batch systems signal a process and its group, one after the other: these count as one request.
 constexpr std::int64_t one_wish = 500;
 std::atomic<bool> on_terminal = false;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
@@ -97,7 +97,7 @@ void throw_if_stopped() {
 int stop_exit_code() noexcept { return 128 + stop_signal(); }
 
 EndsOnSignal::EndsOnSignal() {
-  ++ends_at_once;  // before the look: a signal between them ends the program, too
+  ++ends_at_once;  // Counted before the test: a signal between them ends the program, too.
   if (!stop_requested()) return;
   --ends_at_once;
   throw_if_stopped();

@@ -1,4 +1,4 @@
-// Text for people: wrapped lines, byte counts, durations, dates, names of options.
+// Readable text: wrapped lines, byte counts, durations, dates, names of options.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ bool parse_sizes(std::string_view text, std::vector<index_t>& sizes) {
   return sizes.size() <= 3;
 }
 
-/// Beside matrix_kinds().
+/// Kinds that are no matrices; see matrix_kinds().
 const std::vector<Kind>& feature_kinds() {
   static const std::vector<std::string> of_blobs = {"cols", "groups", "spread", "box", "offset", "seed"};
   static const std::vector<Kind> kinds = {

@@ -20,7 +20,7 @@ struct RunKey {
 
 /// Writes the state, with the labels of all ranks, which call it together.
 void keep_state(app::CheckpointFile& file, const Context& ctx, const RunKey& key, const solvers::KMeansState& state);
-/// With the labels of the points here, whichever number of ranks has written it.
+/// Reads the state with the labels of this rank's points, whichever number of ranks wrote it.
 /// @param k, n, d clusters, points (here) and features of this run, whose starts number `runs`.
 /// @throws Error(bad_input) naming the file when it is damaged, or belongs to other points or options, on all ranks.
 [[nodiscard]] solvers::KMeansState read_state(const app::CheckpointFile& file, const Context& ctx, const RunKey& key,

@@ -1,4 +1,4 @@
-// From points in their places to centres and labels, by clustering or by prediction.
+// Computes centres and labels of placed points, by clustering or by prediction.
 #pragma once
 
 #include "tallskinny/app/common/console.hpp"
@@ -28,7 +28,7 @@ class Points {
         stream);
   }
   const solvers::PlacedRows* operator->() const { return &*placed_; }
-  /// Those, if they are in host memory.
+  /// The file with the points, if they are in host memory.
   [[nodiscard]] const io::MatrixFile* in_host() const { return file_ ? &*file_ : nullptr; }
 
  private:

@@ -25,7 +25,7 @@ void expect_points(const io::Description& points);
 [[nodiscard]] std::vector<double> read_weights(const Context& ctx, const std::string& file, index_t rows,
                                                const io::ReadOptions& read);
 
-/// How the labels of all ranks agree with those that the file holds, in a column of csv, or beside its matrix.
+/// Agreement of the labels of all ranks with those that the file holds, in a column of csv, or beside its matrix.
 /// @param read of this rank
 [[nodiscard]] Outcome::Known compare_with_known(const Context& ctx, const io::Description& points,
                                                 const std::optional<io::Location>& beside, const io::ReadOptions& read,

@@ -26,7 +26,7 @@ struct PassLimit {
 class IterationLog {
  public:
   /// No file if `file` is empty. Of a resumed run, the lines that the file has up to the state stay.
-  /// @param warn told once when a line cannot be written: it is tried again with the next.
+  /// @param warn called once when a line cannot be written: it is tried again with the next.
   /// @throws Error(io_failure) when the file cannot be made.
   IterationLog(const std::string& file, const PassLimit& limit, const solvers::KMeansState* resume,
                std::function<void(const std::string&)> warn);
@@ -39,7 +39,7 @@ class IterationLog {
   [[nodiscard]] double least_seconds(const solvers::KMeansProgress& progress) const;
 
   std::optional<io::NewFile> out_;
-  std::function<void(const std::string&)> warn_;  ///< empty once it was told
+  std::function<void(const std::string&)> warn_;  ///< empty once it was called
   std::string pending_;                           ///< lines that are not in the file yet
   PassLimit limit_;
   std::vector<solvers::KMeansProgress> all_;

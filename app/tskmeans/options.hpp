@@ -12,7 +12,7 @@
 
 namespace ts::tskmeans {
 
-/// By which measure one of several numbers of clusters is chosen.
+/// Measure by which one of several numbers of clusters is selected.
 enum class Choose { simplified_silhouette, davies_bouldin, calinski_harabasz };
 
 struct ProgramOptions {

@@ -98,7 +98,7 @@ Plane principal_components(const Sample& s) {
   return plane;
 }
 
-/// Where points without the mean lie in the plane.
+/// Positions of points without the mean in the plane.
 std::vector<app::Point> in_plane(const Plane& plane, HostView<const double> points) {
   Matrix<double> flat(points.rows(), 2);
   tsmm({}, Op::none, 1.0, points, plane.directions.cview(), 0.0, flat.view());
@@ -183,7 +183,7 @@ void add_components(app::HtmlPage& page, const Sample& sample, const solvers::KM
   page.chart(chart);
 }
 
-/// The features that tell a cluster from all points, the most telling first. `names`: of all features, or none.
+/// The features in which a cluster differs most from all points, in that order. `names`: of all features, or none.
 std::string features_text(const Matrix<double>& deviations, index_t cluster, const std::vector<std::string>& names) {
   std::vector<index_t> features(static_cast<std::size_t>(deviations.cols()));
   std::iota(features.begin(), features.end(), index_t{0});

@@ -1,4 +1,4 @@
-// Where the points of a run lie, and what the run takes: by the options of the program.
+// Plans where the points of a run lie and what the run takes, by the options of the program.
 #pragma once
 
 #include "tallskinny/app/common/ranks.hpp"

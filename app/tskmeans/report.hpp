@@ -12,11 +12,11 @@
 
 namespace ts::tskmeans {
 
-/// A measure of quality, as files and as sentences name it.
+/// A measure of quality, with its names in files and in text.
 struct NamedMeasure {
   const char *key, *name;
   double value;
-  int digits;  ///< in sentences
+  int digits;  ///< in text
 
   [[nodiscard]] std::string text() const;
 };

@@ -14,8 +14,8 @@ struct MatVariable {
   index_t rows = 0, cols = 0, entries = 0;
   std::string stored_type;  ///< "int16", "complex double", "logical"
   std::string problem;      ///< why it cannot be read, or empty
-  /// Where its lists begin in what was read: pointers and row numbers of a sparse one (int64), and values as double or
-  /// float, complex ones interleaved, by columns.
+  /// Offsets of its lists in the data read: pointers and row numbers of a sparse matrix (int64), and values as double
+  /// or float, complex ones interleaved, by columns.
   std::uint64_t pointers = 0, minor = 0, values = 0;
 };
 inline auto members_of(MatVariable& x) {

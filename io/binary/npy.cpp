@@ -182,8 +182,7 @@ void read_elements(const NpyFile& npy, index_t first, index_t count, T* out) {
   }
 }
 
-/// Lines of `length` elements, each of several threads a part of them. The failure of the first lines is the one that
-/// is told.
+/// Reads lines of `length` elements on several threads, each a part of them. The first failure in line order is thrown.
 template <class T>
 void read_lines(const NpyFile& npy, RowRange lines, index_t length, bool finite, T* out) {
   constexpr index_t slab_bytes = index_t{4} << 20, most_threads = 8;
@@ -215,7 +214,7 @@ Description description_of(const NpyHeader& h, const Location& where, const Read
   return d;
 }
 
-/// Rows of what is stored by columns: of each column a part.
+/// Reads a range of rows of an array stored by columns: a part of each column.
 template <class T>
 Matrix<T> read_parts_of_columns(const NpyFile& npy, RowRange range) {
   Matrix<T> a(range.count(), npy.header.cols);
@@ -233,7 +232,7 @@ DenseMatrix read_as(const NpyFile& npy, ReadOptions options) {
   const std::string name = npy.bytes.name;
   if (h.by_columns && !options.transpose)
     return finished(read_parts_of_columns<T>(npy, row_range(h.rows, options)), options, name);
-  // The lines of the file are rows; of one stored by columns those of the transposed matrix, which is asked for.
+  // The lines of the file are rows; of an array stored by columns they are rows of the transposed matrix.
   options.transpose = options.transpose && !h.by_columns;
   const auto& [lines, length] = h.by_columns ? std::pair(h.cols, h.rows) : std::pair(h.rows, h.cols);
   const RowRange range = rows_in_file(lines, options);

@@ -11,14 +11,14 @@
 
 namespace ts::inline v0::io {
 
-/// Where the bytes of an array come from, header and all.
+/// Source of the bytes of an array, header and all.
 struct NpyBytes {
-  std::string name;        ///< for sentences
+  std::string name;        ///< for messages
   std::uint64_t size = 0;  ///< how many there are
   /// All of `out` from `offset` on; any number of threads at a time. @throws Error(bad_input).
   std::function<void(std::uint64_t offset, std::span<std::byte> out)> read;
 };
-/// Those of a file. @throws Error(bad_input) for one that cannot be opened.
+/// The bytes of a file. @throws Error(bad_input) for one that cannot be opened.
 [[nodiscard]] NpyBytes npy_bytes(const std::filesystem::path& file);
 
 struct NpyHeader {
@@ -27,14 +27,14 @@ struct NpyHeader {
   bool swapped = false;  ///< big-endian
   bool by_columns = false;
   index_t rows = 0, cols = 0;  ///< of what it is read as
-  std::vector<index_t> shape;  ///< as it is stored
+  std::vector<index_t> shape;  ///< in the order of the file
   std::uint64_t start = 0;     ///< of the elements
   std::string stored_type;
   std::string note;
 };
-/// @throws Error(bad_input) for what is no array of numbers, or is truncated.
+/// @throws Error(bad_input) for bytes that are no array of numbers, or are truncated.
 [[nodiscard]] NpyHeader parse_npy_header(const NpyBytes& npy);
-/// The dictionary of the header as it stands there, and where the elements begin.
+/// The text of the header's dictionary, and the offset of the elements.
 [[nodiscard]] std::pair<std::string, std::uint64_t> npy_header_text(const NpyBytes& npy);
 
 /// @param where what descriptions say of its place.

@@ -1,4 +1,4 @@
-// Which object of an HDF5 file is a matrix, and by which convention; pieces that conventions share.
+// Conventions by which an object of an HDF5 file is a matrix; pieces that they share.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace ts::inline v0::io {
 
-/// Nothing if the object does not follow the convention.
-/// @throws Error(bad_input) if it does, but cannot be read: the sentence says why.
+/// Nothing if the object does not follow the convention. @throws Error(bad_input) with the reason if it does, but
+/// cannot be read.
 using Recognise = std::optional<Parts> (*)(const hdf5::Node& object, const ReadOptions& options);
 
 /// Thrown for objects that clearly hold something else, such as text: they are left out of lists.
@@ -73,8 +73,8 @@ struct Shape {
 /// `transposed`: written by a column-major program, the first dimension runs over columns.
 [[nodiscard]] Parts dense_dataset(const hdf5::Node& dataset, std::string convention, bool transposed = false);
 
-/// Is the number of pointers minus one the number of rows, of columns, or of both (a square matrix)?
-/// Decides between compressed rows and columns; options.layout decides when both fit.
+/// Decides between compressed rows and columns by the number of pointers, which is one more than rows or columns. For a
+/// square matrix options.layout decides. @throws Error(bad_input) where that is not given, or neither fits.
 [[nodiscard]] bool decide_by_columns(const hdf5::Node& object, Shape shape, index_t pointers,
                                      const ReadOptions& options);
 

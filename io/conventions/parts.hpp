@@ -1,4 +1,4 @@
-// Where the parts of a matrix lie in an HDF5 file. A convention turns an object into parts; one reader turns any parts
+// Places of the parts of a matrix in an HDF5 file. A convention turns an object into parts; one reader turns any parts
 // into a matrix, with every check.
 #pragma once
 

@@ -74,7 +74,7 @@ std::vector<T> read_values(const SparseParts& p, index_t begin, index_t end) {
   return values;
 }
 
-/// How many pairs are read at a time: whole chunks of the lists, for each of their pieces is unpacked as a whole.
+/// Number of pairs to read at a time: whole chunks of the lists, as chunks are unpacked as a whole.
 index_t pairs_at_a_time(const SparseParts& p, index_t entries) {
   constexpr index_t least = index_t{1} << 18;
   index_t piece = least;

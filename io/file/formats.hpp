@@ -1,4 +1,4 @@
-// In which format a file is. Formats that people have and that are not read are refused, with the way to one that is.
+// Recognises the format of a file. Known formats that are not read are refused, with the way to one that is.
 #pragma once
 
 #include <filesystem>

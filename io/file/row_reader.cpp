@@ -22,23 +22,23 @@ constexpr index_t piece_bytes = index_t{16} << 20;
 
 std::size_t position(index_t i) { return static_cast<std::size_t>(i); }
 
-/// Which rows lack values and what stands for these, once all rows passed by.
+/// Rows that lack values, and the means that replace these; known once all rows were read.
 class MissingValues {
  public:
   /// Reads rows of a file, contiguous, without a check, to a buffer of the type of its elements.
   using Read = std::function<void(RowRange rows, void* out)>;
 
-  /// Reads all rows of what is described, piece by piece.
+  /// Reads all rows of the table, piece by piece.
   /// @throws Error(bad_input) for a column that has no value; Error(invalid_argument) for complex numbers.
   MissingValues(const Description& all, Missing how, const Read& read);
 
-  /// Tells them, and how many rows are left, to the description of all rows.
+  /// Writes the number of incomplete rows, and of rows left, into the description of all rows.
   void describe(Description& d) const;
-  /// Rows of what is left, counted there.
+  /// Reads rows by their numbers among those left.
   void read(RowRange rows, const Read& read, void* out) const;
 
  private:
-  /// Its number in the file.
+  /// Number of a remaining row in the file.
   [[nodiscard]] index_t row_in_file(index_t row) const;
 
   Missing how_;
@@ -99,7 +99,7 @@ void MissingValues::describe(Description& d) const {
 }
 
 index_t MissingValues::row_in_file(index_t row) const {
-  // Before the q-th row that is left out there are dropped_[q] - q that are not.
+  // Before the q-th dropped row, dropped_[q] - q rows remain.
   index_t low = 0, high = std::ssize(dropped_);
   while (low < high) {
     const index_t middle = (low + high) / 2;

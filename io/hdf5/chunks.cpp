@@ -47,7 +47,7 @@ Node::StoredChunk listed_place_of(hid_t id, const hsize_t* at) {
   return chunk;
 }
 
-/// Finds one chunk in its index: HDF5 reads it as it is stored, and the driver tells where that would be.
+/// Finds one chunk in its index: HDF5 reads its raw bytes, and the driver records from where.
 Node::StoredChunk place_of(hid_t id, const hsize_t* at) {
   Node::StoredChunk chunk;
   // Where a chunk was never written HDF5 1.10 gives a size of 0, later releases an error.

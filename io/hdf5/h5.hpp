@@ -53,7 +53,7 @@ inline Handle own_properties(hid_t id) { return {id, close_quietly<H5Pclose>}; }
 /// The innermost message of HDF5's error stack, which says why the last call failed; "" without one.
 [[nodiscard]] std::string last_error();
 
-/// Why it failed: `words`, such as "it is damaged", with what HDF5 says; of a disk that fails what the system says.
+/// Cause of a failure: `words`, such as "it is damaged", with HDF5's message; for a failing disk the system's message.
 [[nodiscard]] std::string cause_of_failure(const std::string& words);
 
 /// Bits of the mantissa of a real type as they are stored.

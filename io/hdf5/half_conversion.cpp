@@ -50,7 +50,7 @@ void widen(const Path& path, std::uint16_t* in, float* out, std::size_t n) {
   });
 }
 
-/// In place, 2 bytes to 4 or 8: from the last block to the first, so that nothing unread is overwritten.
+/// Converts in place, 2 bytes to 4 or 8: from the last block to the first, so that nothing unread is overwritten.
 /// `stride` is the distance of elements inside a compound, 0 when they are packed.
 void convert(const Path& path, std::size_t count, std::size_t stride, unsigned char* buffer) {
   const std::size_t in_step = stride != 0 ? stride : 2;
@@ -93,7 +93,7 @@ std::optional<DType> known_half(hid_t type) {
   return std::nullopt;
 }
 
-/// Not used of what HDF5 tells: the background and its stride, and the properties.
+/// Conversion function for HDF5. Ignores the background, its stride and the properties.
 template <class... Unused>
 herr_t convert_half(hid_t from, hid_t to, H5T_cdata_t* state, std::size_t count, std::size_t stride, std::size_t,
                     void* buffer, Unused...) {

@@ -38,7 +38,7 @@ inline auto members_of(Node::Rows& x) { return std::tie(x.begin, x.end); }
 inline auto members_of(Node::UsedFilter& x) { return std::tie(x.number, x.name, x.available); }
 inline auto members_of(Node::StoredChunk& x) { return std::tie(x.row, x.col, x.offset, x.bytes, x.skipped); }
 
-/// A question that was not asked yet.
+/// An answer that is sent before its question.
 struct Answered {
   std::string question, answer;
 };

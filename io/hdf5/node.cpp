@@ -55,7 +55,7 @@ bool is_there(hid_t from, const std::string& path) {
          H5Oget_info_by_name2(from, path.c_str(), &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0;
 }
 
-/// Says why an object that is there cannot be opened: `why` is what HDF5 said, `cause` that in a sentence.
+/// Refuses an object that exists but cannot be opened. `why` is HDF5's message, `cause` that in a sentence.
 [[noreturn]] void refuse_unopened(const Node& node, const std::string& why, const std::string& cause) {
   if (why.find("bad version number") == std::string::npos) node.refuse("cannot be opened: " + cause);
   unsigned numbers[3] = {};

@@ -62,11 +62,10 @@ struct ElementType {
   [[nodiscard]] bool numeric() const noexcept { return kind != Kind::other; }
 };
 
-/// Filters that can be undone beside HDF5.
+/// Filters that can be undone without HDF5.
 enum class Filter { deflate, shuffle, lzf };
 
-/// Expands what LZF has compressed. Returns how many bytes that took; 0 for damaged ones, and for more than there is
-/// room for.
+/// Expands LZF data. Returns the number of bytes in `out`; 0 for damaged data, and for more than `out` holds.
 [[nodiscard]] std::size_t expand_lzf(std::span<const char> in, std::span<char> out) noexcept;
 
 /// The forms that elements have in memory: those of DType in its order, and integers.
@@ -81,7 +80,7 @@ inline constexpr MemoryType memory_type_of = [] {
     return memory_of(dtype_of<T>);
 }();
 
-/// How a file is opened.
+/// Options of opening a file.
 struct OpenOptions {
   bool missing_as_fill = false;    ///< elements without data are read as the file's fill value
   bool trusted = false;            ///< HDF5 opens the file in this process, and follows it into other files
@@ -137,7 +136,7 @@ class Node {
   [[nodiscard]] std::vector<Member> members() const;
   /// Rows (first dimension) of a chunk; 0 when the dataset is not chunked.
   [[nodiscard]] index_t chunk_rows() const;
-  /// Where in the file the elements lie: in pieces of so many bytes, one after the other.
+  /// Places of the elements in the file: pieces of `bytes` bytes, one after the other.
   struct RawPieces {
     std::uint64_t bytes = 0;
     std::vector<std::uint64_t> offsets;
@@ -157,10 +156,10 @@ class Node {
   /// Nothing unless this is two-dimensional, in chunks whose filters are known here, and, expanded, just as
   /// `memory` wants it.
   [[nodiscard]] std::optional<ChunkGrid> chunk_grid(MemoryType memory) const;
-  /// The chunk that begins there, as it is stored, and a bit for each filter that was skipped. False if it
-  /// was never written. @throws Error(bad_input).
+  /// Reads the raw chunk that begins there, and a bit for each filter that was skipped. False if it was never written.
+  /// @throws Error(bad_input).
   [[nodiscard]] bool read_chunk(index_t row, index_t col, std::vector<char>& stored, unsigned& skipped) const;
-  /// Where the file keeps a chunk; no bytes if it was never written.
+  /// Place of a chunk in the file; no bytes if it was never written.
   struct StoredChunk {
     index_t row = 0, col = 0;
     std::uint64_t offset = 0, bytes = 0;
@@ -189,8 +188,8 @@ class Node {
   [[nodiscard]] std::vector<UsedFilter> filters() const;
   /// Refuses a dataset that a filter missing here compresses.
   void require_readable() const;
-  /// Why its elements must not be read: they come from another file (by external storage, or a virtual
-  /// dataset) and this one is not trusted, or that one is no regular file. Nothing if all is well.
+  /// Reason why its elements must not be read: they come from another file (by external storage, or a virtual dataset)
+  /// and this one is not trusted, or that one is no regular file. Nothing if there is none.
   [[nodiscard]] std::optional<std::string> outside() const;
   /// @throws Error(bad_input) with that cause.
   void require_inside() const;
@@ -228,7 +227,7 @@ class Node {
 [[nodiscard]] Node open_here(std::shared_ptr<const std::filesystem::path> file, const std::string& name,
                              const Handle& access, std::shared_ptr<const FileBytes> bytes, const OpenOptions& options);
 
-/// Does the file carry HDF5's signature (at 0, 512, 1024, ...)? @throws Error(bad_input) as FileBytes.
+/// True if the file carries HDF5's signature (at 0, 512, 1024, ...). @throws Error(bad_input) as FileBytes.
 [[nodiscard]] bool has_signature(const std::filesystem::path& file);
 
 /// The elements of a dataset that is neither filtered nor converted, in the order of its dimensions.

@@ -26,7 +26,7 @@ std::vector<fs::path> prefixes(const char* variable, const fs::path& origin, boo
   return folders;
 }
 
-/// Where HDF5 looks for the file `name` that an object in `file` leads to, in this order.
+/// Paths at which HDF5 tries the file `name` that an object in `file` refers to, in this order.
 std::vector<fs::path> places_of(const fs::path& file, const fs::path& name, const char* variable, bool several) {
   std::vector<fs::path> places;
   fs::path relative = name;
@@ -66,7 +66,7 @@ fs::path file_of(hid_t id) {
   return name;
 }
 
-/// HDF5 looks for external files under HDF5_EXTFILE_PREFIX, or from the folder that the program runs in.
+/// Files of external storage. HDF5 takes their names from HDF5_EXTFILE_PREFIX, or from the working folder.
 std::vector<ExternalPart> external_parts(hid_t dataset, hid_t creation) {
   std::vector<ExternalPart> parts;
   for (int i = 0; i < H5Pget_external_count(creation); ++i) {

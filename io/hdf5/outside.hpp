@@ -27,8 +27,8 @@ struct VirtualSource {
 };
 [[nodiscard]] VirtualSource virtual_source(hid_t dataset, hid_t creation, std::size_t i);
 
-/// Why elements of a dataset must not be read: they come from another file and this one is not trusted, or
-/// that one is no regular file. Nothing if all is well.
+/// Reason why elements of a dataset must not be read: they come from another file and this one is not trusted, or that
+/// one is no regular file. Nothing if there is none.
 [[nodiscard]] std::optional<std::string> cause_outside(hid_t dataset, bool trusted);
 
 /// Link access properties under which HDF5 follows links out of a trusted file only, and to regular files.
@@ -39,7 +39,7 @@ class LinkGuard {
   LinkGuard& operator=(const LinkGuard&) = delete;
 
   [[nodiscard]] hid_t access() const noexcept { return access_.id(); }
-  /// Why a link was not followed.
+  /// Reason why a link was not followed.
   [[nodiscard]] const std::optional<std::string>& refused() const noexcept { return refused_; }
 
  private:

@@ -1,6 +1,6 @@
-// A process that has a file open with HDF5, so that a file that makes HDF5 crash, hang, or do worse, does it
-// there: a copy of this process without its rights, which is asked through a socket. It knows objects by
-// their paths and keeps nothing that it could not find again.
+// A process that has a file open with HDF5, so that a file that makes HDF5 crash, hang, or do worse, does so there. It
+// is a copy of this process without its rights, and answers through a socket. It knows objects by their paths and keeps
+// nothing that it could not find again.
 #pragma once
 
 #include <sys/types.h>
@@ -30,7 +30,8 @@ class Reader {
   [[nodiscard]] const std::shared_ptr<const std::filesystem::path>& file() const noexcept { return file_; }
   [[nodiscard]] const std::shared_ptr<const FileBytes>& bytes() const noexcept { return bytes_; }
 
-  /// From any thread. @throws what the answer says, and Error(bad_input) where the process has ended instead.
+  /// Sends a question and waits for the answer; callable from any thread. @throws the error in the answer, and
+  /// Error(bad_input) if the process has ended.
   [[nodiscard]] Message ask(const Message& question);
   /// Asks as ask() does. The answer is the bytes of `out`, which come through shared memory.
   void read(const Message& question, std::span<std::byte> out);

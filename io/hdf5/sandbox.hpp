@@ -23,10 +23,10 @@ class NoSignals {
   sigset_t before_{};
 };
 
-/// From here on this process can compute, take memory up to `address_space` bytes in all, read and write the
-/// `kept` descriptors, and end: it opens nothing, starts nothing, and signals meant for the program pass it
-/// by. The first file that it tries to open is `opened`, one of those kept. False where the system filters no system
-/// calls: then limits alone stand for that. To be called by a process with one thread.
+/// Gives up the rights of this process, which must have one thread. It may still compute, use `address_space` bytes of
+/// memory in all, read and write the `kept` descriptors, and end. It opens and starts nothing, and ignores signals
+/// meant for the program. The first file that it tries to open is `opened`, one of those kept. Returns false where the
+/// system filters no system calls: then only limits hold.
 [[nodiscard]] bool give_up_rights(std::initializer_list<int> kept, std::uint64_t address_space, int opened = -1);
 
 /// Follows the name of a file that is refused for that.

@@ -1,5 +1,4 @@
-// Which rows of a dataset were never written. HDF5 gives its fill value for them, which nobody can tell from
-// data.
+// Finds rows of a dataset that were never written. HDF5 returns its fill value for them, which looks like data.
 #include <algorithm>
 #include <filesystem>
 #include <limits>

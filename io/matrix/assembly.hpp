@@ -1,5 +1,5 @@
-// From lists read in a file to a CsrMatrix that keeps its invariants: the checks and conversions that all
-// sparse formats share.
+// Builds a CsrMatrix that keeps its invariants from lists read in a file: the checks and conversions that all sparse
+// formats share.
 #pragma once
 
 #include <numeric>
@@ -54,7 +54,7 @@ template <class T>
     if (structure == Structure::hermitian) return std::conj(value);
   return value;
 }
-/// May this value stand on the diagonal of such a matrix?
+/// True if the diagonal of such a matrix may have this value.
 template <class T>
 [[nodiscard]] bool fits_diagonal(T value, Structure structure) {
   return value == mirror_image(value, structure);

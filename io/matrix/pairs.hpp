@@ -17,13 +17,13 @@ class Pairs {
  public:
   /// @param rows, cols of the whole matrix
   /// @param mirrored the structure of a triangle; general: entries are all there are
-  /// @param hold is told of bytes before they are taken, those of the rows that are made in the end among them
+  /// @param hold called with a number of bytes before they are taken, including those of the final rows
   Pairs(index_t rows, index_t cols, RowRange range, Structure mirrored, Subject subject,
         std::function<void(std::uint64_t)> hold);
 
-  /// Makes space for so many, of which nobody is told.
+  /// Reserves space for `entries` pairs, without a call of `hold`.
   void reserve(index_t entries);
-  /// @throws Error(bad_input) for a row that is none of the matrix.
+  /// Adds an entry. @throws Error(bad_input) for a row outside the matrix.
   void add(index_t row, index_t col, T value) {
     if (row < 0 || row >= rows_) refuse(row);
     ++seen_;

@@ -14,7 +14,7 @@ namespace ts::inline v0::io {
 
 class LineReader {
  public:
-  /// @param memory_limit  bytes that this and what its user holds of the file may take; 0: what is free
+  /// @param memory_limit  bytes that the reader and its caller may hold of the file; 0: what is free
   /// @throws Error(bad_input) when the file cannot be opened.
   explicit LineReader(std::filesystem::path file, std::uint64_t memory_limit = 0);
   ~LineReader();

@@ -41,7 +41,7 @@ void strike(int slot) {
 
 fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
-/// Not to be guessed, and new: process numbers repeat, in containers they are all 1.
+/// A name that is new and cannot be guessed; process numbers repeat, as in containers they are all 1.
 fs::path random_name_beside(const fs::path& target) {
   std::random_device random;
   std::string name = ".tallskinny-";

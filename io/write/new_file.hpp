@@ -6,7 +6,7 @@
 
 namespace ts::inline v0::io {
 
-/// The file that a path stands for: behind symbolic links, also those that lead to nothing yet.
+/// The file that a path leads to through symbolic links, also if it does not exist.
 /// @throws Error(io_failure) naming the path for a circle of links.
 [[nodiscard]] std::filesystem::path behind_links(std::filesystem::path path);
 
@@ -28,7 +28,7 @@ class NewFile {
   /// Open for reading and writing as long as this object lives.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
-  /// Its name until commit().
+  /// Name of the file until commit().
   [[nodiscard]] const std::filesystem::path& temporary() const noexcept { return temporary_; }
 
  private:
@@ -37,7 +37,7 @@ class NewFile {
   bool committed_ = false;
 };
 
-/// Removes the files that are not committed yet, for a program that ends at once: safe in a signal handler.
+/// Removes the files that are not committed yet, for a program that ends immediately; safe in a signal handler.
 void remove_unfinished_files() noexcept;
 
 }  // namespace ts::inline v0::io

@@ -26,7 +26,7 @@ namespace {
 /// Bytes of the user block of a file with a signature: kind of file, its length and checksum.
 constexpr std::size_t seal_bytes = 512;
 
-/// Reads all of `bytes`, or tells why not. 0: done.
+/// Reads all of `bytes`. Returns 0, or the error number.
 int read_at(int descriptor, char* out, std::size_t bytes, std::size_t from) {
   while (bytes > 0) {
     const ssize_t count = ::pread(descriptor, out, bytes, static_cast<off_t>(from));

@@ -63,10 +63,10 @@ struct ts_result {
 
 namespace ts::inline v0::capi {
 
-/// Keeps the sentence for ts_last_error.
+/// Keeps the message for ts_last_error.
 ts_status failed(ts_status status, const char* sentence) noexcept;
 
-/// Calls work(); what it throws becomes a status and a sentence.
+/// Calls work(); an exception becomes a status and a message.
 template <class Work>
 ts_status guarded(const Work& work) noexcept {
   try {

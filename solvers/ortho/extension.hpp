@@ -28,7 +28,7 @@ struct Extension {
   Work work;
 };
 
-/// How many units of roundoff make a direction of n rows dead. In float32 they do not grow with n: what
+/// Units of roundoff below which a direction of n rows is dead. In float32 they do not grow with n: what
 /// polynomials add to rounding is known to their `noise_scale`, and sqrt(n) would leave few digits.
 [[nodiscard]] double dead_factor(index_t n, double roundoff) noexcept;
 

@@ -1,4 +1,4 @@
-// Hermitian matrices by the steps of LAPACK's xSYEVD and xHEEVD, so that vectors that nobody asked for cost little.
+// Hermitian matrices by the steps of LAPACK's xSYEVD and xHEEVD, so that vectors that are not wanted cost little.
 #include <algorithm>
 #include <cmath>
 

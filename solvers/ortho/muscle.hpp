@@ -30,7 +30,7 @@ struct Ladder {
   double dead = 0;
 };
 
-/// Which method delivered.
+/// The method that succeeded.
 enum class Rung { chol_qr, shifted, svqb, householder, failed };
 
 /// Outcome of an orthonormalisation.

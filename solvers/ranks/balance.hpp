@@ -1,4 +1,4 @@
-// Which rank gets which rows of a sparse matrix.
+// Distributes the rows of a sparse matrix over ranks.
 #pragma once
 
 #include <optional>

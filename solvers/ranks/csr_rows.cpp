@@ -116,7 +116,7 @@ CsrRows<T>::CsrRows(const Context& ctx, CsrMatrix<T, I> own) {
                           std::max<index_t>(1, facts_.entries / std::max<index_t>(1, all))});
 }
 
-/// Tells each owner of columns of the halo which rows to send.
+/// Sends each owner of columns of the halo the numbers of the rows to send.
 template <class T>
 void CsrRows<T>::meet(const Context& ctx, const std::vector<index_t>& halo) {
   const auto ranks = static_cast<std::size_t>(ctx.communicator->size());

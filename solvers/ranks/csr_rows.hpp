@@ -16,7 +16,7 @@ namespace ts::inline v0::solvers {
 
 /// A square sparse matrix of which each rank has the rows that ctx.slabs gives it, and blocks by the same rows.
 ///
-/// Which elements of X rows need from other ranks (the halo) is found once, and their owners are told. A product sends
+/// Which elements of X rows need from other ranks (the halo) is found once, and sent to their owners. A product sends
 /// and receives them; rows that need none are computed meanwhile, the others afterwards. The entries of a row are added
 /// in their order, in one go: the bits are those of CsrOperator with the whole matrix, at any level of determinism.
 /// Several steps of a recurrence pass the cache together where the rows are far enough from other ranks' (steps_ahead).

@@ -8,7 +8,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// A square dense matrix of which each rank has the rows that ctx.slabs gives it, row-major, in somebody else's memory.
+/// A square dense matrix of which each rank has the rows that ctx.slabs gives it, row-major, in the caller's memory.
 /// A product gathers X, n x b. The bits are those of DenseOperator at level gpu_to_gpu.
 template <class T>
 class DenseRows {

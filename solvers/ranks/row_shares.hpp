@@ -25,7 +25,7 @@ struct RowShares {
   std::vector<RankShare> ranks;
   [[nodiscard]] index_t entries() const noexcept;
   [[nodiscard]] index_t longest() const noexcept;
-  /// That all ranks send together for each column of a block.
+  /// Elements that all ranks send together for each column of a block.
   [[nodiscard]] index_t sent_bytes() const noexcept;
   friend bool operator==(const RowShares&, const RowShares&) = default;
 };

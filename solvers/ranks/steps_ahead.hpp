@@ -1,4 +1,4 @@
-// How far ahead of other ranks a rank may compute a recurrence, as a value.
+// Number of steps that a rank may compute of a recurrence ahead of other ranks, as a value.
 #pragma once
 
 #include <cstdint>

@@ -107,7 +107,7 @@ Context context_at(const Context& ctx, const Operand& where) {
 
 }  // namespace ts::python
 
-/// By which threadpoolctl tells this module from others of its name.
+/// The symbol by which threadpoolctl tells this module from others of its name.
 extern "C" NB_EXPORT const char tallskinny_python[] = "tallskinny";
 
 NB_MODULE(_core, m) {

@@ -20,7 +20,7 @@ class Watch {
   bool go_on() {
     return now_and_then(last_look_, [] {});
   }
-  /// Tells the callback, too, as often. @param tell makes its argument, while Python's lock is held.
+  /// Calls the callback, too, as often. @param tell makes its argument, while Python's lock is held.
   template <class Tell>
   bool go_on(Tell&& tell) {
     return now_and_then(last_told_, [&] {
