@@ -23,7 +23,7 @@ class Gathered {
   std::vector<double> weights_;
 };
 
-/// Such rows, on each rank alone, as a problem with the moments of all.
+/// Gathered rows as a problem of each rank alone, with the moments of all rows.
 class GatheredProblem {
  public:
   GatheredProblem(const KMeansProblem& p, std::span<const index_t> numbers)
@@ -47,7 +47,7 @@ class GatheredProblem {
   KMeansProblem problem_;
 };
 
-/// These numbers as `count` rows.
+/// `count` rows from their numbers in a list.
 template <class T>
 Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t cols) {
   if (values.space == Space::host) return Rows(HostView<const T>(values.data, count, cols));
@@ -57,7 +57,7 @@ Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t 
 /// Copies of some rows, in ascending order, in a type that holds all of their numbers.
 class CopiedRows {
  public:
-  /// Memory that may serve again.
+  /// Memory that can be reused.
   using Room = std::pair<PerRowArray<float>, PerRowArray<double>>;
 
   CopiedRows(const KMeansProblem& p, std::span<const index_t> numbers, Room room = {})

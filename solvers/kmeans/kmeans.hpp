@@ -30,7 +30,7 @@ class KMeansRangeError : public Error {
   Of of_;
 };
 
-/// How the first centres are chosen.
+/// Choice of the first centres.
 enum class KMeansInit {
   plus_plus,  ///< greedy k-means++: the best of 2 + log k draws for each centre (Arthur, Vassilvitskii 2007)
   parallel,   ///< k-means||: five rounds of k / 2 draws, then k-means++ on what was drawn (Bahmani et al.
@@ -39,9 +39,9 @@ enum class KMeansInit {
   given       ///< KMeansOptions::centers
 };
 
-/// Rows of the samples on which k-means++ chooses centres: 16 for each centre and 2^14 at least, but fewer, 2^14 at
-/// least, where all candidates together meet them in more products than 2.5 iterations have. `rows`: there are no more
-/// of them; of very wide rows, as many as find room.
+/// Rows of the samples on which k-means++ chooses centres: 16 for each centre and 2^14 at least. Fewer, 2^14 at least,
+/// where comparing all candidates with them would cost more than 2.5 iterations. `rows` is the upper limit; of very
+/// wide rows, as many as fit in memory.
 [[nodiscard]] index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept;
 
 /// True if KMeansOptions::n_init = 0 improves its one start by breathing k-means (Fritzke 2020): on small data, at most
@@ -83,7 +83,7 @@ enum class KMeansAlgorithm {
   two_level
 };
 
-/// How certain labels are.
+/// Certainty of labels.
 enum class KMeansPrecision {
   exact,  ///< every label is the nearest centre's, as assign() proves
   fast    ///< Scores::fast: a label may be a centre's that is farther by what rounding of scores explains
@@ -97,7 +97,7 @@ enum class KMeansFilter {
   projection  ///< products along a few axes, for dense rows on a GPU, where its kernels can; none elsewhere
 };
 
-/// Why a run ended.
+/// Reason why a run ended.
 enum class KMeansStop {
   labels_unchanged,
   tolerance,
@@ -106,7 +106,7 @@ enum class KMeansStop {
   refined  ///< as often as KMeansAlgorithm::two_level was asked to
 };
 
-/// How far a run has come.
+/// Progress of a run.
 struct KMeansProgress {
   int run = 0, runs = 1;     ///< of n_init
   index_t clusters = 0;      ///< that are looked for
@@ -118,7 +118,7 @@ struct KMeansProgress {
   index_t relocated = 0;     ///< empty clusters that were moved so far
   index_t rescored = 0;      ///< rows decided in higher precision in this iteration
   index_t skipped = 0;       ///< rows whose label bounds proved in this iteration
-  index_t coarse = 0;        ///< pairs of a row and a centre met in 8 bits by a pass with GroupBounds; 0: none was
+  index_t coarse = 0;        ///< pairs of a row and a centre scored in 8 bits by a pass with GroupBounds; 0: none
   index_t met = 0;           ///< of these, in float32
   PassFilter filter = PassFilter::none;  ///< that this iteration used
   std::string_view scorer = {};          ///< what scored: numbers on a processor, a kernel on a GPU
@@ -168,10 +168,10 @@ struct KMeansOptions {
   /// Called after every iteration and chosen centre; false asks to stop. While iterating, the result so far
   /// is returned; while the first centres are chosen there is none, and Error(interrupted) is thrown.
   std::function<bool(const KMeansProgress&)> on_progress = {};
-  /// Called after on_progress (also where that asks to stop) unless it was the last: makes the state to go on from.
+  /// Called after on_progress (also if that asked to stop) unless it was the last; its argument makes the state.
   std::function<void(const std::function<KMeansState()>&)> on_state = {};
-  /// Goes on from there: with the same rows and options, labels, centres, inertia and n_iter are those of a
-  /// run that was never stopped.
+  /// Resumes from that state: with the same rows and options, labels, centres, inertia and n_iter are those of a run
+  /// that was never stopped.
   const KMeansState* resume = nullptr;
 };
 
@@ -197,7 +197,7 @@ struct KMeansResult {
   index_t sampled = 0;             ///< rows of the sample that was iterated over; 0: all rows were
   int run = 0;                     ///< which of the n_init restarts this is
   double seeding_seconds = 0;      ///< that first centres took, of all restarts
-  std::vector<std::string> notes;  ///< sentences a user should see
+  std::vector<std::string> notes;  ///< messages for the user
 
   [[nodiscard]] bool converged() const noexcept {
     return stop == KMeansStop::labels_unchanged || stop == KMeansStop::tolerance || stop == KMeansStop::refined;
@@ -242,8 +242,8 @@ struct KMeansPrediction {
   index_t rescored = 0, zero_rows = 0;
 };
 
-/// The nearest of given centres for each row, as the last step of kmeans() finds them. The inertia is that of the
-/// centres as they are given: cosine divides rows by their norms, and for labels the centres, too.
+/// Labels each row with the nearest of given centres, as the last step of kmeans() does. The inertia is that of the
+/// given centres: cosine divides rows by their norms, and for labels the centres, too.
 /// @throws as kmeans(), and KMeansRangeError for centres beyond 2^500.
 [[nodiscard]] KMeansPrediction predict(const Context& ctx, const RowSource& rows, HostView<const double> centers,
                                        KMeansMetric metric = KMeansMetric::euclidean,

@@ -36,16 +36,16 @@ struct LloydControl {
 /// Filters for passes on a device, made once labels are known: heads, and bounds of tiles.
 class DeviceFilters {
  public:
-  /// Before a pass, of which `done` were made: makes what will pay, and offers it to the strategy. Each rank decides
-  /// for its own rows.
+  /// Makes the filters that will pay, before a pass of which `done` were made, and offers them to the strategy. Each
+  /// rank decides for its own rows.
   void prepare(const KMeansProblem& p, const LloydControl& control, int done, Clusters& clusters,
                PassStrategy& strategy);
-  /// Passes with heads in a run of so many iterations; 0: too few.
+  /// Number of passes with heads in a run of so many iterations; 0: too few.
   [[nodiscard]] static index_t passes_of(int iterations) noexcept { return passes_with_heads(iterations - from); }
 
  private:
-  /// Heads need labels and serve means best, whose tails are shorter than those of rows, which first centres are. And
-  /// axes cost as much as some passes.
+  /// Heads need labels. They suit means better than first centres, since these are rows and lie farther from the axes.
+  /// And axes cost as much as some passes.
   static constexpr int from = 1, least_passes = 8;
   [[nodiscard]] static index_t passes_with_heads(int left) noexcept { return left < least_passes ? 0 : left; }
 
@@ -67,12 +67,12 @@ struct LloydRun {
   index_t relocated = 0, rescored = 0, skipped = 0;
 };
 
-/// Each pass: begin_pass(), take() of every block of rows, end_pass(); until done().
+/// One run. Each pass: begin_pass(), take() of every block of rows, end_pass(); until done().
 class Lloyd {
  public:
   /// `problem.k` is that of the centres. The problem and control must outlive this.
   Lloyd(const KMeansProblem& problem, Matrix<double> centers, const LloydControl& control);
-  /// Goes on where a run stopped; reads the rows once.
+  /// Resumes a run where it stopped; reads the rows once.
   Lloyd(const KMeansProblem& problem, const KMeansState& state, const LloydControl& control);
 
   [[nodiscard]] bool done() const noexcept { return phase_ == Phase::done; }
@@ -90,13 +90,13 @@ class Lloyd {
 
   /// Labels that changed in the pass. Rows without a direction get label 0.
   [[nodiscard]] index_t changed_labels();
-  /// True if sums in fixed point serve all clusters as they are.
+  /// True if sums in fixed point serve all clusters without correction.
   [[nodiscard]] bool fixed_point_serves() const;
-  /// Centres move to the means of their rows. False if one is not the mean of the rows with its label.
+  /// Moves centres to the means of their rows. False if one is not the mean of the rows with its label.
   bool move_centers();
-  /// Empty clusters take rows of others, and all centres move. Labels stay: the next pass finds who is near.
+  /// Gives empty clusters rows of others, and moves all centres. Labels stay: the next pass finds the nearest centres.
   void relocate(const std::vector<index_t>& empty);
-  /// Sets why the run ends, if it does; tells of the iteration, and hands out the state.
+  /// Ends the run if it has a reason to stop; reports the iteration, and hands out the state.
   [[nodiscard]] bool stops_after(index_t changed);
   [[nodiscard]] KMeansProgress progress(index_t changed);
   [[nodiscard]] KMeansState state() const;
@@ -116,7 +116,7 @@ class Lloyd {
   LloydRun run_;
 };
 
-/// All of them to their end, sharing passes over the rows.
+/// Runs all of them to their end, sharing passes over the rows.
 void run_together(const KMeansProblem& problem, std::span<Lloyd> runs);
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

@@ -1,4 +1,4 @@
-// How well a clustering describes its rows, what its clusters are like, and how well two labellings agree.
+// Measures of quality of a clustering, traits of its clusters, and agreement of two labellings.
 #pragma once
 
 #include <span>

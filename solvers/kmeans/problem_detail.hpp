@@ -13,8 +13,9 @@
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
-/// With several ranks the source, and whatever has a number for each row, are of the rows here. What is marked `all` is
-/// called by all ranks, and its row numbers are those of all rows.
+/// The points of a run with weights and moments. With several ranks, the source and everything with a number for each
+/// row are of this rank's rows. Functions marked `all` are called by all ranks, and their row numbers are those of all
+/// rows.
 struct KMeansProblem {
   const Context& ctx;
   const RowSource& source;
@@ -49,7 +50,7 @@ struct KMeansProblem {
       if (block.rows() > 0) use(first, block.scaled(part(scale, first, block.rows())));
     });
   }
-  /// all: the same, and what one rank throws all do.
+  /// all: for_each_block_here(), after which an exception of one rank is thrown on all.
   template <class Use>
   void for_each_block(Use&& use) const {
     agreed(ctx, [&] { for_each_block_here(use); });
@@ -80,7 +81,7 @@ struct KMeansProblem {
   }
   /// Puts the weights where the rows are.
   void place_weights();
-  /// all: the same, and reads all rows twice.
+  /// all: computes moments, and places the weights; reads all rows twice.
   void find_moments();
 
   template <class T>
@@ -122,19 +123,19 @@ AdjustMean adjust_means(bool spherical);
 /// Divides every row by its norm; rows of norm 0 stay. Returns how many those are.
 index_t normalise(HostView<double> centers);
 
-/// @throws Error(invalid_argument) in a sentence, all of them.
-/// That slabs begin at multiples of chunk_rows, and that ranks have rows of one kind.
+/// Checks of input. @throws Error(invalid_argument) with a message, on all ranks. check_ranks: slabs begin at multiples
+/// of chunk_rows, and ranks have rows of one kind.
 void check_ranks(const Context& ctx, const RowSource& source);
 void check_finite(const Context& ctx, const RowSource& source);
 /// Checks one block in host memory. @param first its first row among those of this rank
 void check_finite(const Context& ctx, index_t first, const Rows& block);
-/// Returns whether there are any.
+/// Checks weights; returns whether there are any.
 bool check_weights(const Context& ctx, index_t rows, std::span<const double> weights);
 /// Refuses numbers that float64 cannot square.
 void check_coordinates(const ColumnMoments& moments);
-/// all: that weights, and weighted squares of rows with the moments of the problem, have sums in float64.
+/// all: checks that weights, and weighted squares of rows with the moments of the problem, have sums in float64.
 void check_weight_range(const KMeansProblem& problem);
-/// all: that each row here, in host memory, has the number of one of k centres.
+/// all: checks that each row of this rank, in host memory, has the number of one of k centres.
 void check_labels(const Context& ctx, const RowSource& rows, std::span<const std::int32_t> labels, index_t k);
 void check_centers(index_t cols, HostView<const double> centers);
 /// A copy of checked centres, on the sphere for cosine.
@@ -143,9 +144,9 @@ Matrix<double> usable_centers(index_t cols, HostView<const double> centers, KMea
 /// Checks that rows which are read in blocks differ by what float64 can square.
 class RowsDiffer {
  public:
-  /// @param first row of all; empty: the first that is looked at
+  /// @param first row of all; empty: the first that is seen
   explicit RowsDiffer(std::vector<double> first = {}) : first_(std::move(first)) {}
-  /// Looks at rows until one differs enough from the first.
+  /// Compares rows with the first until one differs enough.
   void look(const Rows& block);
   /// all: @throws KMeansRangeError when some differ, but none by enough.
   void check(const Context& ctx) const;

@@ -1,4 +1,4 @@
-// Where the rows of a clustering come from: memory, or something that hands them out block by block.
+// Sources of the rows of a clustering: memory, or a reader that delivers them block by block.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ class RowSource {
   [[nodiscard]] virtual index_t rows() const = 0;
   [[nodiscard]] virtual index_t cols() const = 0;
   [[nodiscard]] virtual DType type() const = 0;
-  /// Where blocks lie: on a device, passes run there.
+  /// Memory in which blocks lie: on a device, passes run there.
   [[nodiscard]] virtual Space space() const { return Space::host; }
   /// True if a pass costs no more than reading memory.
   [[nodiscard]] virtual bool in_memory() const = 0;

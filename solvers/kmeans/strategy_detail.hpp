@@ -14,18 +14,18 @@ struct PassCosts {
   index_t cols, clusters;
   assign_cpu::ProductCosts of;  ///< of the processor
 
-  /// With all centroids: wide rows are scored in 8 bits.
+  /// Cost with all centroids: wide rows are scored in 8 bits.
   [[nodiscard]] double without() const noexcept;
-  /// With bounds of groups, for this share of the pairs of rows and centroids that is met in 8 bits, and in float32,
-  /// and this share of the rows that meets any.
+  /// Cost with bounds of groups. The arguments are the shares of the pairs of rows and centroids scored in 8 bits, and
+  /// in float32, and the share of the rows with any score.
   [[nodiscard]] double with_groups(double coarse, double met, double open) const noexcept;
 };
 
 /// True if bounds of groups may serve such rows in memory.
 [[nodiscard]] bool groups_serve(index_t rows, index_t cols, index_t clusters) noexcept;
 
-/// When something is tried that pays once few labels change: first where at most so many do, then where half as many
-/// change as when it did not pay, then an eighth, and so on.
+/// Decides when to try a filter that pays once few labels change: first when at most a given number do. After each
+/// failure, when half as many change as at the failure, then an eighth, and so on.
 class Attempts {
  public:
   explicit Attempts(index_t most = std::numeric_limits<index_t>::max()) : most_(most) {}
@@ -55,12 +55,13 @@ class PassStrategy {
 
   [[nodiscard]] PassFilter filter() const noexcept { return filter_; }
   [[nodiscard]] Scores scores() const noexcept { return scores_; }
-  /// Few labels changed in the last pass: what confirming them saves is spent when more rows move.
+  /// True if few labels changed in the last pass. With more, confirming labels costs more than it saves.
   [[nodiscard]] bool settled() const noexcept { return settled_; }
 
-  /// Filters that passes on a device may use from now on, by what they cost.
+  /// Sets the filters that passes on a device may use from now on, with their costs.
   void offer(const ChoosingCosts& costs) noexcept;
-  /// Before a pass, of which `done` were made and at most `left` follow with it. @param changed labels in the last one
+  /// Chooses before a pass, of which `done` were made and at most `left` follow with it. @param changed labels in the
+  /// last one
   PassFilter choose(int done, int left, index_t changed) noexcept;
   /// Takes in the counts of the pass here, and on all ranks. @param held RowBounds of the pass before held
   void passed(const AssignStats& here, const AssignStats& all, bool held) noexcept;

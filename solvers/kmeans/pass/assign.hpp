@@ -1,4 +1,4 @@
-// Every row to its nearest centroid, with the centroid sums in the same pass over the rows.
+// Assigns every row to its nearest centroid, with the centroid sums in the same pass over the rows.
 #pragma once
 
 #include <string_view>
@@ -11,13 +11,12 @@
 
 namespace ts::inline v0 {
 
-/// In which precision the scores that pick candidates are computed. The labels are the same by the first
-/// four: float64 costs twice as much as float32 and leaves fewer rows to decide a second time; int16 costs
-/// half and leaves more, where rows are dense and the processor has such products (AVX-512 VNNI, AVX2), and
-/// is float32 elsewhere; int8 costs half of that for 192 columns and more, and is int16 where a trial on some rows
-/// shows that it leaves too much. `fast`: float32, and its best score is taken at its word: no row is decided again,
-/// and a label may be that of a centroid which is farther than another by what rounding explains. On a device
-/// all but the last are one.
+/// Precision of the scores that select candidates. Labels are the same with the first four. float64 costs twice as much
+/// as float32 and leaves fewer rows to decide a second time. int16 costs half and leaves more, where rows are dense and
+/// the processor has such products (AVX-512 VNNI, AVX2), and is float32 elsewhere. int8 costs half of that for 192
+/// columns and more, and is int16 where a trial on some rows shows that it leaves too much. `fast`: float32, whose best
+/// score decides: no row is decided again, and a centroid may be farther than the nearest one by the rounding of
+/// scores. On a device all but the last are one.
 enum class Scores { int8, int16, float32, float64, fast };
 inline constexpr index_t least_columns_of_int8 = 192;
 
@@ -26,7 +25,7 @@ struct AssignStats {
   index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores,
                          ///< or, `settled` on a device, whose labels were not confirmed
   index_t skipped = 0;   ///< rows left alone because bounds prove their label
-  index_t coarse = 0;    ///< pairs of a row and a centroid that a pass with GroupBounds met in 8 bits
+  index_t coarse = 0;    ///< pairs of a row and a centroid that a pass with GroupBounds scored in 8 bits
   index_t met = 0;       ///< of these, in float32; on a device, those in lists
 
   PassFilter filter = PassFilter::none;  ///< that was used

@@ -1,4 +1,4 @@
-// Rows from which first centres are chosen. Internal to the room.
+// Weighted sample of rows from which first centres are chosen. Internal to the room.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@ namespace ts::inline v0::solvers::kmeans_detail {
 inline constexpr index_t most_sampled = index_t{1} << 27;  ///< numbers
 inline constexpr double stale = 1.0 / 16;                  ///< what is left of a potential when its sample has served
 
-/// Streams of one restart: numbers that serve different purposes never meet.
+/// Random streams of one restart: numbers that serve different purposes are never shared.
 struct Purpose {
   enum : std::uint64_t { first_row = 0, draws = 1, kept = 2, samples_of_rounds = 16, even_samples = 32, samples = 64 };
 };
 
-/// A few rows that stand for all: each row is among them with a probability q of at least min(1, by_squared w D^2), and
-/// of at least min(1, evenly w), and weighs w / q, so that potentials of the sample, be it with further centres, are on
-/// average those of all rows (Horvitz, Thompson 1952), and draws from it are draws by w D^2. Rows that are kept evenly
-/// tell what rows weigh (Bachem, Lucic, Krause 2018, lightweight coresets).
+/// A weighted sample of the rows. Each row is in it with a probability q of at least min(1, by_squared w D^2), and of
+/// at least min(1, evenly w), and weighs w / q. So potentials of the sample, also with further centres, are on average
+/// those of all rows (Horvitz, Thompson 1952), and draws from it are draws by w D^2. Rows that are kept evenly
+/// represent the weights of all rows (Bachem, Lucic, Krause 2018, lightweight coresets).
 class CandidateSample {
  public:
   struct Factors {
@@ -49,9 +49,9 @@ class CandidateSample {
 
   [[nodiscard]] const KMeansProblem& problem() const noexcept { return problem_; }
   [[nodiscard]] Potential& potential() noexcept { return potential_; }
-  /// Its memory, for the next.
+  /// Memory of the sample, for the next one.
   [[nodiscard]] CopiedRows::Room room() && { return std::move(copies_).room(); }
-  /// Which rows they are.
+  /// Numbers of the rows.
   [[nodiscard]] const std::vector<index_t>& numbers() const noexcept { return numbers_; }
 
  private:

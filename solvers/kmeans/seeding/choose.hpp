@@ -5,7 +5,7 @@
 
 namespace ts::inline v0::assign_detail {
 
-/// Rows that are drawn together by w D^2, and what is wanted of them.
+/// A batch of rows drawn by w D^2, and the choices among them.
 struct DrawsAhead {
   index_t count, trials, most;  ///< draws, of each choice, and choices
   double enough;                ///< of sum_i w_i D_i^2, beyond which nothing is chosen
@@ -27,21 +27,21 @@ class BatchedChoices {
   BatchedChoices& operator=(const BatchedChoices&) = delete;
   virtual ~BatchedChoices() = default;
 
-  /// Draws, finds the rows that each of the draws is nearer to, and chooses until too few draws are left for a choice:
-  /// at least once where more than enough is left. There is room for what the draws of one choice are nearer to.
+  /// Draws, finds the rows that each of the draws is nearer to, and chooses until too few draws are left for a choice.
+  /// Makes at least one choice where more than enough is left. Memory suffices for the pairs of one choice.
   [[nodiscard]] virtual Turns take_turns(const DrawsAhead& draws) = 0;
-  /// Draws that are best made at once when there are so many centres: at least, and at most.
+  /// Least and greatest number of draws that should be made together when there are so many centres.
   [[nodiscard]] virtual std::pair<index_t, index_t> best_draws(index_t centers) const noexcept = 0;
 };
 
 /// choose_rows() by batches.
 ///
-/// When the turn of a row that was drawn comes, it is taken with the probability D^2 now / D^2 then, so that it is a
-/// draw by D^2 now. Thus many candidates meet all rows at once. Draws too few for a choice are forgotten: how many
-/// there are does not depend on which rows they are.
+/// When its turn comes, a drawn row is taken with the probability D^2 now / D^2 then, so that it is a draw by D^2 now.
+/// Thus many candidates are compared with all rows in one pass. Draws too few for a choice are discarded: their number
+/// does not depend on which rows they are.
 [[nodiscard]] ChosenRows choose_rows(BatchedChoices& batches, const Choosing& how);
 
-/// Among rows in host memory. Bits do not depend on threads.
+/// Choices among rows in host memory. Bits do not depend on threads.
 class HostChoices : public BatchedChoices {
  public:
   /// @param squared D_i^2, lowered. @param weights or none

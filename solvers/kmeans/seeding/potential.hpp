@@ -36,30 +36,29 @@ void lower_potential(const Context& ctx, const PotentialArguments& of);
                                              PerRow<const double> weights, double factor, const Philox& random,
                                              index_t first_row = 0);
 
-/// How greedy k-means++ goes on: at most `most` choices, each the best of `trials` draws, while sum_i w_i
-/// D_i^2 is above `enough`. Draws take up to 2^24 random numbers from first_number 2^24 on; first_number is that of
-/// the draws before.
+/// Choices of greedy k-means++: at most `most`, each the best of `trials` draws, while sum_i w_i D_i^2 is above
+/// `enough`. Draws take up to 2^24 random numbers from first_number 2^24 on; first_number is that of the draws before.
 struct Choosing {
   index_t trials = 1, most = 0;
   double enough = 0;
   Philox random;
   std::uint64_t first_number = 0;
-  /// Called now and then with how many choices are made; what it throws ends them.
+  /// Called now and then with the number of choices made; an exception ends them.
   std::function<void(index_t)> chosen = {};
 };
 struct ChosenRows {
   std::vector<index_t> rows;
   double left = 0;  ///< sum_i w_i D_i^2 with these
 };
-/// Draws of a choice, at most.
+/// Greatest number of draws for a choice.
 inline constexpr index_t most_trials = 16;
-/// All these choices (Arthur, Vassilvitskii 2007, greedy) at once where the rows are, which are dense and less than
-/// 2^31. D_i^2 is lowered as by lower_potential().
+/// Makes all these choices (Arthur, Vassilvitskii 2007, greedy) in one call where the rows are. They are dense and less
+/// than 2^31. D_i^2 is lowered as by lower_potential().
 [[nodiscard]] ChosenRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
                                      PerRow<double> squared, PerRow<const double> weights, const Choosing& how);
 
-/// Candidates with copies of the last one, so that kernels are compiled for few numbers of centroids; a copy is never
-/// the nearest.
+/// Candidates filled up with copies of the last one, so that kernels are compiled for few numbers of centroids; a copy
+/// is never the nearest.
 [[nodiscard]] index_t with_copies(index_t candidates);
 
 /// Rows of x, in any order, in float64.

@@ -31,17 +31,18 @@ LloydRun bisecting(const KMeansProblem& problem, const KMeansOptions& options, c
 LloydRun balanced(const KMeansProblem& problem, const KMeansOptions& options, const FirstCenters& first,
                   const LloydControl& control);
 
-/// Breathing k-means (Fritzke 2020, arXiv:2006.15666): after Lloyd's algorithm a few centres are added, some iterations
-/// made, as many centres of least utility removed, and some iterations made again. What lowers the inertia is kept, and
-/// tried again; else fewer are added. Unlike there, centres are added by greedy k-means++ after those that are there,
-/// and iterations end before convergence. All ranks call. All of this works on rows in host memory, each rank on a copy
-/// of all, so that bits do not depend on threads, ranks, or where the rows are.
-/// @param first finds first centres (k x d). @param control of the run, of which nothing is told.
-/// @param chosen is told how many centres there are while some are added.
+/// Breathing k-means (Fritzke 2020, arXiv:2006.15666). After Lloyd's algorithm a few centres are added, some iterations
+/// made, as many centres of least utility removed, and some iterations made again. If that lowers the inertia, it is
+/// kept and repeated; else fewer are added. Unlike in the paper, greedy k-means++ adds centres to the existing ones,
+/// and iterations end before convergence. All ranks call it. Works on rows in host memory, each rank on a copy of all,
+/// so that bits do not depend on threads, ranks, or where the rows are.
+/// @param first finds first centres (k x d). @param control of the run; no progress is reported.
+/// @param chosen called with the number of centres while some are added.
 [[nodiscard]] Matrix<double> breathe(const KMeansProblem& problem, const FirstCenters& first, std::uint64_t seed,
                                      const LloydControl& control, const Chosen& chosen);
 
-/// The centres with which KMeansAlgorithm::two_level begins to refine. `chosen` is told how many are found.
+/// The centres with which KMeansAlgorithm::two_level begins to refine. `chosen` is called with their number as they are
+/// found.
 Matrix<double> two_level_centers(const KMeansProblem& problem, const KMeansOptions& options, std::uint64_t stream,
                                  const Chosen& chosen);
 

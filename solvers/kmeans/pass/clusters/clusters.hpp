@@ -13,10 +13,10 @@
 
 namespace ts::inline v0 {
 
-/// k centroids of d columns with their ClusterSums, and what filters keep from pass to pass: in host memory or on the
-/// device of ctx.stream (8 (4 k d + ...) bytes there), where a pass then fetches two counters and move_to_means() 56
-/// bytes for each cluster. Labels, centroids, sums and what is reported of them have the same bits in both places. With
-/// several ranks passes add up the rows here, and collect() those of all.
+/// k centroids of d columns with their ClusterSums, and data that filters keep from pass to pass. They are in host
+/// memory or on the device of ctx.stream (8 (4 k d + ...) bytes). There a pass fetches two counters, and
+/// move_to_means() 56 bytes for each cluster. Labels, centroids, sums and reports have the same bits in both places.
+/// With several ranks passes add up the rows of this rank, and collect() adds those of all.
 class Clusters {
  public:
   /// use(first row, block) for the blocks of rows here, in order.
@@ -35,13 +35,13 @@ class Clusters {
   /// Copies in host memory.
   [[nodiscard]] virtual Matrix<double> centroids() const = 0;
   [[nodiscard]] virtual ClusterSums sums() const = 0;
-  /// With several ranks, by all of them after passes that moved sums: sums(), move_to_means() and inertia_terms() are
-  /// of the rows of all ranks as they are now.
+  /// With several ranks, all of them call it after passes that moved sums. Makes sums(), move_to_means() and
+  /// inertia_terms() those of the rows of all ranks.
   virtual void collect() = 0;
 
-  /// The filter of the passes that follow, until the next call; without a call, none. Before each pass over all rows,
-  /// whose labels must be those that assign() left. On a device projection or tiles, if they are in use.
-  /// @param rows how many there are here; `each` visits them where the filter needs them
+  /// Sets the filter of the passes that follow, until the next call; none before the first. Call before each pass over
+  /// all rows, whose labels must be those that assign() left. On a device, projection or tiles must be in use.
+  /// @param rows number of rows of this rank; `each` visits them where the filter needs them
   virtual void begin_pass(PassFilter filter, index_t rows, const EachBlock& each) = 0;
   enum class Sums { stay, move };
   /// assign() with these centroids; the sums, which must belong to the labels given, move with the labels or
@@ -54,18 +54,19 @@ class Clusters {
   [[nodiscard]] virtual HeadsForm heads_form(const Rows& /*x*/, index_t /*passes*/, bool /*wanted*/ = false) const {
     return {};
   }
-  /// Passes over these rows, all of which have labels, may find by their heads along axes, d x heads_form().columns and
-  /// orthonormal, which centroids may be nearest (filter/heads.hpp); the results are the same. heads_form() tells, too,
-  /// which numbers of heads should pay.
+  /// Lets passes over these rows, all of which have labels, filter centroids by their heads along axes
+  /// (filter/heads.hpp); results are the same. Axes: d x heads_form().columns, orthonormal; heads_form() also says
+  /// which numbers should pay.
   virtual void use_heads(const Rows& /*x*/, DeviceView<const double> /*axes*/,
                          HeadNumbers /*numbers*/ = HeadNumbers::float16) {
     refuse();
   }
   /// True if use_tile_bounds() has the memory for these rows on a device, and, unless it is `wanted`, may pay.
   [[nodiscard]] virtual bool tile_bounds_may_pay(const Rows& /*x*/, bool /*wanted*/ = false) const { return false; }
-  /// Passes may find them by bounds of tiles of rows, too (filter/tile_bounds.hpp). Call after use_heads(), if at all.
+  /// Lets passes filter centroids by bounds of tiles of rows, too (filter/tile_bounds.hpp). Call after use_heads(), if
+  /// at all.
   virtual void use_tile_bounds(const Rows& /*x*/) { refuse(); }
-  /// Costs of passes over these rows with what is in use.
+  /// Costs of passes over these rows with the filters in use.
   [[nodiscard]] virtual ChoosingCosts choosing_costs(const Rows& /*x*/) const { return {}; }
   /// Starts on a device whatever passes over these rows may start, for a Context that rehearses. Includes passes that
   /// filter centroids by heads, where there will be enough of them and that pays.
@@ -80,21 +81,21 @@ class Clusters {
     double squared_shift = 0;         ///< sum_m ||new c_m - c_m||^2
     std::vector<index_t> weightless;  ///< clusters without a mean, in ascending order
   };
-  /// Centroids move to the means of their rows, as the function of this name has it, if no cluster is
-  /// weightless; else all stay. @param adjust runs on the host: centroids on a device are fetched for it.
+  /// Moves centroids to the means of their rows, like move_to_means() of means.hpp, if no cluster is weightless; else
+  /// all stay. @param adjust runs on the host: centroids on a device are fetched for it.
   virtual Moved move_to_means(const AdjustMean& adjust = {}) = 0;
   /// farthest_rows() from these centroids.
   [[nodiscard]] virtual std::vector<FarRow> farthest_rows(const Rows& x, PerRow<const std::int32_t> labels,
                                                           index_t count) const = 0;
-  /// Rows of each cluster that weigh something, as collect() has them.
+  /// For each cluster, the number of rows with positive weight, as of collect().
   [[nodiscard]] virtual std::vector<index_t> counts() const = 0;
   /// Takes `rows` (m x d) from the sums of the clusters `from` and adds them to those of `to`; with several ranks in
   /// what collect() gave. Exchanging `from` and `to` restores all bits.
   virtual void move_rows(HostView<const double> rows, std::span<const std::int32_t> from,
                          std::span<const std::int32_t> to, std::span<const double> weights) = 0;
-  /// Centroids (k x d) from elsewhere. Sums stay.
+  /// Replaces the centroids (k x d). Sums stay.
   virtual void place(Matrix<double> centroids) = 0;
-  /// The function of this name, of sums and centroids as they are.
+  /// inertia_terms() of the current sums and centroids.
   [[nodiscard]] virtual Twofold inertia_terms() = 0;
 
  protected:
@@ -112,7 +113,7 @@ class Clusters {
 };
 
 namespace assign_device {
-/// Those on the device of ctx.stream.
+/// Clusters on the device of ctx.stream.
 [[nodiscard]] std::unique_ptr<Clusters> make_clusters(const Context& ctx, const ColumnMoments& moments,
                                                       const FixedPoint& unit, HostView<const double> centroids);
 }  // namespace assign_device

@@ -12,7 +12,7 @@ namespace ts::inline v0::assign_cpu {
 template <class S>
 struct Packing;
 
-/// Centroids that are met together, and rows whose bounds lie side by side (scores/pruning.hpp).
+/// Sizes: centroids of a group, scored together, and rows whose bounds lie side by side (filter/group_bounds.hpp).
 inline constexpr int head_group = 32, head_piece = 64;
 inline constexpr float no_bound = std::numeric_limits<float>::infinity();
 
@@ -22,17 +22,18 @@ struct RoundedHead {
   std::int32_t sum;     ///< of q
   float squares, lost;  ///< ||q||^2, ||x factor - q||^2
 };
-/// head_group centroids: byte j of centroid m, plus PruningKernels::offset, at
-/// quads[(j / 4 * head_group + m) * 4 + j % 4].
+/// A group of head_group centroids: byte j of centroid m, plus PruningKernels::offset, is at quads[(j / 4 * head_group
+/// + m) * 4 + j % 4].
 struct GroupOfHeads {
   const std::uint8_t* quads;
   const float *half_norms, *scale, *radius;
   std::int32_t first;  ///< number of its first centroid
 };
-/// PruningKernels::rows rows, of which `count` are asked for. The score of row r and centroid m lies about
-///   half_norms[m] + scale[r] scale[m] (start[r] + sum of products of bytes),
+/// A batch of PruningKernels::rows rows, of which the first `count` are used. The score of row r and centroid m differs
+/// from
+///   half_norms[m] + scale[r] scale[m] (start[r] + sum of products of bytes)
 /// by radius[r] radius[m] at most. Centroids whose least score is at most limit[r] survive: their numbers are appended
-/// at end[r], behind which there is room for two groups. least[r]: of the others.
+/// at end[r], where two groups must fit. least[r]: the least score of the others.
 struct BatchOfHeads {
   const std::int8_t* const* head;
   const std::int32_t* start;
@@ -52,11 +53,12 @@ struct ProductCosts {
   double least_skipped = 0.4;  ///< share of the rows that bounds must leave alone, since passes with them have 16 bits
   index_t least_changed = 20;  ///< they are tried once one label of so many changes
 };
-/// None where a processor has no fast products of bytes (AMX, AVX-512 VNNI, AVX2). `columns` are multiples of
-/// head_columns.
+/// Functions of one instruction set; null where a processor has no fast products of bytes (AMX, AVX-512 VNNI, AVX2).
+/// `columns` are multiples of head_columns.
 struct PruningKernels {
   int rows = 0, offset = 0;
-  /// Around calls of a thread for groups of centroids (UseTiles); null where nothing has to be made ready.
+  /// Called before and after a thread's calls for groups of centroids (UseTiles); null where nothing has to be
+  /// prepared.
   void (*take_tiles)() = nullptr;
   void (*give_tiles)() = nullptr;
   void (*round_head)(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) = nullptr;
@@ -64,7 +66,7 @@ struct PruningKernels {
   /// Lists survivors after lowering limit[r] to floor[r] plus the greatest possible score of the nearest centroid in
   /// the group. Lists have least scores beside numbers, and least[r] is not set.
   void (*nearest)(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) = nullptr;
-  /// bounds, in float16, become less by `moved`; bit r of the result: bounds[r] <= upper[r]. head_piece of each.
+  /// Lowers bounds, in float16, by `moved`, for a piece of head_piece rows. Bit r of the result: bounds[r] <= upper[r].
   std::uint64_t (*move_bounds)(std::uint16_t* bounds, float moved, const float* upper) = nullptr;
   /// bounds[place[r]] = sqrt(floor[r] + 2 least[r]), rounded towards 0, for the first `count` rows of a batch.
   void (*put_bounds)(const BatchOfHeads& rows, int count, std::uint16_t* bounds) = nullptr;
@@ -73,7 +75,7 @@ struct PruningKernels {
   /// scores[q] = half_norms[m] + x^T (-c_m) for the numbers m of a list, as ScoreKernels::row_scores.
   void (*listed_scores)(const float* x, index_t d, const float* centroids, const float* half_norms,
                         const std::int32_t* list, index_t count, float* scores) = nullptr;
-  /// out[j] = (x_ij - shift_j) scale; `row` is room for d numbers.
+  /// out[j] = (x_ij - shift_j) scale; `row` is scratch memory for d numbers.
   void (*scaled_row)(const Rows& x, index_t i, const Packing<float>& packing, double* row, float* out) = nullptr;
   double (*square)(const float* x, index_t d) = nullptr;  ///< of the norm
   ProductCosts costs = {};
@@ -82,7 +84,7 @@ inline constexpr index_t head_columns = 16, most_head_rows = 32;
 /// Bytes behind the quads of the last group that kernels may read; products with them are not used.
 inline constexpr index_t beyond_quads = 64 * head_group;
 
-/// While it lives, its thread may call kernels for groups of centroids.
+/// During its lifetime, its thread may call kernels for groups of centroids.
 class UseTiles {
  public:
   explicit UseTiles(const PruningKernels& kernels) : kernels_(kernels) {

@@ -16,11 +16,12 @@ namespace assign_detail {
 class GroupsPass;
 }
 
-/// Keeps, from pass to pass, dense rows in 8 bits, an upper bound of the distance of each row to the centroid of its
-/// label, and a lower bound of that to each group of centroids, in float16. Groups are 32 that lie near each other
-/// (Yinyang; Ding et al. 2015); the bound leaves out the label's own centroid. Lower bounds become less by what the
-/// centroids of a group moved at most. Only groups whose lower bound is not above the upper one are met, in 8 bits as
-/// in a pass with Scores::int8; what that leaves open is met in float32. Labels are those of a pass without.
+/// Bounds of dense rows that are kept from pass to pass: the rows in 8 bits, an upper bound of the distance of each row
+/// to the centroid of its label, and in float16 a lower bound of that to each group of centroids. Groups are 32
+/// centroids that lie near each other (Yinyang; Ding et al. 2015); the bound leaves out the label's own centroid. Lower
+/// bounds decrease by the greatest move of a centroid of the group. Groups whose lower bound is above the upper one are
+/// skipped. Others are scored in 8 bits as in a pass with Scores::int8, and rows that this leaves undecided in float32.
+/// Labels are those of a pass without bounds.
 ///
 /// The first pass costs as much as one without. Memory: bytes().
 class GroupBounds {
@@ -37,10 +38,10 @@ class GroupBounds {
 
   [[nodiscard]] index_t rows() const noexcept { return rows_; }
 
-  /// The rows `first` .. of all; every row once, before the first pass.
+  /// Stores the rows of `block`, which begin at `first` among all; every row once, before the first pass.
   void put(const Context& ctx, index_t first, const Rows& block);
 
-  /// To be called before each pass over all rows, which must have the labels that assign() left.
+  /// Moves the bounds. Call before each pass over all rows, which must have the labels that assign() left.
   void begin_pass(const Context& ctx, HostView<const double> centroids);
   /// True if the pass may use it: not where centroids lie farther out than rows.
   [[nodiscard]] bool serves() const noexcept { return serves_; }

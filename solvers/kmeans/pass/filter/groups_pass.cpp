@@ -22,12 +22,12 @@ float score_below(double square, float distance) {
 
 }  // namespace
 
-/// Pieces of head_piece rows:
-///   1. bounds move with centroids; rows that some group may concern are open;
-///   2. open rows meet the centroid of their label in 8 bits, which lowers their upper bound;
-///   3. groups that bounds leave are met in 8 bits by all their rows at once;
-///   4. centroids whose least score is not above a row's limit are met in float32.
-/// A row without a label meets every centroid.
+/// Takes pieces of head_piece rows:
+///   1. bounds move with centroids; rows that some group may concern are undecided;
+///   2. undecided rows are scored in 8 bits with the centroid of their label, which lowers their upper bound;
+///   3. groups that bounds leave are scored in 8 bits with all their rows together;
+///   4. centroids whose least score is not above a row's limit are scored in float32.
+/// A row without a label is scored with every centroid.
 class GroupsPass : public BytesPass {
  public:
   GroupsPass(const Context& ctx, const AssignArguments& of)

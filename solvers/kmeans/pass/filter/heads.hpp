@@ -8,12 +8,12 @@
 
 namespace ts::inline v0::assign_device {
 
-/// Rows and centroids, shifted and scaled, are turned into m orthonormal axes, best those along which rows differ
-/// most. Heads, what is along the axes, are rounded; norms bound all else, so that products of heads tell
-/// for most centroids that they are farther than the one of the row's label. Rows are taken in the order of their
-/// labels, and a tile of rows is scored with the centroids that may be nearest for one of them. Labels are those of a
-/// pass over all centroids, and their proof, too. Source: the bounds of partial distances (Cheng et al. 1984), with
-/// the rest by Cauchy and Schwarz. Memory: bytes().
+/// Filter by projection. Rows and centroids, shifted and scaled, are projected on m orthonormal axes, best those along
+/// which rows differ most. These projections, called heads, are rounded; norms bound all else. So products of heads
+/// prove for most centroids that they are farther than the one of the row's label. Rows are taken in the order of their
+/// labels, and a tile of rows is scored with the centroids that may be nearest for one of them. Labels and their proof
+/// are those of a pass over all centroids. Source: bounds of partial distances (Cheng et al. 1984), with the remainder
+/// by Cauchy and Schwarz. Memory: bytes().
 class Heads : public Chooser {
  public:
   /// Axes on the device along which heads are taken, d x m, about orthonormal, and the numbers in which heads are kept.
@@ -35,7 +35,7 @@ class Heads : public Chooser {
   [[nodiscard]] ChosenCentroids choose(const Context& ctx, const ChoosingPass& pass) override {
     return choose_within(ctx, pass, 0);
   }
-  /// With those that are not farther by more than a margin, times the scale, than the centroid of the row's label.
+  /// Also lists centroids that are farther than the centroid of the row's label by at most a margin, times the scale.
   [[nodiscard]] ChosenCentroids choose_within(const Context& ctx, const ChoosingPass& pass, float margin);
   [[nodiscard]] const HeadsForm& form() const noexcept { return form_; }
   /// Order of the rows in the last pass.

@@ -21,7 +21,7 @@ namespace ts::inline v0::cuda {
 /// Rows of a tile of that kernel.
 [[nodiscard]] index_t tile_rows(const ScorePlan& chosen);
 
-/// None where the factor does not fit.
+/// Plan of the kernel that inverts a factor; none where it does not fit.
 [[nodiscard]] std::optional<KernelPlan> axes_factor_plan(index_t m, const DeviceInfo& device);
 [[nodiscard]] KernelPlan heads_axes_plan(const HeadsForm& heads, index_t d);
 [[nodiscard]] KernelPlan heads_rows_plan(const RowsForm& rows, const HeadsForm& heads);
@@ -33,7 +33,7 @@ namespace ts::inline v0::cuda {
                                           const DeviceInfo& device);
 /// True if kernels can take bounds of tiles of rows (tile_bounds.hpp), and, unless they are `wanted`, these may pay.
 [[nodiscard]] bool tile_bounds_may_pay(const AssignProblem& problem, const DeviceInfo& device, bool wanted = false);
-/// Where heads are like this, or there are none (no columns); with or without bounds of tiles.
+/// Kernels for such heads, or without heads (no columns); with or without bounds of tiles.
 [[nodiscard]] ChoosingCosts choosing_costs(const AssignProblem& problem, const HeadsForm& heads, bool bounds);
 [[nodiscard]] KernelPlan bounds_turns_plan();
 

@@ -11,27 +11,26 @@
 
 namespace ts::inline v0 {
 
-/// For each row an upper bound on the distance to its own centroid and a lower bound on that to every other
-/// one, both in float32, rounded outwards, and moved along with the centroids from pass to pass. A row keeps
-/// its label unseen if
+/// For each row an upper bound on the distance to its own centroid and a lower bound on that to every other one. Both
+/// are in float32, rounded outwards, and moved along with the centroids from pass to pass. A row keeps its label
+/// without being read if
 ///   upper < lower   or   upper < min_{j != label} ||c_label - c_j|| / 2,
-/// which proves that its centroid is the only nearest one: ties are never skipped.
-/// Source: Hamerly 2010, "Making k-means even faster", algorithm 1. 8 bytes for each row.
+/// which proves that its centroid is the only nearest one: ties are never skipped. Source: Hamerly 2010, "Making
+/// k-means even faster", algorithm 1. 8 bytes for each row.
 class RowBounds {
  public:
   explicit RowBounds(index_t rows);
 
   [[nodiscard]] index_t rows() const noexcept { return rows_; }
 
-  /// To be called before each pass over all the rows, which must be the same with labels left as assign()
-  /// left them. Bounds that the last pass could not give (the first pass, copies among its centroids) are
-  /// void.
+  /// Moves the bounds. Call before each pass over all the rows, which must be the same, with labels as assign() left
+  /// them. Bounds that the last pass could not give (the first pass, copies among its centroids) are void.
   void begin_pass(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments);
 
-  /// After passes over the rows that did not move the bounds.
+  /// Discards the bounds. Call after passes over the rows that did not move them.
   void forget() noexcept { scaled_ = {}; }
 
-  /// For assign: whether bounds of an earlier pass hold, and what moves them.
+  /// True if bounds of an earlier pass hold.
   [[nodiscard]] bool hold() const noexcept { return hold_; }
   [[nodiscard]] float* upper(index_t row) noexcept { return upper_.data() + row; }
   [[nodiscard]] float* lower(index_t row) noexcept { return lower_.data() + row; }

@@ -6,32 +6,31 @@
 
 namespace ts::inline v0::assign_device {
 
-/// Rows lie in the order of their labels when bounds began, in tiles. A tile keeps for each centroid how much farther
-/// than the nearest one it is for all rows, at least; a row its distance to the nearest one, at most. When centroids
-/// have moved, most of them are still farther for all rows of most tiles. The others are scored, which makes their
-/// bounds anew. The first pass scores all centroids, or those that heads leave with a margin, which is the bound of the
-/// others. Source: bounds of pairs (Elkan 2003), here of
-/// tiles of rows. Memory: bytes().
+/// Filter by bounds of tiles of rows. Rows lie in tiles, in the order of their labels when bounds began. A tile keeps
+/// for each centroid how much farther than the nearest one it is for all rows, at least; a row its distance to the
+/// nearest one, at most. When centroids have moved, most are still farther for all rows of most tiles. The others are
+/// scored, which renews their bounds. The first pass scores all centroids, or those that heads leave with a margin,
+/// which is the bound of the others. Source: bounds of pairs (Elkan 2003), here of tiles of rows. Memory: bytes().
 class TileBounds : public Chooser {
  public:
-  /// x, of k clusters, stays where it is. Memory is taken once it is needed.
+  /// Prepares for rows x, which stay in place, and k clusters. Memory is taken once it is needed.
   TileBounds(const Rows& x, index_t k);
   [[nodiscard]] static std::uint64_t bytes(index_t n, index_t d, index_t k) noexcept;
 
-  /// True if a pass over these rows, all of which have labels, may use it. Another scale ends what is known.
+  /// True if a pass over these rows, all of which have labels, may use the bounds. Another scale discards them.
   [[nodiscard]] bool fit(const Rows& x, double scale) noexcept;
-  /// Bounds are known from the pass before.
+  /// True if there are bounds from the pass before.
   [[nodiscard]] bool known() const noexcept { return known_; }
-  /// The next pass makes bounds, by these heads, if any, and with such a margin, times the scale.
+  /// Makes the next pass set bounds, by these heads, if any, and with such a margin, times the scale.
   void begin_by(Heads* heads, double margin) noexcept { heads_ = heads, margin_ = static_cast<float>(margin); }
   void turn(const Context& ctx, const double* centroids) override {
     if (!known_ && heads_ != nullptr) heads_->turn(ctx, centroids);
   }
   [[nodiscard]] bool bounded() const noexcept override { return true; }
   [[nodiscard]] ChosenCentroids choose(const Context& ctx, const ChoosingPass& pass) override;
-  /// After a pass by bounds that scored so many pairs of a row and a centroid.
+  /// Call after a pass by bounds; it scored `kept` pairs of a row and a centroid.
   void passed(index_t kept) noexcept;
-  /// After any other pass.
+  /// Discards the bounds; call after any other pass.
   void forget() noexcept { known_ = false, few_ = 0; }
 
  private:
