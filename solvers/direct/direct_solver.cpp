@@ -92,6 +92,7 @@ double factorise_well(const Context& ctx, std::unique_ptr<DirectSolver<T>>& solv
   double error = error_of(*solver);
   const bool plain = solver->estimate().by == simplicial_name, elsewhere = solver->space() != Space::host;
   double enough = plain ? without_pivots : near_rounding;
+  if (plain && !(error < enough)) error = solver->refine(ctx, own, enough);
   for (const DirectBody body : {DirectBody::with_pivots, DirectBody::eigen}) {
     if (error < enough || (body == DirectBody::eigen && n > most_rows)) break;
     enough = near_rounding;

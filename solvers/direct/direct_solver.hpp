@@ -53,6 +53,18 @@ class DirectSolver {
   /// each other.
   virtual void solve(const Context&, Op, PlacedView<const T> b, PlacedView<T> x) const = 0;
   void solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const { solve(ctx, Op::none, b, x); }
+  /// After factorise() of this matrix: from now on solve() takes as many steps of iterative refinement as its backward
+  /// error needs to fall below `enough`; pivots of zero are moved away from it. Returns the error; inf: a few steps do
+  /// not serve, or there are none. Source: Li and Demmel 1998, "Making sparse Gaussian elimination scalable by static
+  /// pivoting".
+  [[nodiscard]] virtual double refine(const Context&, CsrView<T> a, double enough) {
+    (void)a, (void)enough;
+    return inf;
+  }
+  /// The same as solve() by the factors alone, where that refines: negative() counts for the matrix that these reproduce.
+  virtual void solve_once(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const { solve(ctx, b, x); }
+  /// How far pivots were moved away from zero: the factors are those of a matrix that differs by that much more.
+  [[nodiscard]] virtual double moved_pivots() const noexcept { return 0; }
   /// The number of negative eigenvalues of the matrix that was factorised, but for the error of its factors, by
   /// Sylvester's law of inertia; nothing where the factors do not tell.
   [[nodiscard]] virtual std::optional<index_t> negative() const = 0;
@@ -85,8 +97,8 @@ template <class T>
 [[nodiscard]] double backward_error(const Context&, CsrView<T> own, const DirectSolver<T>& solver);
 
 /// Factorises and returns the backward error; inf: cannot be factorised. Where the error is not near rounding, or a
-/// pivot is zero, `solver` becomes one of the processor that pivots, or Eigen's, which pivots more freely, if the
-/// matrix is not large.
+/// pivot is zero, factors without pivots are refined. Where that does not serve, `solver` becomes one of the processor
+/// that pivots, or Eigen's, which pivots more freely, if the matrix is not large.
 template <class T>
 [[nodiscard]] double factorise_well(const Context&, std::unique_ptr<DirectSolver<T>>& solver, CsrView<T> own,
                                     FactorKind kind);

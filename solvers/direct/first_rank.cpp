@@ -41,16 +41,36 @@ class OfFirstRank final : public DirectSolver<T> {
     });
     whole_.values = {};
     outcome = of_first(ctx_, outcome);
-    negative_ = outcome.negative;
+    negative_ = outcome.negative, moved_ = 0;
     return outcome.done;
   }
 
+  [[nodiscard]] double refine(const Context& ctx, CsrView<T> own, double enough) override {
+    struct Outcome {
+      double error = inf, moved = 0;
+      index_t negative = unknown;
+    } outcome;
+    whole_.values = gathered_values<T>(ctx_, own);
+    first_alone(ctx_, [&] {
+      outcome = {solver_->refine(alone(ctx), whole_.view(), enough), solver_->moved_pivots(),
+                 solver_->negative().value_or(unknown)};
+    });
+    whole_.values = {};
+    outcome = of_first(ctx_, outcome);
+    negative_ = outcome.negative, moved_ = outcome.moved;
+    return outcome.error;
+  }
+  [[nodiscard]] double moved_pivots() const noexcept override { return moved_; }
+
+  using DirectSolver<T>::solve;
   void solve(const Context& ctx, Op op, PlacedView<const T> b, PlacedView<T> x) const override {
-    on_host(ctx, b, x, [&](HostView<const T> from, HostView<T> to) {
-      const Matrix<T> all = gathered_rows<T>(ctx_, from);
-      Matrix<T> solved(all.rows(), all.cols());
-      first_alone(ctx_, [&] { solver_->solve(alone(ctx), op, all.cview(), solved.view()); });
-      scatter_rows<T>(ctx_, solved, to);
+    by_first(ctx, b, x, [&](const Context& one, HostView<const T> from, HostView<T> to) {
+      solver_->solve(one, op, from, to);
+    });
+  }
+  void solve_once(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const override {
+    by_first(ctx, b, x, [&](const Context& one, HostView<const T> from, HostView<T> to) {
+      solver_->solve_once(one, from, to);
     });
   }
 
@@ -62,12 +82,23 @@ class OfFirstRank final : public DirectSolver<T> {
  private:
   static constexpr index_t unknown = -1;
 
+  template <class Solve>
+  void by_first(const Context& ctx, PlacedView<const T> b, PlacedView<T> x, const Solve& solve_all) const {
+    on_host(ctx, b, x, [&](HostView<const T> from, HostView<T> to) {
+      const Matrix<T> all = gathered_rows<T>(ctx_, from);
+      Matrix<T> solved(all.rows(), all.cols());
+      first_alone(ctx_, [&] { solve_all(alone(ctx), all.cview(), solved.view()); });
+      scatter_rows<T>(ctx_, solved, to);
+    });
+  }
+
   Context ctx_;
   CsrMatrix<T> whole_;                       ///< on rank 0; values while they are factorised
   std::unique_ptr<DirectSolver<T>> solver_;  ///< on rank 0
   std::string by_;
   FactorEstimate estimate_;
   index_t negative_ = unknown;
+  double moved_ = 0;
 };
 
 }  // namespace

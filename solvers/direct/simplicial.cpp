@@ -7,6 +7,7 @@
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
+#include "tallskinny/gemm/spmm/spmm.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -80,6 +81,34 @@ std::vector<int> Simplicial<T>::order() const {
 
 template <class T>
 bool Simplicial<T>::factorise(CsrView<T> a) {
+  return factorise(a, 0);
+}
+
+template <class T>
+double Simplicial<T>::refine(const Context& ctx, CsrView<T> a, double enough) {
+  constexpr int most_steps = 3;
+  double largest = 0;
+  for (index_t e = 0; e < a.nonzeros(); ++e) largest = std::max(largest, std::abs(a.values[e]));
+  const double least = std::sqrt(unit_roundoff) * largest;
+  if (!(least > 0)) return inf;
+  matrix_ = CsrMatrix<T>{a.rows,
+                         a.cols,
+                         {a.pointers, a.pointers + a.rows + 1},
+                         {a.indices, a.indices + a.nonzeros()},
+                         {a.values, a.values + a.nonzeros()}};
+  const bool broke_down = !(std::abs(pivots_.back()) > 0);
+  for (const bool moves : {false, true}) {
+    if (moves ? !factorise(a, least) : broke_down) continue;
+    for (steps_ = 1; steps_ <= most_steps; ++steps_)
+      if (const double error = backward_error<T>(ctx, a, *this); error < enough) return error;
+  }
+  steps_ = 0;
+  return inf;
+}
+
+template <class T>
+bool Simplicial<T>::factorise(CsrView<T> a, double least) {
+  moved_ = 0, steps_ = 0;
   rows_.resize(at(starts_.back())), values_.resize(at(starts_.back()));
   ends_ = starts_, pivots_.assign(at(n_), 0.0);
   std::fill(seen_.begin(), seen_.end(), -1);
@@ -104,6 +133,10 @@ bool Simplicial<T>::factorise(CsrView<T> a) {
       pivot -= std::real(l * of_i);
       rows_[at(end)] = static_cast<std::int32_t>(k), values_[at(end)] = l, ++end;
     }
+    if (std::abs(pivot) < least) {
+      const double before = std::exchange(pivot, pivot < 0 ? -least : least);
+      moved_ = std::max(moved_, std::abs(pivot - before));
+    }
     if (pivot == 0 || !std::isfinite(pivot)) return false;
     pivots_[at(k)] = pivot;
   }
@@ -112,6 +145,23 @@ bool Simplicial<T>::factorise(CsrView<T> a) {
 
 template <class T>
 void Simplicial<T>::solve(const Context& ctx, Op, PlacedView<const T> right_sides, PlacedView<T> solutions) const {
+  if (steps_ == 0) return solve_once(ctx, right_sides, solutions);
+  on_host(ctx, right_sides, solutions, [&](HostView<const T> b, HostView<T> x) {
+    const auto right = Matrix<T>::copy_of(b);  // X may be B
+    Matrix<T> residual(n_, b.cols());
+    solve_once(ctx, right.cview(), x);
+    for (int step = 0; step < steps_; ++step) {
+      spmm(ctx, Op::none, T{-1}, matrix_.view(), HostView<const T>(x), T{0}, residual.view());
+      for (index_t i = 0; i < n_ * b.cols(); ++i) residual.data()[i] += right.data()[i];
+      solve_once(ctx, residual.cview(), residual.view());
+      for (index_t i = 0; i < n_; ++i)
+        for (index_t j = 0; j < b.cols(); ++j) x(i, j) += residual(i, j);
+    }
+  });
+}
+
+template <class T>
+void Simplicial<T>::solve_once(const Context& ctx, PlacedView<const T> right_sides, PlacedView<T> solutions) const {
   on_host(ctx, right_sides, solutions, [&](HostView<const T> b, HostView<T> x) {
     const index_t p = b.cols();
     Matrix<T> work(n_, p);

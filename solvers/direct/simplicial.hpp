@@ -20,15 +20,20 @@ class Simplicial final : public DirectSolver<T> {
   [[nodiscard]] FactorEstimate estimate() const noexcept override { return estimate_; }
   [[nodiscard]] std::vector<int> order() const override;
   [[nodiscard]] bool factorise(CsrView<T> a) override;
+  [[nodiscard]] double refine(const Context&, CsrView<T> a, double enough) override;
   /// Its bits do not depend on the number of threads.
   void solve(const Context&, Op, PlacedView<const T> b, PlacedView<T> x) const override;
   using DirectSolver<T>::solve;
+  void solve_once(const Context&, PlacedView<const T> b, PlacedView<T> x) const override;
+  [[nodiscard]] double moved_pivots() const noexcept override { return moved_; }
   [[nodiscard]] std::optional<index_t> negative() const override;
 
  private:
   /// Calls use(i) for the places i < k of entries of row k of L, along the elimination tree; marks them in seen_.
   template <class Use>
   void walk(CsrView<T> a, index_t k, const Use& use);
+  /// @param least magnitude of a pivot; 0: none is moved
+  [[nodiscard]] bool factorise(CsrView<T> a, double least);
 
   index_t n_;
   bool affordable_ = false;
@@ -38,6 +43,9 @@ class Simplicial final : public DirectSolver<T> {
   std::vector<std::int32_t> rows_;
   std::vector<T> values_;
   std::vector<double> pivots_;
+  double moved_ = 0;     ///< the most that a pivot was
+  int steps_ = 0;        ///< of refinement in a solve
+  CsrMatrix<T> matrix_;  ///< for these
 };
 
 }  // namespace ts::inline v0::solvers

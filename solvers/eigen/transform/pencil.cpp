@@ -85,8 +85,11 @@ CsrMatrix<T> equilibrated(CsrView<T> a, const std::vector<double>& d) {
 }  // namespace
 
 template <class T>
-void FactoredPencil<T>::solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const {
-  if (scale.empty()) return solver->solve(ctx, b, x);
+void FactoredPencil<T>::solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x, bool once) const {
+  const auto by_factors = [&](PlacedView<const T> right, PlacedView<T> solution) {
+    once ? solver->solve_once(ctx, right, solution) : solver->solve(ctx, right, solution);
+  };
+  if (scale.empty()) return by_factors(b, x);
   const auto times_scale = [this](HostView<const T> from, HostView<T> to) {
     for (index_t i = 0; i < from.rows(); ++i)
       for (index_t j = 0; j < from.cols(); ++j) to(i, j) = scale[at(i)] * from(i, j);
@@ -94,7 +97,7 @@ void FactoredPencil<T>::solve(const Context& ctx, PlacedView<const T> b, PlacedV
   on_host(ctx, b, x, [&](HostView<const T> from, HostView<T> to) {
     Matrix<T> right(from.rows(), from.cols());
     times_scale(from, right.view());
-    solver->solve(ctx, right.cview(), to);
+    by_factors(right.cview(), to);
     times_scale(to, to);
   });
 }
@@ -183,14 +186,19 @@ void measure(const Context& ctx, CsrView<T> a, CsrView<T> s, FactoredPencil<T>& 
   const auto inverse = [&factored](const Context& c, HostView<const T> b, HostView<T> x) {
     factored.solver->solve(c, b, x);
   };
-  const double of_s = error_of<T>(ctx, s, inverse);
+  const double moved = factored.solver->moved_pivots();
+  const double of_s = moved + error_of<T>(ctx, s, [&factored](const Context& c, HostView<const T> b, HostView<T> x) {
+                        factored.solver->solve_once(c, b, x);
+                      });
   const double inverse_norm = detail::norm_from_below<T>(ctx, s.rows, inverse);
   factored.growth = row_sum_norm<T>(ctx, s) * inverse_norm;
   factored.certain = inverse_norm * of_s < far_below;
   factored.error = of_s;
-  if (!factored.scale.empty())
+  if (!factored.scale.empty() && moved > 0)
+    factored.error = inf;
+  else if (!factored.scale.empty())
     factored.error = error_of<T>(
-        ctx, a, [&factored](const Context& c, HostView<const T> b, HostView<T> x) { factored.solve(c, b, x); });
+        ctx, a, [&factored](const Context& c, HostView<const T> b, HostView<T> x) { factored.solve(c, b, x, true); });
 }
 
 }  // namespace

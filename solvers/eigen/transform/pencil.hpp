@@ -22,7 +22,8 @@ struct FactoredPencil {
   bool certain = false;  ///< E moves no eigenvalue of S across zero: ||S^-1|| ||E of S|| is far below 1
 
   /// X = (A - sigma M)^-1 B, in one place, wherever that is.
-  void solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const;
+  /// @param once by the factors alone, to see their error
+  void solve(const Context& ctx, PlacedView<const T> b, PlacedView<T> x, bool once = false) const;
 };
 
 /// A sparse Hermitian pencil. Copies share what was analysed and factorised; they may be used by one thread at a time.

@@ -248,18 +248,25 @@ TEST_CASE("factors of a star whose pivots are all delayed take far more than the
   }
 }
 
-TEST_CASE("factors of few flops a row are simplicial, and others follow where pivots are needed") {
+TEST_CASE("factors of few flops a row are simplicial, refined where pivots are small, and others follow") {
   using solvers::analyse;
   const auto band = generators::laplacian({40, 3}), cube = generators::laplacian({20, 20, 20});
   CHECK(analyse<double>(band.view(), FactorKind::ldl)->estimate().by == "a simplicial L D L^H");
   CHECK(analyse<double>(cube.view(), FactorKind::ldl)->estimate().by != "a simplicial L D L^H");
   CHECK(analyse<double>(band.view(), FactorKind::lu)->estimate().by != "a simplicial L D L^H");
-  // [0, A; A^T, 0] of this file has zero pivots, and of a pivot of 1e-13 no digit would be left.
-  for (const double diagonal : {0.0, 1e-13}) {
+  // [0, A; A^T, 0] of this file has zero pivots, and of a pivot of 1e-13 few digits are left.
+  for (const double diagonal : {0.0, 1e-13, 1e-9}) {
     const auto a = sparse_of<double>(4, {diagonal, 0, 1, 2, 0, diagonal, 3, 4, 1, 3, diagonal, 0, 2, 4, 0, diagonal});
     auto solver = analyse<double>(a.view(), FactorKind::ldl);
     CHECK(solvers::factorise_well<double>(Context{}, solver, a.view(), FactorKind::ldl) < 1e-13);
-    CHECK(solver->estimate().by != "a simplicial L D L^H");
+    CHECK(solver->estimate().by == "a simplicial L D L^H");
     CHECK(residual_of<double>(a.view(), *solver) < allowed::short_sum * 10);
+    CHECK(solver->negative() == 2);
+    CHECK((solver->moved_pivots() > 0) == (diagonal == 0));
   }
+  // A pivot that is moved by 1e-8 is moved by more than an eigenvalue of 1e-9 has: no step makes up for it.
+  const auto near = sparse_of<double>(2, {0, 1e-9, 1e-9, 1});
+  auto solver = analyse<double>(near.view(), FactorKind::ldl);
+  CHECK(solvers::factorise_well<double>(Context{}, solver, near.view(), FactorKind::ldl) < 1e-13);
+  CHECK(solver->estimate().by != "a simplicial L D L^H");
 }
