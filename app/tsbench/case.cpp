@@ -96,14 +96,8 @@ namespace {
 
 constexpr std::int64_t sparse_bytes = std::int64_t{512} << 20;
 constexpr index_t large_order = 20480;  // of the square matrix of tsm2r
-constexpr index_t few[] = {1, 4, 7, 8, 16, 31, 32, 48, 64};
 constexpr Operation dense[] = {Operation::tsmttsm, Operation::gram, Operation::tsmm};
 constexpr Operation two_widths[] = {Operation::tsmttsm, Operation::tsmm};
-
-void add_dense(CaseMaker& m, Layout layout, index_t gap, index_t offset) {
-  for (const Operation op : dense)
-    for (const index_t w : few) m.add(op, w, w, layout, gap, offset);
-}
 
 // Most telling first: a run that is cut off has these.
 constexpr Table all_tables[] = {
@@ -144,17 +138,19 @@ constexpr Table all_tables[] = {
          for (const index_t w : {1, 2, 4, 8, 16, 20, 24, 32, 64})
            m.add(Operation::spmm, w, w, Layout::row_major, 0, 0, pattern);
      }},
-    {"gaps", "rows one element apart: ld = width + 1", [](CaseMaker& m) { add_dense(m, Layout::row_major, 1, 0); }},
-    {"rectangular", "tsmttsm and tsmm at all pairs of 1, 4, 7, 8, 16, 31, 32, 48 and 64",
-     [](CaseMaker& m) {
-       for (const Operation op : two_widths)
-         for (const index_t p : few)
-           for (const index_t q : few)
-             if (p != q) m.add(op, p, q);
-     }},
-    {"offsets", "operands that begin one element off an aligned address",
-     [](CaseMaker& m) { add_dense(m, Layout::row_major, 0, 1); }},
-    {"columns", "tsmttsm, gram and tsmm, column-major", [](CaseMaker& m) { add_dense(m, Layout::col_major, 0, 0); }}};
+    {"floor", "tsmttsm, gram and tsmm at widths, pairs of widths and layouts that nobody tuned for", [](CaseMaker& m) {
+       constexpr Shape pairs[] = {{64, 5}, {5, 64}, {200, 12}, {256, 32}};
+       constexpr index_t widths[] = {1, 2, 5, 8, 13, 16, 19, 24, 31, 32, 48, 64, 100, 200};
+       for (const Operation op : dense) {
+         for (const index_t w : widths) m.add(op, w, w);
+         if (op == Operation::gram) m.add(op, 256, 256);
+         for (const Shape s : pairs) m.add(op, s.p, s.q);
+         for (const index_t w : {7, 16, 31}) m.add(op, w, w, Layout::row_major, 1);
+         for (const index_t w : {8, 29}) m.add(op, w, w, Layout::row_major, 3);
+         m.add(op, 12, 12, Layout::row_major, 0, 1);
+         for (const index_t w : {4, 16, 60}) m.add(op, w, w, Layout::col_major);
+       }
+     }}};
 
 }  // namespace
 

@@ -53,12 +53,22 @@ struct Range {
   }
 };
 
-/// One line for the cases of a table, operation, type and form.
+/// A geometric mean.
+struct Mean {
+  double logs = 0;
+  int count = 0;
+  void add(double x) { logs += std::log(x), ++count; }
+  [[nodiscard]] double value() const { return count > 0 ? std::exp(logs / count) : 0; }
+};
+
+/// One line for cases that have these names in common.
 struct Line {
-  std::array<std::string, 4> names;
+  std::array<std::string, 4> names;  ///< table, operation, type, form; empty ones stand for all
   Range narrow, broad, sectors;
-  int cells = 0, wrong = 0, differ = 0, against = 0, behind = 0;
-  double log_ratio = 0, least_ratio = HUGE_VAL;
+  Mean share, times;
+  int cells = 0, wrong = 0, differ = 0, behind = 0;
+  double least = HUGE_VAL;
+  std::string least_at;
 
   void add(M m) {
     ++cells, wrong += !m.right, differ += !m.same_bits;
@@ -67,17 +77,22 @@ struct Line {
     // Operations with a large matrix are narrow where their block is.
     const bool large = p.operation == Operation::tsm2r || p.operation == Operation::spmm || m.described.table == "wide";
     ((large ? p.q : std::max(p.p, p.q)) <= 32 ? narrow : broad).add(m.roof_share());
+    share.add(m.roof_share());
     if (m.sector_share() > 0) sectors.add(m.sector_share());
     const double ratio = m.times("vendor");
     if (ratio <= 0) return;
-    ++against, behind += ratio < 0.98;
-    log_ratio += std::log(ratio), least_ratio = std::min(least_ratio, ratio);
+    times.add(ratio), behind += ratio < 0.98;
+    if (ratio >= least) return;
+    least = ratio, least_at = format("%lldx%lld", number(p.p), number(p.q));
+    if (names[2].empty()) least_at += " " + std::string(name_of(p.type));
+    if (names[3].empty()) least_at += " " + m.described.form();
   }
   [[nodiscard]] std::string text() const {
-    std::string t = format("%-12s %-14s %-11s %-9s %5d  %s  %s", names[0].c_str(), names[1].c_str(), names[2].c_str(),
-                           names[3].c_str(), cells, narrow.text().c_str(), broad.text().c_str());
-    t += against > 0 ? format("  %6.2f %6.2f %5d", std::exp(log_ratio / against), least_ratio, behind)
-                     : std::string("       -      -     -");
+    std::string t =
+        format("%-12s %-14s %-11s %-9s %5d  %s  %s %5.1f", names[0].c_str(), names[1].c_str(), names[2].c_str(),
+               names[3].c_str(), cells, narrow.text().c_str(), broad.text().c_str(), 100 * share.value());
+    t += times.count > 0 ? format("  %6.2f %6.2f %5d  %s", times.value(), least, behind, least_at.c_str())
+                         : std::string("       -      -     -");
     if (sectors.high > 0) t += "  by sectors " + sectors.text();
     if (wrong > 0) t += format("  %d WRONG", wrong);
     if (differ > 0) t += format("  %d with other BITS", differ);
@@ -107,19 +122,25 @@ void print_row(std::ostream& out, const Measured& m) {
 
 void print_summary(std::ostream& out, const std::vector<Measured>& cases) {
   std::vector<Line> lines;
-  Line all{{"all", "", "", ""}, {}, {}, {}};
+  const auto add = [&lines](M m, const std::array<std::string, 4>& names) {
+    auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.names == names; });
+    if (line == lines.end()) {
+      line = lines.emplace(lines.end());
+      line->names = names;
+    }
+    line->add(m);
+  };
   for (M m : cases) {
     const Problem& p = m.described.problem;
-    const std::array<std::string, 4> names = {m.described.table, std::string(name_of(p.operation)),
-                                              std::string(name_of(p.type)), m.described.form()};
-    auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.names == names; });
-    if (line == lines.end()) line = lines.insert(lines.end(), {names, {}, {}, {}});
-    line->add(m), all.add(m);
+    const bool mixes = m.described.table == "floor";  // many forms of few cases each
+    add(m, {m.described.table, std::string(name_of(p.operation)), std::string(name_of(p.type)),
+            mixes ? "" : m.described.form()});
   }
-  out << format("%-12s %-14s %-11s %-9s %5s  %-14s  %-14s  %6s %6s %5s\n", "table", "operation", "type", "form",
-                "cells", "roof% to 32", "roof% beyond", "/vendor", "least", "<.98");
+  for (M m : cases) add(m, {"all", std::string(name_of(m.described.problem.operation)), "", ""});
+  for (M m : cases) add(m, {"all", "", "", ""});
+  out << format("%-12s %-14s %-11s %-9s %5s  %-14s  %-14s %5s  %6s %6s %5s  %s\n", "table", "operation", "type", "form",
+                "cells", "roof% to 32", "roof% beyond", "mean", "/vendor", "least", "<.98", "at");
   for (const Line& line : lines) out << line.text() << '\n';
-  out << all.text() << '\n';
 }
 
 void print_gpu_roofs(std::ostream& out, const cuda::DeviceInfo& d) {

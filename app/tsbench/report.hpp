@@ -17,8 +17,9 @@ void print_header(std::ostream& out, Space place);
 void print_row(std::ostream& out, const Measured& m);
 /// The rates of a GPU as measured, with its name, the date and the commit.
 void print_gpu_roofs(std::ostream& out, const cuda::DeviceInfo& roofs);
-/// A line for each table, operation and type: the lowest and highest share of the roof up to width 32 and
-/// beyond, and how the ratios to the vendor's best lie; then a line about all.
+/// A line for each table, operation and type: the lowest and highest share of the roof up to width 32 and beyond, its
+/// geometric mean, that of the ratios to the vendor's best, and where the least is; then a line for each operation, and
+/// one about all.
 void print_summary(std::ostream& out, const std::vector<Measured>& cases);
 [[nodiscard]] app::JsonObject json_of(const Measured& m);
 

@@ -197,14 +197,15 @@ std::string what_is_measured() {
 }
 
 bool parse_request(GpuRequest& request, app::Arguments arguments) {
-  bool quick = false, no_peers = false;
+  bool quick = false, floor = false, no_peers = false;
   Selection& selection = request.selection;
   selection.bytes = std::int64_t{3} << 30;
   app::Options options(
       {"tsbench gpu",
        "Measures the engine on the GPU against the GPU's own roofs and against NVIDIA's libraries.",
        "[options]",
-       {{"everything, kept for later", "tsbench gpu --json gpu.json"},
+       {{"some 440 shapes of all types and layouts, in two minutes", "tsbench gpu --floor"},
+        {"everything, kept for later", "tsbench gpu --json gpu.json"},
         {"everything, but only some tables beside NVIDIA's libraries", "tsbench gpu --peers dense,tsm2r,wide,short"},
         {"two of the tables for one type", "tsbench gpu --table dense,tsm2r --types float64"},
         {"narrow sums of squares", "tsbench gpu --op column_norms --types float64,float16 --widths 1-4"}},
@@ -227,6 +228,7 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
       .choice("same-bits", request.determinism, "what the order of sums may depend on",
               {{"run_to_run", Determinism::run_to_run}, {"gpu_to_gpu", Determinism::gpu_to_gpu}})
       .value("repetitions", "N", request.effort.repetitions, "runs of each contestant", app::between(1, 1000))
+      .flag("floor", floor, "the table of this name, 1 GiB: worst and mean against the vendor and the roof")
       .flag("quick", quick, "64 MiB, three widths, three runs: a smoke test, not a measurement")
       .value("peers", "LIST", request.compared,
              "tables that are compared with NVIDIA's libraries, which takes longest; all unless given")
@@ -238,6 +240,12 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
     if (!options.given("bytes")) selection.bytes = std::int64_t{64} << 20;
     if (!options.given("widths")) request.widths = "1,8,31";
     if (!options.given("repetitions")) request.effort.repetitions = 3;
+  }
+  if (floor) {
+    expects(request.tables.empty() && !quick, "--floor cannot be combined with --table or --quick");
+    request.tables = "floor";
+    if (!options.given("bytes")) selection.bytes = std::int64_t{1} << 30;
+    if (!options.given("repetitions")) request.effort.repetitions = 5;
   }
   request.effort.peers = !no_peers;
   request.selects = quick;

@@ -185,7 +185,7 @@ int tune_command(app::Arguments arguments) {
     for (const Case& c : selected_cases(request.selection, type)) {
       Contest contest = contest_of(c, device, static_cast<std::size_t>(request.most));
       if (contest.kernels.size() < 2) continue;
-      take(contest.kernels);
+      take(contest.kernels), take(kernels_of(c, device, ctx.determinism));
       cases.push_back(c), contests.push_back(std::move(contest));
     }
   cuda::prepare(ctx, kernels);

@@ -31,7 +31,8 @@ TEST_CASE("a summary has a line for each table, operation and type") {
   std::ostringstream out;
   print_summary(out, cases);
   const std::string text = out.str();
-  CHECK(test::mentions(text, "90.0 ..  90.0   80.0 ..  80.0    1.00   0.50     1"));
+  CHECK(test::mentions(text, "90.0 ..  90.0   80.0 ..  80.0  84.9    1.00   0.50     1  64x64"));
+  CHECK(test::mentions(text, "64x64 float64 rows"));  // of all types and layouts
   CHECK(test::mentions(text, "1 WRONG"));
   CHECK(test::mentions(text, "1 with other BITS"));
 }
