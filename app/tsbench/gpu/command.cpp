@@ -204,7 +204,7 @@ bool parse_request(GpuRequest& request, app::Arguments arguments) {
       {"tsbench gpu",
        "Measures the engine on the GPU against the GPU's own roofs and against NVIDIA's libraries.",
        "[options]",
-       {{"some 440 shapes of all types and layouts, in two minutes", "tsbench gpu --floor"},
+       {{"468 shapes of all types and layouts, in two minutes", "tsbench gpu --floor"},
         {"everything, kept for later", "tsbench gpu --json gpu.json"},
         {"everything, but only some tables beside NVIDIA's libraries", "tsbench gpu --peers dense,tsm2r,wide,short"},
         {"two of the tables for one type", "tsbench gpu --table dense,tsm2r --types float64"},
