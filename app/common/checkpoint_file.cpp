@@ -12,18 +12,18 @@ std::string signature_of(const std::string& program, int version) {
   return "tallskinny checkpoint of " + program + ", version " + std::to_string(version);
 }
 
-const std::string what_to_do = "remove it, name another --checkpoint, or begin anew with --restart";
+const std::string what_to_do = "remove it, name another --checkpoint, or start over with --restart";
 
 }  // namespace
 
 void add_checkpoint_options(Options& options, CheckpointOptions& target) {
   options
       .file("checkpoint", "FILE.h5", target.file,
-            "keep the state of the run in this file, also when a signal stops it. The same command again takes it up, "
-            "with the result of a run never stopped; it is removed when the run ends by itself. A file that is no "
-            "checkpoint of this run is refused and left alone")
-      .value("every", "SECONDS", target.every, "between two writings of the checkpoint", at_least(0.0))
-      .flag("restart", target.restart, "begin anew, and replace the checkpoint that is there");
+            "save the state of the run in this file, also when a signal stops it. The same command resumes it, with "
+            "the result of an uninterrupted run; the file is removed when the run has finished. A file that is not a "
+            "checkpoint of this run is refused and left unchanged")
+      .value("every", "SECONDS", target.every, "time between writes of the checkpoint", at_least(0.0))
+      .flag("restart", target.restart, "start over, and replace the existing checkpoint");
 }
 
 CheckpointFile::CheckpointFile(std::string program, int version, CheckpointOptions options, Console& console)
@@ -41,16 +41,16 @@ CheckpointFile::CheckpointFile(std::string program, int version, CheckpointOptio
     if (is(signature_of(program_, earlier))) {
       if (options_.restart) return;
       refuse("is a checkpoint of an earlier " + program_ + " (version " + std::to_string(earlier) +
-             " of the format; this one goes on from version " + std::to_string(version) + ")");
+             " of the format; this one reads version " + std::to_string(version) + ")");
     }
-  throw Error(Errc::bad_input, options_.file + " is not a checkpoint of " + program_ +
-                                   " (or one of another version) and is left alone: remove it, or name another "
-                                   "--checkpoint");
+  throw Error(Errc::bad_input,
+              options_.file + " is not a checkpoint of " + program_ +
+                  " (or one of another version) and is left unchanged: remove it, or name another --checkpoint");
 }
 
 void CheckpointFile::expect_whole() const {
   if (io::state_of_seal(options_.file, signature_) != io::SealState::whole)
-    refuse("is damaged: its checksum does not fit what it holds");
+    refuse("is damaged: its checksum does not match its content");
 }
 
 void CheckpointFile::refuse(const std::string& why, Errc code) const {
@@ -66,7 +66,8 @@ void CheckpointFile::write(const std::function<void(io::OutputFile&)>& fill) {
     written_ = true;
   } catch (const Error& error) {
     if (!std::exchange(warned_, true))
-      console_.warn(std::string("the run goes on without a new checkpoint, and tries again: ") + error.what());
+      console_.warn(std::string("the checkpoint was not written; the run continues and will try again: ") +
+                    error.what());
   }
   since_ = {};
 }

@@ -12,23 +12,22 @@ void add_report_options(Options& options, CommonOptions& target) {
 }
 
 void add_machine_options(Options& options, CommonOptions& target) {
-  options.custom(
-      "device", "auto|cpu|cuda[:I,...|:all]", target.device,
-      "where to compute; auto takes the first GPU where it is expected to be faster, and says so. Of several "
-      "GPUs each has some of the rows",
-      "auto, cpu, cuda, cuda:INDEX, cuda:INDEX,INDEX,... or cuda:all", [&target](std::string_view text) {
-        if (!is_device_name(text)) return false;
-        target.device = text;
-        return true;
-      });
+  options.custom("device", "auto|cpu|cuda[:I,...|:all]", target.device,
+                 "where to compute; auto uses the first GPU if it is expected to be faster, and reports the choice. "
+                 "Several GPUs share the rows",
+                 "auto, cpu, cuda, cuda:INDEX, cuda:INDEX,INDEX,... or cuda:all", [&target](std::string_view text) {
+                   if (!is_device_name(text)) return false;
+                   target.device = text;
+                   return true;
+                 });
   add_threads_option(options);
 }
 
 void add_threads_option(Options& options) {
   options
       .custom("threads", "COUNT", "0",
-              "processor threads to use, for reading, too; 0: what OMP_NUM_THREADS says, or as many as the "
-              "process may keep busy by its affinity and quota",
+              "number of threads, also for reading; 0: OMP_NUM_THREADS, or as many as the affinity and quota of the "
+              "process allow",
               "an integer from 0 to 4096",
               [](std::string_view text) {
                 int threads = 0;
@@ -40,13 +39,13 @@ void add_threads_option(Options& options) {
 }
 
 void add_seed_option(Options& options, CommonOptions& target) {
-  options.value("seed", "NUMBER", target.seed, "what the random numbers start from")
+  options.value("seed", "NUMBER", target.seed, "seed of the random numbers")
       .known_as({"random-state", "rng", "random-seed"});
 }
 
 void add_output_options(Options& options, CommonOptions& target, std::string what_it_holds) {
   options.custom("output,o", "FILE.h5", target.output, std::move(what_it_holds),
-                 "a name that ends with .h5, since the output is HDF5", [&target](std::string_view text) {
+                 "a file name ending in .h5, since the output is HDF5", [&target](std::string_view text) {
                    return other_format(text).empty() && parse_value(text, target.output);
                  });
   add_dry_run_option(options, target);

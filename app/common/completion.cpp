@@ -277,9 +277,9 @@ void print_man_head(std::ostream& out, const About& about) {
 void print_man_tail(std::ostream& out, const About& about) {
   print_notes(out, about.notes);
   print_examples(out, about);
-  out << ".SH EXIT STATUS\n.TP\n.B 0\ndone; of a solver: converged and complete\n.TP\n.B 1\nit failed\n.TP\n.B 2\n"
-         "the arguments are wrong\n.TP\n.B 3\na solver has not converged or is not complete, and wrote what there is\n"
-         ".TP\n.B 4\nan input file cannot be used\n.TP\n.B 5\nthe device that was asked for is not there\n";
+  out << ".SH EXIT STATUS\n.TP\n.B 0\nsuccess; of a solver: converged and complete\n.TP\n.B 1\nfailure\n.TP\n.B "
+         "2\nwrong usage\n.TP\n.B 3\na solver has not converged or is not complete; the partial result is "
+         "written\n.TP\n.B 4\nan input file cannot be used\n.TP\n.B 5\nthe requested device is not available\n";
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ Device faster_device(const solvers::RunWork& work, int threads, Console& console
   const double there = solvers::seconds_on(found.devices.front(), work);
   const bool fits = work.resident < 0.9 * static_cast<double>(found.devices.front().memory_bytes);
   const bool takes_it = fits && there < here;
-  console.note("--device auto takes " + (takes_it ? device_text(gpu) : "the processor") + ": about " +
+  console.note("--device auto selects " + (takes_it ? device_text(gpu) : "the processor") + ": about " +
                seconds_text(there) + " are expected on " + device_text(gpu) + ", " + seconds_text(here) +
                " on the processor" + (fits ? "" : ", and its memory is too small"));
   return takes_it ? gpu : Device{};

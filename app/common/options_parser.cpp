@@ -205,10 +205,10 @@ bool Options::parse(Arguments arguments) {
   group("About this program");
   value("config", "FILE", config_file_, "read options from FILE (lines like 'seed = 1')");
   flag("help,h", help_, "show this page");
-  flag("version", version_, "show the version and what the build contains");
-  value("completion", "bash|zsh|fish", completion_, "show a script for this shell, which completes arguments");
+  flag("version", version_, "show the version and the features of the build");
+  value("completion", "bash|zsh|fish", completion_, "print a completion script for this shell");
   entries_.back().words = {"bash", "zsh", "fish"};
-  flag("man", man_, "show this page for man: PROGRAM --man | man -l -");
+  flag("man", man_, "print this page for man: PROGRAM --man | man -l -");
   flag("list-options", list_, "");
   entries_.back().hidden = true;
 

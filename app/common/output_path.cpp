@@ -43,7 +43,7 @@ void expect_writable(const OutputPath& output) {
   if (!can_create_file(folder)) refuse(output, "no file can be created in the folder " + folder.string());
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status))
-    refuse(output, "this exists and is not a file that can be replaced");
+    refuse(output, "this exists and is not a regular file, so it is not replaced");
 }
 
 /// True if both names lead to one file, which need not exist.
@@ -95,7 +95,7 @@ void add_table_option(Options& options, const std::string& name, std::string& ta
 
 bool takes_standard_output(std::initializer_list<std::string_view> tables, bool json) {
   const bool takes = std::find(tables.begin(), tables.end(), standard_stream) != tables.end();
-  expects(!takes || !json, "--json and a table named - are both for standard output: give the table a file name");
+  expects(!takes || !json, "--json and a table named - both write to standard output: give the table a file name");
   return takes;
 }
 

@@ -126,11 +126,12 @@ void Ranks::work_together() const {
     if (text(r) != text(0))
       throw Error(Errc::no_device,
                   "rank 0 runs on a processor with " + text(0) + ", rank " + std::to_string(r) + " on one with " +
-                      text(r) + ": their results would differ in the last bits; start all on machines of a kind");
+                      text(r) +
+                      ": their results would differ in the last bits; start all ranks on machines of one kind");
   if (threads_ && !threads_may_call_openblas())
     throw Error(Errc::no_device,
-                "this OpenBLAS is made for one thread, and every GPU has one: install libopenblas0-pthread, or start "
-                "a process for each GPU (mpirun -n P ... --device cuda)");
+                "this OpenBLAS is single-threaded, and every GPU needs a thread: install libopenblas0-pthread, or "
+                "start a process for each GPU (mpirun -n P ... --device cuda)");
 }
 
 std::shared_ptr<Communicator> Ranks::on_devices(int device, const std::function<void(const std::string&)>& note) const {

@@ -32,20 +32,21 @@ std::string io_formats() {
 
 void add_read_options(Options& options, io::ReadOptions& target) {
   options
-      .custom("layout", "csr|csc", {}, "how a sparse matrix is compressed, for files that do not say", "one of csr|csc",
+      .custom("layout", "csr|csc", {}, "compression of a sparse matrix, for files that do not declare it",
+              "one of csr|csc",
               [&target](std::string_view text) {
                 if (text != "csr" && text != "csc") return false;
                 target.layout = text == "csr" ? io::SparseLayout::csr : io::SparseLayout::csc;
                 return true;
               })
-      .custom("format", io_formats(), {}, "what the input is; default what its name and its first bytes say",
+      .custom("format", io_formats(), {}, "format of the input; default: by its name and first bytes",
               "one of " + io_formats(),
               [&target](std::string_view text) {
                 const auto names = io::format_names();
                 return std::find(names.begin(), names.end(), text) != names.end() && parse_value(text, target.format);
               })
       .custom("scalars", "float64|complex128|float32|complex64", {},
-              "elements of a binary file of PETSc, which does not say; default what fits its length",
+              "element type of a PETSc binary file, which does not store it; default: by its length",
               "float64, complex128, float32 or complex64",
               [&target](std::string_view text) {
                 target.scalars = dtype_named(text);
@@ -55,22 +56,21 @@ void add_read_options(Options& options, io::ReadOptions& target) {
       .flag("accept-unsorted", target.accept_unsorted,
             "sort unsorted column numbers and add up duplicates instead of refusing them")
       .flag("missing-as-fill", target.missing_as_fill,
-            "read rows that an HDF5 file has no data for as its fill value instead of refusing them")
-      .custom(
-          "comment", "TEXT|none", {},
-          "lines of a csv file that begin with TEXT are comments, or none is; default # before the first other line",
-          "the beginning of a line, or none",
-          [&target](std::string_view text) {
-            target.comment = text == "none" ? "" : std::string(text);
-            return !text.empty();
-          })
-      .flag("drop-index", target.drop_index, "leave out the first column of a csv file, which has no name")
+            "read rows without data in an HDF5 file as its fill value, instead of refusing the file")
+      .custom("comment", "TEXT|none", {},
+              "lines of a csv file that begin with TEXT are comments; none: no line is. Default: #, before the first "
+              "other line",
+              "the beginning of a line, or none",
+              [&target](std::string_view text) {
+                target.comment = text == "none" ? "" : std::string(text);
+                return !text.empty();
+              })
+      .flag("drop-index", target.drop_index, "leave out the unnamed first column of a csv file")
       .flag("keep-index", target.keep_index,
-            "read the first column of a csv file also if it has no name and counts the rows, instead of "
-            "refusing it")
+            "read the unnamed first column of a csv file even if it counts the rows, instead of refusing it")
       .flag("trust-input", target.trusted,
-            "let HDF5 open the input in this process instead of one without rights, and take data from the "
-            "other files that it names: only for files whose writer you trust");
+            "let HDF5 open the input in this process instead of a sandboxed one, and read other files that it refers "
+            "to: only for files from sources that you trust");
 }
 
 namespace {
@@ -95,18 +95,17 @@ void add_table_options(Options& options, io::ReadOptions& target) {
   io::TableOptions& table = target.table;
   options
       .custom("columns", "NAME,...", {},
-              "read these columns of a table only: names in its first line, numbers from 0 (from -1 at the end), or "
-              "ranges of numbers like 3-7. Of a dense matrix that is no table: numbers",
-              "names or numbers of columns between commas", list(table.columns))
+              "read only these columns of a table: names in its first line, numbers from 0 (from -1 at the end), or "
+              "ranges of numbers like 3-7. Other dense matrices have numbers only",
+              "names or numbers of columns, separated by commas", list(table.columns))
       .custom("drop", "NAME,...", {}, "leave out these columns, named as in --columns",
-              "names or numbers of columns between commas", list(table.drop))
-      .choice(
-          "missing", table.missing,
-          "what becomes of a row of a table or dense matrix in which a value is missing (NaN; in text also an empty "
-          "field, NA, null): an error; the row is left out; or the mean of the column in all of the file is taken",
-          {{"refuse", io::Missing::refuse}, {"drop", io::Missing::drop}, {"mean", io::Missing::mean}})
+              "names or numbers of columns, separated by commas", list(table.drop))
+      .choice("missing", table.missing,
+              "treatment of rows of a table or dense matrix with missing values (NaN; in text also empty fields, NA, "
+              "null): report an error; leave the row out; or use the mean of the column over the whole file",
+              {{"refuse", io::Missing::refuse}, {"drop", io::Missing::drop}, {"mean", io::Missing::mean}})
       .choice("decimal", table.decimal_comma,
-              "how a csv file writes 1.5; with comma its columns are separated by semicolons, tabs or blanks",
+              "decimal mark of a csv file; with comma, its columns are separated by semicolons, tabs or blanks",
               {{"point", false}, {"comma", true}});
 }
 
@@ -130,8 +129,7 @@ void add_missing(JsonObject& json, const io::ReadOptions& read, const io::Descri
 }
 
 void add_reading_memory_option(Options& options, io::ReadOptions& target) {
-  add_memory_option(options, target.memory_limit,
-                    "memory that reading may take, like 500M or 4G; default what is free");
+  add_memory_option(options, target.memory_limit, "memory for reading, like 500M or 4G; default: free memory");
 }
 
 void add_rows_option(Options& options, io::ReadOptions& target) {

@@ -58,7 +58,7 @@ void on_signal(int signal) {
   if (received.exchange(signal) == 0) {
     received_at = milliseconds();
     if (ends_at_once > 0) end_at_once(signal);
-    if (on_terminal) say("\nstopping after this step; once more to kill\n");
+    if (on_terminal) say("\nstopping after this step; repeat to kill\n");
     errno = saved;
     return;
   }
@@ -142,11 +142,11 @@ void on_crash(int signal) {
   }
   const char digits[] = {static_cast<char>('0' + signal / 10), static_cast<char>('0' + signal % 10)};
   end({"ended by a crash (signal ", std::string_view(digits, 2).substr(signal < 10 ? 1 : 0),
-       "), as libraries crash when memory is short; if there was enough, please report it"});
+       "); libraries may crash when memory is short. If there was enough, please report it"});
 }
 
 void on_exit() {
-  if (guarded > 0 && ::getpid() == own) end({"a library gave up, as HDF5 does when memory is short"});
+  if (guarded > 0 && ::getpid() == own) end({"a library ended the program, as HDF5 does when memory is short"});
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
         {"Eigenvectors for a spreadsheet", "tsdata convert pairs.h5:/eigenvectors vectors.csv"}},
        ""});
   options.positional("INPUT", target.input, "a file, or FILE.h5:/OBJECT for one object in it")
-      .positional("OUTPUT", target.output, "the file to make: HDF5, .npy or .csv");
+      .positional("OUTPUT", target.output, "the file to write: HDF5, .npy or .csv");
   options.group("Reading");
   app::add_read_options(options, target.read);
   app::add_rows_option(options, target.read);
@@ -159,14 +159,14 @@ bool parse_convert(app::Arguments arguments, ConvertOptions& target) {
   app::add_reading_memory_option(options, target.read);
   app::add_table_options(options.group("Tables"), target.read);
   options.group("Writing")
-      .custom("object", "NAME", target.object, "what the matrix is called in the output", "a name",
+      .custom("object", "NAME", target.object, "name of the matrix in the output", "a name",
               [&target](std::string_view text) {
                 if (text.starts_with('/')) text.remove_prefix(1);
                 return app::parse_value(text, target.object) && !text.empty();
               })
-      .choice("storage", target.storage, "as it is, or turned into the other",
+      .choice("storage", target.storage, "keep the storage of the input, or convert it",
               {{"auto", Storage::as_it_is}, {"dense", Storage::dense}, {"sparse", Storage::sparse}});
-  add_dtype_option(options, target.dtype, "element type of the output (default: as it is read)");
+  add_dtype_option(options, target.dtype, "element type of the output (default: that of the input)");
   options.value("compress", "LEVEL", target.compress, "gzip level, 0 to 9", app::between(0, 9));
   app::add_report_options(options.group("Output"), target.common);
   if (!options.parse(arguments)) return false;
@@ -209,7 +209,7 @@ int convert(app::Arguments arguments) {
   if (const std::string ending = app::other_format(options.output);
       !ending.empty() && !io::is_table_name(options.output))
     throw Error(Errc::invalid_argument, "OUTPUT " + options.output + ": the output is HDF5, .npy or .csv, but " +
-                                            ending + " promises something else; end the name with .h5");
+                                            ending + " names another format; end the name with .h5");
   app::Console console("tsdata", options.common.quiet);
 
   console.progress("reading " + where.text());

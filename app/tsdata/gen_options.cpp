@@ -55,9 +55,7 @@ std::string table(const std::vector<Kind>& kinds) {
 
 app::About about() {
   return {"tsdata gen",
-          "Makes a matrix whose spectrum is known, or a feature set whose groups are known, and stores the "
-          "answer "
-          "beside it.",
+          "Makes a matrix with a known spectrum, or a feature set with known groups, and stores the answer with it.",
           "KIND --n SIZE --output FILE.h5 [options]",
           {{"A cubic grid with 8000 points and all its eigenvalues", "tsdata gen lap3d --n 20 -o lap3d.h5"},
            {"A million points in 100 groups, in single precision",
@@ -80,7 +78,7 @@ void check_kind(const Kind& kind, const app::Options& options) {
                        (kind.plan && (name == "spectrum-count" || name == "full"));
     if (taken || !options.given(name)) continue;
     std::string text = "--";
-    text.append(name).append(" means nothing for the kind ").append(kind.name).append(", which takes --n");
+    text.append(name).append(" does not apply to the kind ").append(kind.name).append(", which takes --n");
     for (const std::string& other : kind.takes) text.append(", --").append(other);
     throw Error(Errc::invalid_argument, text);
   }
@@ -99,7 +97,7 @@ bool parse_gen(app::Arguments arguments, GenOptions& target) {
       .value("cols", "D", target.cols, "columns of a feature set", at_least<index_t>(1))
       .value("groups", "K", target.groups, "groups in a feature set", at_least<index_t>(1));
   add_dtype_option(options, target.dtype, "element type (default: float64, or complex128)");
-  options.group("What the kinds take")
+  options.group("Options of the kinds")
       .choice("boundary", p.boundary, "ends of a grid",
               {{"dirichlet", generators::Boundary::dirichlet},
                {"neumann", generators::Boundary::neumann},
@@ -116,10 +114,10 @@ bool parse_gen(app::Arguments arguments, GenOptions& target) {
       .value("width", "W", p.width, "nonzeros in a row (default: 8)", at_least<index_t>(1))
       .value("mu", "M", p.mu, "the small singular value (default: 1e-7)")
       .value("box", "B", target.box, "half the edge of the cube of centres (default: 10)", at_least(0.0))
-      .value("offset", "X", target.offset, "where that cube lies (default: 0; far: 1e5)");
+      .value("offset", "X", target.offset, "centre of that cube in every coordinate (default: 0; far: 1e5)");
   add_seed_option(options, target.common);
   options.group("Output");
-  add_output_options(options, target.common, "the file to make");
+  add_output_options(options, target.common, "the file to write");
   options.flag("full", target.full, "store symmetric matrices whole, not as lower triangles")
       .value("spectrum-count", "K", target.spectrum_count,
              "store only the K smallest and K largest exact eigenvalues (default: all of up to 4 million, else "

@@ -121,7 +121,7 @@ struct InfoOptions {
 
 bool parse_info(app::Arguments arguments, InfoOptions& target) {
   app::Options options({"tsdata info",
-                        "Says what a file holds: every matrix in it, and for one matrix also what its elements show.",
+                        "Describes a file: every matrix in it, and for one matrix also statistics of its elements.",
                         "FILE[:/OBJECT] [options]",
                         {{"All matrices in a file", "tsdata info data.h5"},
                          {"One of them, for a script", "tsdata info data.h5:/X --json"}},

@@ -12,13 +12,13 @@ int tsdata(ts::app::Arguments arguments) {
       .summary = "Makes, converts and inspects files with matrices and feature sets.",
       .usage = "",
       .examples = {{"A matrix with 8000 rows and its exact eigenvalues", "tsdata gen lap3d --n 20 --output lap3d.h5"},
-                   {"What is in a file", "tsdata info lap3d.h5"},
+                   {"Contents of a file", "tsdata info lap3d.h5"},
                    {"Matrix Market to HDF5", "tsdata convert bus.mtx.gz bus.h5"}},
       .notes = ""};
   return ts::app::run_command(about,
-                              {{"gen", "make a matrix or feature set whose answer is known", ts::tsdata::gen},
-                               {"convert", "turn a file of any readable format into HDF5", ts::tsdata::convert},
-                               {"info", "say what a file holds and what it takes to read it", ts::tsdata::info}},
+                              {{"gen", "make a matrix or feature set with a known answer", ts::tsdata::gen},
+                               {"convert", "convert a file of any readable format to HDF5", ts::tsdata::convert},
+                               {"info", "describe a file and the memory that reading it takes", ts::tsdata::info}},
                               arguments);
 }
 

@@ -112,15 +112,15 @@ solvers::KMeansState read_own(const app::CheckpointFile& file, const Context& ct
   const auto half = [](std::uint64_t x, int shift) { return static_cast<double>((x >> shift) & 0xffffffffu); };
   const std::vector<double> keys = io::read_vector(at("/key")), counts = io::read_vector(at("/counts"));
   const auto expect = [&file](bool holds) {
-    if (!holds) file.refuse("holds a state that no run can have");
+    if (!holds) file.refuse("holds an invalid state");
   };
   expect(keys.size() == 4 && counts.size() == 8);
   if (keys[2] != half(key.points, 32) || keys[3] != half(key.points, 0))
     file.refuse("belongs to other points or weights");
   if (keys[0] != half(key.settings, 32) || keys[1] != half(key.settings, 0))
     file.refuse(
-        "was written with another --n-clusters, --init (afk-mc2 is there no longer), --n-init, --seed, --tol, "
-        "--tol-mode, --metric or --precision");
+        "was written with another --n-clusters, --init (afk-mc2 was removed), --n-init, --seed, --tol, --tol-mode, "
+        "--metric or --precision");
   // Whole numbers from `low` to `high`.
   const auto count = [&](std::size_t q, double low, double high) {
     expect(counts[q] >= low && counts[q] <= high && counts[q] == std::floor(counts[q]));

@@ -117,7 +117,7 @@ void cluster(const Job& job, Outcome& out) {
     state = read_state(from, job.ctx, *key, start.k, rows.rows(), rows.cols(), std::max(1, o.kmeans.n_init));
     options.resume = &state;
     out.resumed = true;
-    console.note("going on from " + from.name());
+    console.note("resuming from " + from.name());
   }
   PassLimit limit = limit_of_passes(job, out.points.bytes);
   if (const index_t n = all_rows(job.ctx, rows.rows()); takes_sample(options, n, start.k)) {
@@ -224,8 +224,7 @@ Start start_of(const ProgramOptions& o, index_t cols) {
   if (o.kmeans.algorithm == solvers::KMeansAlgorithm::bisecting ||
       o.kmeans.algorithm == solvers::KMeansAlgorithm::two_level)
     throw Error(Errc::invalid_argument, "--init " + o.init + ": --algorithm " + name_of(o.kmeans.algorithm) +
-                                            " chooses its first centres itself; give k-means++, k-means|| or "
-                                            "random, by which it does so");
+                                            " chooses its first centres itself: give k-means++, k-means|| or random");
   start.centers = read_centers(o.init, cols, o.read);
   if (o.clusters.size() > 1)
     throw Error(Errc::invalid_argument,

@@ -98,11 +98,11 @@ void take_metric_of_model(ProgramOptions& o) {
   if (!word) return;
   const auto metric = metric_of(*word);
   if (!metric)
-    throw Error(Errc::bad_input, where.text() + ": its centres were found by the metric '" + io::printable(*word) +
-                                     "', which this program does not know");
+    throw Error(Errc::bad_input, where.text() + ": its centres were computed with the metric '" + io::printable(*word) +
+                                     "', which is unknown");
   if (o.metric_given && o.kmeans.metric != *metric)
     throw Error(Errc::invalid_argument, "--metric " + name_of(o.kmeans.metric) + ": the centres in " + where.text() +
-                                            " were found by --metric " + *word + ", which they need: leave it out");
+                                            " were computed with --metric " + *word + ": leave the option out");
   o.kmeans.metric = *metric;
 }
 

@@ -99,7 +99,8 @@ void IterationLog::add(const solvers::KMeansProgress& p) {
     out_->write(pending_);  // at once: a reader follows it
     pending_.clear();
   } catch (const Error& error) {
-    if (warn_) warn_(std::string("--log: the run goes on, and tries again: ") + error.what());
+    if (warn_)
+      warn_(std::string("--log: a line was not written; the run continues and will try again: ") + error.what());
     warn_ = {};
   }
 }

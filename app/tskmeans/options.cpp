@@ -66,13 +66,13 @@ const app::About about{
     .summary = "k-means of the points in a file: exact labels, the same result for any number of threads.",
     .usage = "FEATURES[:/OBJECT] -k N [options]",
     .examples = {{"Ten clusters of a feature matrix", "tskmeans features.h5 -k 10 --output clusters.h5"},
-                 {"The best of five starts, by direction, as JSON",
+                 {"The best of five starts, with cosine distances, as JSON",
                   "tskmeans a.h5ad:/obsm/X_pca -k 20 --metric cosine --n-init 5 --json"},
                  {"The best number of clusters by the simplified silhouette, with pictures",
                   "tskmeans features.h5 -k 4:32:4 --report clusters.html"},
-                 {"Columns of a table, rows with holes left out, labels to a pipe",
+                 {"Columns of a table without incomplete rows, labels to a pipe",
                   "tskmeans people.csv -k 5 --columns age,height --missing drop --labels-out -"},
-                 {"A long run: when it was stopped, the same command goes on",
+                 {"A long run: if it is stopped, the same command resumes it",
                   "tskmeans big.h5 -k 1000 --memory 8G --checkpoint state.h5 --log steps.jsonl"},
                  {"Labels of new points by centres found before",
                   "tskmeans new.h5 --predict clusters.h5 --output labels.h5"}},
@@ -131,22 +131,23 @@ void check(const ProgramOptions& o, const app::Options& options) {
     refuse_given({"batch-size"}, " works with --algorithm mini-batch only");
   else
     refuse_given({"tol", "tol-mode"},
-                 " has no meaning with --algorithm mini-batch, which stops when batches do not get better");
+                 " has no meaning with --algorithm mini-batch, which stops when batches no longer improve");
   if (o.kmeans.algorithm == KMeansAlgorithm::balanced) {
     refuse_given({"verify", "verify-sample"},
                  " has nothing to verify: with --algorithm balanced a label need not be the nearest centre");
     refuse_given({"centers-type"},
                  " has no meaning with --algorithm balanced: labels of rounded centres would not be balanced");
     refuse_given({"precision"},
-                 " has no meaning with --algorithm balanced, by which a label need not be the nearest centre");
+                 " has no meaning with --algorithm balanced, with which a label need not be the nearest centre");
   }
   if (o.verify && o.verify_sample > 0)
-    refuse_given({"verify-sample"}, " has no meaning beside --verify, which compares all points");
+    refuse_given({"verify-sample"}, " has no meaning with --verify, which compares all points");
   if (o.checkpoint.file.empty()) refuse_given({"every", "restart"}, " needs --checkpoint FILE");
-  if (!o.resume.empty()) refuse_given({"restart"}, " begins anew, but --resume goes on: leave one of them out");
+  if (!o.resume.empty()) refuse_given({"restart"}, " starts over, but --resume continues: give one of them");
   if (o.common.device.starts_with("cuda") && o.kmeans.algorithm == KMeansAlgorithm::balanced)
     throw Error(Errc::invalid_argument, "--algorithm balanced runs on the processor only: use --device cpu");
-  if (!o.writes_files()) refuse_given({"centers-type"}, " is that of files: add --output or --centers-out");
+  if (!o.writes_files())
+    refuse_given({"centers-type"}, " is the type of centres in files: add --output or --centers-out");
   if (o.transform && o.common.output.empty())
     throw Error(Errc::invalid_argument, "--transform needs --output FILE.h5 for the distances");
   (void)o.prints_table();
@@ -156,13 +157,13 @@ void check(const ProgramOptions& o, const app::Options& options) {
 void add_clustering(app::Options& options, ProgramOptions& o) {
   options.group("Clustering")
       .custom("n-clusters,k", "N|A:B|A:B:STEP", {},
-              "number of clusters; default 8, or the rows of --init FILE. Several: A, A + STEP, ... up to B, of "
-              "which --choose takes one",
+              "number of clusters; default 8, or the rows of --init FILE. Several: A, A + STEP, ... up to B, of which "
+              "--choose selects one",
               "an integer of at least 1 and at most 2147483647, or A:B or A:B:STEP with A not above B, 1000 numbers at "
               "most",
               [&o](std::string_view text) { return parse_counts(text, o.clusters); })
       .known_as({"n", "k", "clusters", "nclusters", "num-clusters", "ncentroids"})
-      .choice("choose", o.choose, "the measure that decides between several numbers of clusters", choices)
+      .choice("choose", o.choose, "measure that selects one of several numbers of clusters", choices)
       .choice("algorithm", o.kmeans.algorithm,
               "lloyd: all points in every iteration; mini-batch: a sample; bisecting: the worst cluster is split "
               "in two; balanced: sizes differ by one at most, takes 8 bytes for each point and cluster; two-level: "
@@ -177,17 +178,17 @@ void add_clustering(app::Options& options, ProgramOptions& o) {
             "first centres: greedy k-means++, k-means||, distinct random points, or the rows of FILE[:/OBJECT]",
             "k-means++, k-means||, random or a file")
       .value("n-init", "N", o.kmeans.n_init,
-             "starts; the one of least inertia is kept. 0: one, which on small data goes on by breathing k-means",
+             "starts; the one of least inertia is kept. 0: one start, improved by breathing k-means on small data",
              app::at_least(0))
       .known_as({"nredo", "nstart", "restarts", "replicates"})
-      .value("max-iter", "N", o.kmeans.max_iter, "iterations of each start at most", app::at_least(1))
+      .value("max-iter", "N", o.kmeans.max_iter, "maximum number of iterations of each start", app::at_least(1))
       .known_as({"maxiter", "niter", "iterations", "max-iterations"})
       .value("tol", "X", o.kmeans.tol, "converged when the centres move less; 0: only when nothing changes",
              app::at_least(0.0))
       .choice("tol-mode", o.kmeans.tolerance,
-              "squared movement of all centres against tol times the mean variance of the features (as "
-              "scikit-learn does), against tol itself, or not at all: only unchanged labels count; changed: the share "
-              "of labels that changed against tol, like 0.001",
+              "test of convergence. relative: squared movement of all centres at most tol times the mean variance of "
+              "the features, as in scikit-learn; absolute: at most tol; labels: labels are unchanged; changed: share "
+              "of labels that changed at most tol, like 0.001",
               tolerances);
 }
 
@@ -200,8 +201,8 @@ void add_labels(app::Options& options, ProgramOptions& o) {
               "precision, without proof",
               precisions)
       .choice("filter", o.kmeans.filter,
-              "what leaves products out of iterations: what pays (auto), nothing, bounds on distances, or, on a GPU, "
-              "projections along a few axes; the labels are the same",
+              "filter that skips products in iterations: the cheapest (auto), none, bounds on distances or, on a GPU, "
+              "projections on a few axes; labels are the same",
               filters)
       .file("weights", "FILE[:/OBJECT]", o.weights, "one weight for each point")
       .file("predict", "FILE[:/OBJECT]", o.predict, "do not cluster: label points by the centres in FILE")
@@ -209,7 +210,7 @@ void add_labels(app::Options& options, ProgramOptions& o) {
             "simplified silhouette, Davies-Bouldin and Calinski-Harabasz of the result; always with several "
             "numbers of clusters")
       .flag("verify", o.verify, "compare every label with all distances in float64 afterwards")
-      .value("verify-sample", "N", o.verify_sample, "the same for N points drawn at random; 0: none",
+      .value("verify-sample", "N", o.verify_sample, "compare the labels of N random points in the same way; 0: none",
              app::at_least<index_t>(0));
   app::add_seed_option(options, o.common);
 }
@@ -218,35 +219,32 @@ void add_files_and_machine(app::Options& options, ProgramOptions& o) {
   add_checkpoint_options(options.group("Long runs"), o.checkpoint);
   options
       .file("resume", "FILE.h5", o.resume,
-            "go on from this checkpoint, which must be there. It is kept up to date unless --checkpoint names "
-            "another file")
+            "resume from this checkpoint, which must exist. It is updated unless --checkpoint names another file")
       .file("log", "FILE", o.log,
-            "a line of JSON for every iteration; those before a checkpoint that is taken up stay");
+            "write a line of JSON for every iteration; a resumed run keeps those up to its checkpoint");
   app::add_read_options(options.group("Reading"), o.read);
   app::add_rows_option(options, o.read);
   app::add_table_options(options.group("Tables"), o.read);
   options.custom(
       "labels-column", "NAME", {},
-      "a column, named as in --columns, that holds labels known beforehand: it is no feature. Of arff an attribute, of "
-      ".h5ad /obs/NAME. Of these and of csv the result tells how well the clusters agree with them (adjusted Rand "
-      "index)",
+      "column with known labels, named as in --columns; it is no feature. In arff an attribute, in .h5ad /obs/NAME. "
+      "For these and csv the result reports how well the clusters agree with them (adjusted Rand index)",
       "a column", [&o](std::string_view text) { return app::parse_value(text, o.read.table.labels) && !text.empty(); });
   app::add_output_options(options.group("Output"), o.common,
                           "write labels, cluster_centers, inertia, n_iter and cluster_sizes");
   options.choice("centers-type", o.centers_type,
-                 "type of the centres in files; labels, sizes and inertia are those of the centres as they are stored",
+                 "type of the centres in files; labels, sizes and inertia are those of the stored centres",
                  {{"float64", DType::float64}, {"float32", DType::float32}, {"float16", DType::float16}});
   app::add_table_option(options, "centers-out", o.centers_out, "write the centres for NumPy, or as text");
   app::add_table_option(options, "labels-out", o.labels_out, "write the labels for NumPy (int32), or as text");
   options.flag("transform", o.transform, "write the distances of all points to all centres too (n x k)")
-      .file("report", "FILE.html", o.report, "write a page with pictures of the result");
+      .file("report", "FILE.html", o.report, "write an HTML page with charts of the result");
   app::add_report_options(options, o.common);
   app::add_machine_options(options.group("Machine"), o.common);
   app::add_memory_option(
       options, o.memory,
-      "memory to use, like 500M or 4G, of the host and of the GPU each; default what they have free. Points "
-      "that do not fit are read from their HDF5 or .npy file, or sent to the GPU, block by block, with the same "
-      "result");
+      "memory limit, like 500M or 4G, for the host and the GPU each; default: free memory. Points that do not fit are "
+      "read from their HDF5 or .npy file, or sent to the GPU, in blocks, with the same result");
 }
 
 }  // namespace

@@ -223,7 +223,7 @@ void add_traits(app::HtmlPage& page, const ProgramOptions& o, const Outcome& out
                     app::short_number(100 * static_cast<double>(r.sizes[m]) / points, 3) + " %",
                     r.sizes[m] == 0 ? "" : features_text(traits.deviations, static_cast<index_t>(m), names), nearest});
   }
-  page.heading("What the clusters are like");
+  page.heading("Clusters in detail");
   page.paragraph((all ? "" : "The " + std::to_string(most_described) + " largest clusters. ") +
                  std::string("Features are those whose mean differs most from that of all points, in units of the "
                              "standard deviation of all points. Rows are the members nearest to the centre") +

@@ -29,7 +29,7 @@ app::RanksPlan who_works(const ProgramOptions& o, const io::Description& points,
     return alone("--algorithm " + name_of(o.kmeans.algorithm) + " needs all points in one place");
   // Sums are those of chunks: each rank has one at least, and two do not pay.
   const index_t few = chunk_rows * std::max(2, ranks - 1);
-  if (points.rows <= few) return alone("up to " + app::grouped(few) + " points are not worth it");
+  if (points.rows <= few) return alone("up to " + app::grouped(few) + " points are too few to share");
   return {};
 }
 

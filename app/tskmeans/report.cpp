@@ -170,8 +170,8 @@ void print_summary(const ProgramOptions& o, const Outcome& out) {
               << " points: " << app::human_bytes(t.bytes) << " in " << t.passes << " passes, " << rate(t.all)
               << " (reading " << rate(t.reading);
     if (t.sending > 0) std::cout << ", sending " << rate(t.sending);
-    std::cout << ", using " << rate(t.using_them) << "; the slowest at work " << std::lround(100 * t.share_of_slowest())
-              << " % of the time)\n";
+    std::cout << ", using " << rate(t.using_them) << "; the slowest was busy "
+              << std::lround(100 * t.share_of_slowest()) << " % of the time)\n";
   }
   if (out.violations == 0 && out.verified == out.points.rows)
     std::cout << "verified: every label is the nearest centre\n";

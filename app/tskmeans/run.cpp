@@ -61,10 +61,10 @@ void check_paths(const ProgramOptions& o) {
                            {"--log", o.log}},
                           {o.features, o.weights, o.predict, o.init, another ? o.resume : ""});
   if (!o.resume.empty() && !std::filesystem::exists(o.resume))
-    throw Error(Errc::bad_input, "--resume " + o.resume + ": there is no such file; to begin, give --checkpoint");
+    throw Error(Errc::bad_input, "--resume " + o.resume + ": there is no such file; to start a run, give --checkpoint");
   if (another && std::filesystem::exists(kept))
     throw Error(Errc::invalid_argument, "--checkpoint " + kept +
-                                            " is there already, and would be replaced by the state of --resume " +
+                                            " exists already, and would be replaced by the state of --resume " +
                                             o.resume + ": remove it, or name another");
 }
 
@@ -95,13 +95,13 @@ void report(const Job& job, const Stopwatch& watch, Outcome& out) {
     for (const std::string& file : write_files(o, out, job.ctx)) console.note("wrote " + file);
   if (!o.report.empty()) {
     write_pictures(o, out, job.ctx, job.points->here());
-    console.note("wrote " + o.report + ": a page with pictures");
+    console.note("wrote " + o.report + ": a page with charts");
   }
   if (!o.log.empty() && !out.predicted) console.note("wrote " + o.log + ": a line for every iteration");
   if (out.found.converged() && o.resume.empty()) {  // what --resume names is an input, too
     if (job.ctx.communicator->rank() == 0) checkpoint.remove();
   } else if (checkpoint.kept() && !out.found.converged()) {
-    console.note("the same command goes on from " + checkpoint.name());
+    console.note("run the same command again to resume from " + checkpoint.name());
   }
   out.elapsed_seconds = watch.seconds();
   if (job.ctx.communicator->rank() > 0) return;
@@ -146,7 +146,7 @@ int exit_status(const ProgramOptions& o, const Outcome& out, app::Console& conso
   if (out.found.stop == solvers::KMeansStop::interrupted) return app::stop_exit_code();
   if (!out.found.converged()) {
     console.warn("not converged after " + std::to_string(out.found.n_iter) +
-                 " iterations: labels and centres belong together, but more iterations (--max-iter) would better them");
+                 " iterations: labels and centres belong together; increase --max-iter to improve them");
     return app::exit_not_converged;
   }
   return app::exit_ok;
@@ -209,7 +209,7 @@ int run(ProgramOptions o, const app::Ranks& ranks) {
     return app::exit_ok;
   }
   if (described.note.find("angular") != std::string::npos && !o.metric_given)
-    console.warn(where.text() + " is meant to be compared by angle: --metric cosine does that");
+    console.warn(where.text() + " is meant to be compared by angle: use --metric cosine");
 
   if (described.convention == "CSV" && !described.note.empty()) console.note(where.text() + ": " + described.note);
 

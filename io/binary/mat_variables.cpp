@@ -107,7 +107,7 @@ std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std:
   }
   if (WIFSIGNALED(status))
     refuse(file, WTERMSIG(status) == SIGVTALRM
-                     ? "is damaged: libmatio came to no end with it"
+                     ? "is damaged: libmatio did not finish reading it"
                      : joined("is damaged: libmatio crashed on it (signal ", WTERMSIG(status), ")"));
   if (WEXITSTATUS(status) == not_filtered) throw Error(Errc::io_failure, file.string() + hdf5::no_filter);
   if (WEXITSTATUS(status) == not_opened)
@@ -138,7 +138,7 @@ MatContent read_mat(const std::filesystem::path& file, const std::string& path, 
   const auto lists = std::make_shared<const Memory>("tallskinny-lists");
   const auto found = ask_matio(file, path, options, *lists);
   const std::string name = Location{file, path}.text();
-  if (found.size() != 1) refuse(name, "is there no more");
+  if (found.size() != 1) refuse(name, "has disappeared from its file");
   if (!found.front().problem.empty()) refuse(name, found.front().problem);
   const std::uint64_t size = lists->size();
   return {found.front(), {name, size, [lists, name](std::uint64_t offset, std::span<std::byte> out) {

@@ -111,14 +111,14 @@ std::optional<Parts> binsparse(const Node& object, const ReadOptions&) {
   const bool vector = f == "DVEC" || f == "CVEC" || f == "VEC", dense = f == "DVEC" || f.starts_with("DMAT");
   const bool known = vector || f == "DMAT" || f == "DMATR" || f == "DMATC" || f == "CSR" || f == "CSC" || f == "DCSR" ||
                      f == "DCSC" || f == "COO" || f == "COOR" || f == "COOC";
-  if (!known) object.refuse("has the Binsparse format '" + f + "', which is not known here");
+  if (!known) object.refuse("has the Binsparse format '" + f + "', which is not supported");
   if (d.shape.size() != (vector ? 1u : 2u))
     object.refuse(joined("has a Binsparse shape of ", d.shape.size(), " numbers, which does not fit ", f));
   if (d.fill) {
     const auto fill = object.find("fill_value");
     double value = 0;
     if (!fill || fill->is_group() || !fill->element_type().numeric())
-      object.refuse("announces a fill value and has none");
+      object.refuse("declares a fill value but has none");
     if (fill->element_type().kind == hdf5::ElementType::Kind::complex || length_of(*fill) != 1)
       object.refuse("has a fill value that is not one real number");
     fill->read(0, 1, hdf5::MemoryType::float64, std::as_writable_bytes(std::span(&value, 1)));
@@ -170,7 +170,7 @@ BinsparseDescriptor parse_binsparse(std::string_view json_text) {
   BinsparseDescriptor d;
   d.version = text(json, "version");
   if (!d.version.empty() && d.version != "0.1" && !d.version.starts_with("0.1."))
-    refuse_descriptor("has version " + d.version + "; 0.1 is known here");
+    refuse_descriptor("has version " + d.version + "; 0.1 is supported");
   if (const auto format = json.find("format"); format == json.end() || !format->is_string())
     refuse_descriptor("names no predefined format");
   d.format = text(json, "format");

@@ -24,7 +24,7 @@ constexpr std::array in_order = {&formats::mtx,   &formats::npy,  &formats::npz,
 using std::string_view_literals::operator""sv;
 
 void refuse_compressed(const std::filesystem::path& file, const std::string& by, const std::string& tool) {
-  refuse(file, "is compressed by " + by + ", which is not undone here: " + tool + " " + name_for_commands(file) +
+  refuse(file, "is compressed by " + by + ", which is not supported: " + tool + " " + name_for_commands(file) +
                    " | tskmeans - reads what is in it, and so does tssolve -");
 }
 
@@ -89,7 +89,7 @@ const char* format_of_text(const std::filesystem::path& file) {
     if (std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; })) return "csv";
     break;
   }
-  refuse(file, "is in no known format: --format says which it is");
+  refuse(file, "is in no known format: name it with --format");
 }
 
 const Format* format_of(const std::filesystem::path& file, const std::string& given) {

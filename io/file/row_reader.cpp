@@ -271,8 +271,7 @@ void RowReader::read(index_t first, index_t count, bool finite, void* out) const
     read({begin, begin + count}, finite, out);
   if (!file->unchanged())
     refuse(d.where.text(),
-           "was changed while it was read, so that its rows are old and new "
-           "ones: run again once it stays as it is");
+           "changed while it was read, so that old and new rows are mixed: run again when it no longer changes");
   if (!missing || !finite) return;
   by_real_type(d.type, [&, &where = d.where, cols = d.cols]<class T>(std::type_identity<T>) {
     check_finite(HostView<const T>::unchecked(static_cast<const T*>(out), count, cols, cols), begin, where.text());

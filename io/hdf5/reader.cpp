@@ -137,9 +137,9 @@ void Reader::damaged(const std::string& cause) const {
 void Reader::died() {
   if (end_.empty()) {
     const int status = stop(), number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    end_ = number == SIGVTALRM ? "HDF5 came to no end with it"
+    end_ = number == SIGVTALRM ? "HDF5 did not finish reading it"
            : number != 0       ? joined("HDF5 crashed on it (signal ", number, ", in a process of its own)")
-                               : joined("HDF5 ended on it (status ", WEXITSTATUS(status), ", in a process of its own)");
+                         : joined("HDF5 ended the process (status ", WEXITSTATUS(status), ", in a process of its own)");
   }
   damaged(end_);
 }
@@ -159,7 +159,7 @@ Message Reader::check_answer(std::string bytes) const {
     outcome = answer.get<Outcome>();
     if (outcome == Outcome::error) code = answer.get<Errc>(), sentence = answer.get<std::string>();
   } catch (const std::runtime_error&) {
-    damaged("the process that reads it answered nonsense");
+    damaged("the process that reads it gave an invalid answer");
   }
   if (outcome == Outcome::error) throw Error(code, sentence);
   if (outcome == Outcome::no_memory)

@@ -129,7 +129,7 @@ class Remote {
     try {
       return answer.get<R>();
     } catch (const std::runtime_error&) {
-      reader_->damaged("the process that reads it answered nonsense");
+      reader_->damaged("the process that reads it gave an invalid answer");
     }
   }
 

@@ -87,7 +87,7 @@ void require_plausible(const MarketHeader& h, const std::filesystem::path& file)
   std::error_code failed;
   const auto bytes = static_cast<double>(std::filesystem::file_size(file, failed));
   if (!failed && static_cast<double>(h.entries) > 1 + bytes * best_deflate / (h.sparse ? 4 : 2))
-    refuse(file, joined("announces ", h.entries, " entries, more than a file of its size can hold"));
+    refuse(file, joined("declares ", h.entries, " entries, more than a file of its size can hold"));
 }
 
 Description description_of(const MarketHeader& h, const Location& where, const ReadOptions& options) {
@@ -154,7 +154,7 @@ CsrMatrix<T> read_entries(LineReader& in, const MarketHeader& h, const std::stri
                     : "the matrix is declared skew-symmetric, but this diagonal entry is not zero");
     options.transpose ? pairs.add(*col - 1, *row - 1, value) : pairs.add(*row - 1, *col - 1, value);
   }
-  if (in.next_content('%')) in.refuse(joined("stands after the ", h.entries, " entries that were announced"));
+  if (in.next_content('%')) in.refuse(joined("follows the ", h.entries, " entries that it declares"));
   return std::move(pairs).assembled();
 }
 
@@ -187,7 +187,7 @@ Matrix<T> read_array(LineReader& in, const MarketHeader& h, const ReadOptions& o
       put(j, i, mirror_image(value, h.structure));
     }
   }
-  if (!trimmed(rest).empty() || in.next_content('%')) in.refuse("has more numbers than the sizes announce");
+  if (!trimmed(rest).empty() || in.next_content('%')) in.refuse("has more numbers than its sizes declare");
   return a;
 }
 

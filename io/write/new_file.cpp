@@ -97,7 +97,7 @@ void NewFile::write(std::string_view text) {
 }
 
 void NewFile::commit() {
-  if (::fsync(descriptor_) != 0) fail(target_, "could not be brought to the disk", errno);
+  if (::fsync(descriptor_) != 0) fail(target_, "could not be synced to the disk", errno);
   struct stat old {};
   if (::stat(target_.c_str(), &old) == 0) {
     struct stat own {};
@@ -115,7 +115,7 @@ void NewFile::commit() {
   const bool done = folder >= 0 && (::fsync(folder) == 0 || errno == EINVAL);
   const int error = errno;
   if (folder >= 0) ::close(folder);
-  if (!done && error != EACCES) fail(target_, "could not be brought to the disk", error);
+  if (!done && error != EACCES) fail(target_, "could not be synced to the disk", error);
 }
 
 void remove_unfinished_files() noexcept {

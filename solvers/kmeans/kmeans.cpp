@@ -33,21 +33,20 @@ void check_sizes(const Context& ctx, const RowSource& rows, const KMeansOptions&
   throw_unless(o.max_iter >= 1, "the number of iterations (max_iter) must be at least 1");
   throw_unless(o.tol >= 0, "the tolerance must not be negative");
   throw_unless(o.batch >= 1, "a batch must have at least 1 point");
-  throw_unless(o.refine >= 0, "the number of iterations that refine two levels must not be negative");
+  throw_unless(o.refine >= 0, "the number of refining iterations must not be negative");
   throw_unless(o.sample >= 0, "the number of points of a sample must not be negative");
-  throw_unless(
-      o.init != KMeansInit::given ||
-          (o.algorithm != KMeansAlgorithm::bisecting && o.algorithm != KMeansAlgorithm::two_level),
-      "the bisecting algorithm and that of two levels choose their first centres themselves: none can be given");
-  throw_unless(o.sample == 0 || iterates(o), "only Lloyd's algorithm and that of two levels work on a sample");
+  throw_unless(o.init != KMeansInit::given ||
+                   (o.algorithm != KMeansAlgorithm::bisecting && o.algorithm != KMeansAlgorithm::two_level),
+               "the bisecting and two-level algorithms choose their first centres themselves: none can be given");
+  throw_unless(o.sample == 0 || iterates(o), "only Lloyd's and the two-level algorithm work on a sample");
   throw_unless(o.sample == 0 || (o.resume == nullptr && !o.on_state),
                "a run on a sample cannot be stopped and resumed");
   throw_unless(o.algorithm == KMeansAlgorithm::lloyd || (o.resume == nullptr && !o.on_state),
                "only Lloyd's algorithm can be stopped and resumed");
   throw_unless(o.algorithm != KMeansAlgorithm::balanced || rows.space() == Space::host,
-               "balanced sizes are found for points in host memory only");
+               "the balanced algorithm needs points in host memory");
   throw_unless(ctx.communicator->size() == 1 || iterates(o) || o.algorithm == KMeansAlgorithm::mini_batch,
-               "bisecting and balanced clusters are found on one rank: they need all points in one place");
+               "the bisecting and balanced algorithms run on one rank: they need all points in one place");
   if (o.init != KMeansInit::given) return;
   throw_unless(o.centers.rows() == k, "there are " + std::to_string(o.centers.rows()) + " given centres for " +
                                           std::to_string(k) + " clusters");
@@ -208,7 +207,7 @@ class Restarts {
     agreed(p_.ctx, [&] {
       expects(s.centers.rows() == p_.k && s.centers.cols() == p_.cols() &&
                   static_cast<index_t>(s.labels.size()) == p_.rows() && s.run < runs(),
-              "the state to go on from belongs to other rows or options");
+              "the state to resume belongs to other rows or options");
     });
     if (s.best_centers.rows() == 0) return;
     any_ = true;

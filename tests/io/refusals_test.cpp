@@ -152,11 +152,11 @@ TEST_CASE("compressed files are named with the command that opens them") {
   CHECK(refusal_in("f.csv.xz", std::string("\xfd"
                                            "7zXZ\0rest",
                                            10))
-            .says("f.csv.xz is compressed by xz, which is not undone here: xzcat f.csv.xz | tskmeans -"));
-  CHECK(refusal_in("f.csv", "BZh91AY&SYrest").says("by bzip2, which is not undone here: bzcat f.csv | tskmeans -"));
+            .says("f.csv.xz is compressed by xz, which is not supported: xzcat f.csv.xz | tskmeans -"));
+  CHECK(refusal_in("f.csv", "BZh91AY&SYrest").says("by bzip2, which is not supported: bzcat f.csv | tskmeans -"));
   CHECK(refusal_in("f.npy.zst", "\x28\xb5\x2f\xfdrest").says("by Zstandard"));
   CHECK(refusal_in("f.lz4", "\x04\x22\x4d\x18rest").says("by LZ4"));
-  CHECK(refusal_in("f.npy.gz", "\x1f\x8b\x08rest").says("by gzip, which is not undone here: zcat f.npy.gz"));
+  CHECK(refusal_in("f.npy.gz", "\x1f\x8b\x08rest").says("by gzip, which is not supported: zcat f.npy.gz"));
   CHECK(refusal_in("f.csv", "BZhang,b\n1,x\n").says("field 2 (b) is 'x'"));  // a name in the first line
 }
 

@@ -166,5 +166,5 @@ TEST_CASE("a file that is changed in place is refused; one that takes its name i
   std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) + std::chrono::nanoseconds(1));
   const auto refused = refusal_of([&] { other.read(0, 10, true, rows.data()); });
   CHECK(refused.code == Errc::bad_input);
-  CHECK(refused.says(file + " was changed while it was read"));
+  CHECK(refused.says(file + " changed while it was read"));
 }

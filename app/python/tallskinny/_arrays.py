@@ -17,7 +17,7 @@ def is_foreign(a):
 
 
 def is_on_device(a):
-    """Whether an array lies in the memory of a GPU."""
+    """True if an array lies in the memory of a GPU."""
     return is_foreign(a) and int(a.__dlpack_device__()[0]) not in (1, 3)
 
 
@@ -36,7 +36,7 @@ def named_type(a):
 
 
 def wait_for(a):
-    """Until what is written into a foreign array is there."""
+    """Waits until writes into a foreign array have ended."""
     if is_on_device(a):
         from ._context import _prepare_gpu
 
@@ -77,7 +77,7 @@ def tall(a, name):
 
 
 def _has_lines(a):
-    """Whether rows or columns of a foreign array are contiguous."""
+    """True if rows or columns of a foreign array are contiguous."""
     if hasattr(a, "stride"):
         s0, s1 = a.stride()
     elif hasattr(a, "strides"):

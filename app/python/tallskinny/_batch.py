@@ -18,7 +18,7 @@ from ._types import Array, Callback, Seed
 
 
 class KMeansBatch(NamedTuple):
-    """What `kmeans_batch` finds, in the library of `x` and where that lies."""
+    """Result of `kmeans_batch`: arrays of the library of `x`, in the same memory."""
 
     labels: Array
     """int32, shape (B, n)"""
@@ -34,17 +34,17 @@ def kmeans_batch(x: Any, n_clusters: int, *, batch: int | None = None, init: Any
                  max_iter: int = 300, tol: float = 1e-4, random_state: Seed = None, sample_weight: Any = None,
                  metric: str = "euclidean", callback: Callback | None = None,
                  context: Context | None = None) -> KMeansBatch:
-    """Clusters of each of B blocks of rows, or of the same rows with B seeds.
+    """Solves B k-means problems: B blocks of rows, or the same rows with B seeds.
 
     In host memory each problem has a thread of its own; on a GPU several run at a time.
 
     Parameters
     ----------
     x : array, shape (B, n, d) or (n, d)
-        Float64, float32 or float16, of NumPy, PyTorch or CuPy, on a GPU too. With (n, d), `batch` says how many times.
+        Float64, float32 or float16, of NumPy, PyTorch or CuPy, also on a GPU. With (n, d), `batch` is the number B.
     n_clusters : int
     batch : int, optional
-        B, for an `x` of shape (n, d).
+        The number B of problems, for an `x` of shape (n, d).
     init : {'k-means++', 'k-means||', 'random'} or array, shape (n_clusters, d) or (B, n_clusters, d)
         First centres.
     n_init : int

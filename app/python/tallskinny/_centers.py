@@ -1,4 +1,4 @@
-"""What models of centres have in common: everything but their parameters."""
+"""Base class of models with centres: everything but their parameters."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _seed(random_state):
 
 
 def _generator(random_state):
-    """What a function of the user draws from."""
+    """The random generator that is passed to a function of the user."""
     return random_state if isinstance(random_state, np.random.Generator) else check_random_state(random_state)
 
 
@@ -70,7 +70,7 @@ def _check_finite(X, rows=1 << 14):
 
 
 class Centers(Base):
-    """What models of centres have in common."""
+    """Methods that all models with centres share."""
 
     _algorithm: Any = "lloyd"
     _takes: dict[str, list[Any]] = {}  # parameters of this model alone
@@ -180,7 +180,7 @@ class Centers(Base):
         Parameters
         ----------
         X : array or sparse matrix, shape (n_samples, n_features)
-            Float64, float32 and float16 are read where they lie, on a GPU too, where labels and centres then are.
+            Float64, float32 and float16 are read without a copy, also on a GPU, where labels and centres then are.
             Sparse rows stay sparse; those on a GPU are copied to host memory.
         y : ignored
         sample_weight : array, shape (n_samples,), optional
@@ -232,7 +232,7 @@ class Centers(Base):
                              getattr(self, "metric", "euclidean"), weights_of(sample_weight, X))
 
     def predict(self, X: Any) -> Array:
-        """The nearest centre of each row, in exact arithmetic up to a stated bound.
+        """Finds the nearest centre of each row, in exact arithmetic up to a stated bound.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class Centers(Base):
         return back_to(X, self._predicted(X)[0])
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """`fit`, then the labels."""
+        """Calls `fit`, and returns the labels."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def transform(self, X: Any) -> Array:
@@ -269,7 +269,7 @@ class Centers(Base):
         return back_to(source, found.astype(np.float32) if X.dtype == np.float32 else found)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """`fit`, then `transform` of the same rows."""
+        """Calls `fit`, and returns `transform` of the same rows."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -11,7 +11,7 @@ _limit: int | None = None  # of threads, while threadpoolctl has set one
 
 
 def _prepare_gpu():
-    """Once, before a device is first asked for."""
+    """Loads libraries of CUDA; called once, before a device is first used."""
     global _preloaded
     if not _preloaded:
         _preloaded = True
@@ -19,23 +19,23 @@ def _prepare_gpu():
 
 
 class Context:
-    """Where and how operations run.
+    """Settings of operations: threads, device and determinism.
 
     Parameters
     ----------
     threads : int, optional
         Threads to use. 0: OMP_NUM_THREADS, or the processors that this process may use.
     device : {None, 'cpu', 'cuda'} or int, optional
-        A GPU by its number, 'cuda' for the first one, for eigenvalues of matrices in host memory. Arrays that lie on
-        a GPU are worked on there whatever this says.
+        A GPU by its number, 'cuda' for the first one, for eigenvalues of matrices in host memory. Arrays on a GPU
+        are processed there, whatever is set here.
     determinism : {'run_to_run', 'gpu_to_gpu'}, optional
-        How far equal input gives equal bits: on one machine, or on every GPU. Dense Hermitian problems of 512 rows or
-        more that are solved as a whole have equal bits for equal numbers of threads, all else for any number.
+        Equal input gives equal bits on one machine, or on every GPU. Dense Hermitian problems of 512 rows or more
+        that are solved as a whole have equal bits for equal numbers of threads, all others for any number.
 
     Raises
     ------
     NoDevice
-        If there is no such device; it says why.
+        If the device is not available, with the reason.
 
     Examples
     --------
@@ -87,12 +87,12 @@ _default = Context()
 
 
 def default_context() -> Context:
-    """The context of calls that are given none."""
+    """The context of calls without one."""
     return _default
 
 
 def set_default_context(context: Context) -> Context:
-    """Makes `context` that of calls that are given none. Returns the one before.
+    """Sets the context of calls without one, and returns the one before.
 
     Parameters
     ----------

@@ -61,27 +61,26 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     Parameters
     ----------
     A : array, sparse matrix, DataFrame or LinearOperator, shape (n, n)
-        CSR and dense float64 and complex128 are read where they lie. A matrix on a GPU, dense or sparse, of CuPy,
-        PyTorch or anything with `indptr`, `indices` and `data`, is worked on there; its entries are copied to host
-        memory once, where they are checked and factorised. Values and vectors are then arrays of its library on its
-        GPU.
+        CSR and dense float64 and complex128 are read without a copy. A matrix on a GPU, dense or sparse, of CuPy,
+        PyTorch or anything with `indptr`, `indices` and `data`, is processed there; its entries are copied to host
+        memory once, to be checked and factorised. Values and vectors are then arrays of its library on its GPU.
     k : int
         Number of eigenvalues, up to n.
     M : sparse matrix, array or LinearOperator, optional
-        Of A x = lambda M x: positive definite. It is factorised; a LinearOperator is first made a matrix by products
-        with all columns of the identity.
+        Mass matrix of A x = lambda M x, positive definite. It is factorised; a LinearOperator is first made a matrix
+        by products with all columns of the identity.
     sigma : float, optional
-        The eigenvalues nearest to it, by a factorisation of A - sigma M, or by `OPinv`. A LinearOperator without
-        `OPinv` is first made a matrix.
+        Finds the eigenvalues nearest to sigma, by a factorisation of A - sigma M, or by `OPinv`. A LinearOperator
+        without `OPinv` is first made a matrix.
     which : {'LM', 'SM', 'LA', 'SA', 'BE'}
         With `sigma`, 'LA' and 'SA' are the nearest above and below, fewer than k where there are no more, 'BE' on both
         sides, and 'SM' the farthest.
     v0 : array, shape (n,) or (n, c), optional
-        Where the search begins.
+        First block of the search.
     ncv : int, optional
-        Columns of the basis; no need to give it.
+        Columns of the basis; rarely needed.
     maxiter : int, optional
-        Block steps.
+        Limit of block steps.
     tol : float
         Residuals relative to the eigenvalue; 0 means as small as rounding of products with A and M allows, or 1e-12.
     return_eigenvectors : bool
@@ -94,29 +93,28 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         With `sigma`, what `which` goes by: 1 / (lambda - sigma), lambda / (lambda - sigma), for which A is positive
         definite and M need not be, or (lambda + sigma) / (lambda - sigma).
     rng : int or numpy.random.Generator, optional
-        Of the random first block; the same integer gives the same bits.
+        Seed of the random first block; equal integers give equal bits.
     symmetrise : bool
-        Solve (A + A^H) / 2, and the same of M, however far they are from Hermitian. Without it that is done where the
-        difference lies within half of the digits of the type, as rounding leaves it; error bounds then count it.
+        Solve (A + A^H) / 2, and likewise for M, however far they are from Hermitian. If False, this is done where the
+        difference lies within half of the digits of the type, as rounding leaves it; error bounds then include it.
     method : {'auto', 'lanczos', 'dense', 'chebyshev', 'lobpcg', 'davidson'}
     verify : bool
-        Search for missing copies.
+        Check that no copy of an eigenvalue is missing.
     verbose, callback, context
         As for `KMeans`.
 
     Returns
     -------
     w : array, shape (k,)
-        Rising.
+        In ascending order.
     v : array, shape (n, k)
-        The tuple of both is a `Result`, which tells whether it is complete, and by `asymmetry` how far A was from
-        Hermitian.
+        The tuple of both is a `Result`, with `complete`, and `asymmetry`: how far A was from Hermitian.
 
     Raises
     ------
     NoConvergence
-        An ArpackNoConvergence, too; it carries what did converge. Where all converged but nothing shows that none is
-        missing, that is an `UnprovenWarning`.
+        Also an ArpackNoConvergence; it holds the converged pairs. If all converged but completeness is not shown,
+        there is an `UnprovenWarning` instead.
     BadInput
         For a matrix that is not Hermitian, naming the first entry, and for NaN and infinity.
 
@@ -219,9 +217,9 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
     ----------
     A : array, sparse matrix, DataFrame or LinearOperator, shape (n, n)
     k : int
-        Of a real matrix, one more is found where a conjugate pair would be cut; k are returned.
+        Number of eigenvalues. For a real matrix, one more is found where a conjugate pair would be cut; k are returned.
     M : sparse matrix, array or LinearOperator, optional
-        Of A x = lambda M x. It, or A - sigma M, is factorised by SciPy on the processor.
+        Mass matrix of A x = lambda M x. SciPy factorises M, or A - sigma M, on the processor.
     sigma : float or complex, optional
         `which` goes by 1 / (lambda - sigma): 'LM' gives the nearest to it, 'SM' the farthest. A LinearOperator without
         `OPinv` is first made a matrix by products with all columns of the identity.

@@ -30,7 +30,7 @@ def gram(a: Any, *, alpha: complex = 1.0, beta: complex = 0.0, out: Any = None, 
     alpha, beta : scalar, optional
         ``beta=0`` never reads `out`.
     out : array, shape (p, p), optional
-        Where the result goes: of the type of `a`, float32 for 16-bit types, in the same memory.
+        Array for the result: of the type of `a`, float32 for 16-bit types, in the same memory.
     conjugate : bool, optional
         False: the transpose instead of the adjoint.
     context : Context, optional
@@ -156,8 +156,8 @@ def spmm(a: Any, x: Any, *, alpha: complex = 1.0, beta: complex = 0.0, out: Any 
     Parameters
     ----------
     a : sparse matrix or array, shape (m, n)
-        Of SciPy, CuPy or PyTorch. Values and column numbers of CSR are used as they are; other formats become CSR
-        first.
+        From SciPy, CuPy or PyTorch. Values and column numbers of CSR are used without a copy; other formats are
+        converted to CSR first.
     x : array, shape (n, q)
         Of the type and in the memory of `a`.
     alpha, beta, out, context
@@ -204,9 +204,9 @@ def trsm(x: Any, r: Any, *, out: Any = None, context: Context | None = None) -> 
     ----------
     x : array, shape (n, p)
     r : array, shape (p, p)
-        Upper triangular; what is below the diagonal is not read.
+        Upper triangular; elements below the diagonal are not read.
     out : array, shape (n, p), optional
-        Where the result goes; `x` itself to overwrite it.
+        Array for the result; `x` itself to overwrite it.
     context : Context, optional
 
     Returns
@@ -236,13 +236,13 @@ def orthonormalise(x: Any, *, out: Any = None, context: Context | None = None) -
     x : array, shape (n, p)
         float64, complex128, float32 or complex64.
     out : array, shape (n, p), optional
-        Where the columns go; `x` itself to overwrite it. Rows must be contiguous.
+        Array for the columns; `x` itself to overwrite it. Rows must be contiguous.
     context : Context, optional
 
     Returns
     -------
     q : array, shape (n, rank)
-        Less than p columns where directions depend on others.
+        Fewer than p columns where columns of x are linearly dependent.
     r : numpy.ndarray, shape (rank, p)
     """
     x = tall(x, "x")
@@ -291,7 +291,7 @@ def column_norms(x: Any, *, context: Context | None = None) -> Any:
 
 def plan(operation: str, dtype: Any, n: int, p: int = 1, q: int = 1, nonzeros: int = 0, *,
          context: Context | None = None) -> str:
-    """What the processor would do for an operation, and why, as text.
+    """Describes how the processor would compute an operation, and why, as text.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def plan(operation: str, dtype: Any, n: int, p: int = 1, q: int = 1, nonzeros: i
     Returns
     -------
     str
-        Decisions, predicted bytes, flops, time, and what bounds it. Print it.
+        Decisions, predicted bytes, flops and time, and the bound. For print().
     """
     return _core.plan(core_of(context), operation, np.dtype(dtype).name if dtype != "bfloat16" else dtype, n, p, q,
                       nonzeros)

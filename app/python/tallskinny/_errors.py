@@ -31,7 +31,7 @@ class OutOfRange(Error, OverflowError):
 
 
 class NoDevice(Error, RuntimeError):
-    """The device asked for does not exist."""
+    """The requested device is not available."""
 
 
 class DeviceFailure(Error, RuntimeError):
@@ -50,9 +50,9 @@ class NoConvergence(Error, RuntimeError):
     Attributes
     ----------
     eigenvalues, eigenvectors : numpy.ndarray
-        Those that did converge.
+        The pairs that converged.
     result : object
-        All that the run found, as it would have been returned.
+        Everything that the run found, as the call would have returned it.
     """
 
     eigenvalues: Any

@@ -13,12 +13,12 @@ from ._arrays import csr_parts, is_sparse
 
 def read(path: str | os.PathLike[str], *, transpose: bool = False, rows: slice | tuple[int, int] | None = None,
          check_finite: bool = True, trusted: bool = False) -> Any:
-    """The matrix in a file.
+    """Reads the matrix in a file.
 
     Parameters
     ----------
     path : str or os.PathLike
-        HDF5, Matrix Market, .npy, .csv, .arff and what else the library reads. ``"file.h5:/group"`` names an object of
+        HDF5, Matrix Market, .npy, .csv, .arff and other formats of the library. ``"file.h5:/group"`` names an object of
         HDF5; without a name the file's only matrix is read.
     transpose : bool, optional
         Read the transposed matrix.
@@ -56,12 +56,12 @@ def read(path: str | os.PathLike[str], *, transpose: bool = False, rows: slice |
 
 
 def write(path: str | os.PathLike[str], **matrices: Any) -> None:
-    """An HDF5 file of matrices, which is either complete or not there.
+    """Writes matrices to an HDF5 file, which is either complete or absent.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A file that is there is replaced once the new one is whole.
+        An existing file is replaced once the new one is complete.
     **matrices : array or scipy.sparse matrix
         By their names: dense ones as datasets, sparse ones as groups in Binsparse CSR. ``gzip=1`` to ``9`` compresses.
 
@@ -87,7 +87,7 @@ def write(path: str | os.PathLike[str], **matrices: Any) -> None:
 
 
 class Info(Dict[str, Any]):
-    """What a file says of a matrix: a dict that prints itself as one line."""
+    """Description of a matrix in a file: a dict that prints itself as one line."""
 
     def __str__(self) -> str:
         kind = f"sparse, {self['nonzeros']} entries" if self["sparse"] else "dense"
@@ -97,7 +97,7 @@ class Info(Dict[str, Any]):
 
 
 def info(path: str | os.PathLike[str]) -> list[Info]:
-    """What matrices a file holds, without reading their elements.
+    """Lists the matrices in a file without reading their elements.
 
     Parameters
     ----------

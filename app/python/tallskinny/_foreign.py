@@ -100,7 +100,7 @@ class ForeignCsr:
         return arrays
 
     def on_host(self):
-        """As a `scipy.sparse.csr_array`."""
+        """Converts to a `scipy.sparse.csr_array`."""
         from scipy.sparse import csr_array
 
         data = on_host(self.values)

@@ -26,22 +26,22 @@ class KMeans(Centers):
     init : {'k-means++', 'k-means||', 'random'}, callable or array of shape (n_clusters, n_features)
         First centres.
     n_init : 'auto' or int
-        Restarts, of which the best is kept. 'auto': 10 for random centres, else 1, which on small data goes on by
-        breathing k-means (Fritzke 2020) to an inertia as good as that of 10 restarts.
+        Restarts, of which the best is kept. 'auto': 10 for random centres, else 1, which breathing k-means
+        (Fritzke 2020) improves on small data to an inertia as good as that of 10 restarts.
     max_iter : int
     tol : float
         Stops when the centres moved by less, relative to the variance of the features.
     verbose : int
-        1: a bar of tqdm where that is installed, else lines.
+        1: show progress, by tqdm where that is installed, else by lines.
     random_state : int, RandomState, Generator or None
     copy_x : bool
-        No meaning here: X is never changed.
+        Ignored: X is never changed.
     algorithm : {'lloyd', 'elkan', 'two-level', 'balanced'}
-        'elkan' is 'lloyd', which has bounds in any case. 'two-level' is quicker for thousands of clusters;
+        'elkan' means 'lloyd', which uses bounds in any case. 'two-level' is faster for thousands of clusters;
         'balanced' makes sizes equal.
     metric : {'euclidean', 'cosine'}
     callback : callable, optional
-        Called at most 20 times a second with a dict; a true answer stops, and what was found so far is kept.
+        Called at most 20 times a second with a dict; a true answer stops the run, and the result so far is kept.
     context : Context, optional
 
     Attributes
@@ -89,7 +89,7 @@ class KMeans(Centers):
 
 
 class MiniBatchKMeans(Centers):
-    """k-means by small random samples: quicker, a little worse. Every label is the nearest centre's.
+    """k-means by small random samples: faster, with slightly larger inertia. Every label is the nearest centre's.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class MiniBatchKMeans(Centers):
     batch_size : int
         Rows in a step.
     compute_labels, tol, max_no_improvement, init_size, reassignment_ratio
-        Accepted, and without meaning here: labels are always computed, and the run stops by itself.
+        Accepted but ignored: labels are always computed, and the run stops by itself.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class MiniBatchKMeans(Centers):
         self._counts = np.bincount(found["labels"], minlength=self.n_clusters).astype(np.float64)
 
     def partial_fit(self: _MiniBatch, X: Any, y: Any = None, sample_weight: Any = None) -> _MiniBatch:
-        """One step with these rows: centres move to the mean of all rows that they have had.
+        """Makes one step with these rows: centres move to the mean of all rows that they were given.
 
         Rows on a GPU are copied to host memory for it.
 
@@ -225,9 +225,9 @@ class BisectingKMeans(Centers):
     n_clusters, init, n_init, random_state, max_iter, verbose, tol, copy_x, metric, callback, context
         As for `KMeans`; `init` is a word or a callable, for the two centres of each split.
     algorithm : {'lloyd', 'elkan'}
-        No meaning here.
+        Ignored.
     bisecting_strategy : {'biggest_inertia', 'largest_cluster'}
-        Which cluster is split next: that of largest inertia, or of most rows of positive weight.
+        Cluster to split next: that of largest inertia, or of most rows of positive weight.
 
     Attributes
     ----------

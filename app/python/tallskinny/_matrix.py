@@ -1,4 +1,4 @@
-"""What eigen-solvers are given: a matrix of any kind, in the form that the library takes."""
+"""Input of eigen-solvers: a matrix of any kind, in the form that the library takes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Matrix:
                             (1, 1): np.complex64}[(int(self.is_complex), int(narrow))]
 
     def make_complex(self):
-        """The same matrix as a complex one."""
+        """The matrix converted to complex numbers."""
         if self.operator is None and not self.is_complex:
             if isinstance(self.parts, tuple):
                 self.parts = (*self.parts[:2], self.parts[2].astype(np.complex128), self.parts[3])

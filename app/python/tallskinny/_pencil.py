@@ -1,4 +1,4 @@
-"""What eigen-solvers make of pencils, modes and operators before the library is called: by SciPy's factorisations."""
+"""Pencils, modes and operators as SciPy factorises them, before the library is called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ whole = 500  # rows of a matrix of which all eigenvalues are computed where a fe
 
 
 def is_operator(a):
-    """Whether `a` is known by its products alone."""
+    """True if `a` is known by its products alone."""
     return hasattr(a, "matvec") and not is_sparse(a) and not isinstance(a, np.ndarray)
 
 
@@ -54,7 +54,7 @@ def chosen(nu, k, which):
 
 
 def by_cayley(solve, n, k, sigma, which):
-    """Of `mode` 'cayley': w' = (w + sigma) / (w - sigma) = 1 + 2 sigma / (w - sigma) decides.
+    """Eigenvalues of `mode` 'cayley', ordered by w' = (w + sigma) / (w - sigma) = 1 + 2 sigma / (w - sigma).
 
     solve(k, which) finds eigenvalues beside sigma.
     """
@@ -73,7 +73,7 @@ def by_cayley(solve, n, k, sigma, which):
 
 
 def by_buckling(solve, n, k, sigma, which):
-    """Of `mode` 'buckling': w' = w / (w - sigma) decides; 1 / w are eigenvalues of M x = mu A x.
+    """Eigenvalues of `mode` 'buckling', ordered by w' = w / (w - sigma); 1 / w are eigenvalues of M x = mu A x.
 
     solve(k, sigma, which) finds those beside a number.
     """

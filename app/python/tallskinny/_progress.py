@@ -1,4 +1,4 @@
-"""What a long call tells while it runs."""
+"""Progress reports of long calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _text(told):
 
 
 class _Line:
-    """A line on standard error that is written over: what a terminal and a notebook both show as one line."""
+    """A line on standard error that is overwritten: one line in terminals and notebooks."""
 
     def __init__(self, title):
         self._title, self._begin, self._width = title, time.monotonic(), 0
@@ -38,7 +38,7 @@ class _Line:
 
 
 def _line_of(title):
-    """A bar of tqdm, which is one of widgets in a notebook that has them; without tqdm, a line."""
+    """A bar of tqdm, as widgets where a notebook has them; without tqdm, a line."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a notebook has no widgets: tqdm writes text there
@@ -50,7 +50,7 @@ def _line_of(title):
 
 @contextlib.contextmanager
 def progress_of(verbose, callback, title):
-    """The function that the library calls with a dict: None where nothing is to be told."""
+    """The progress function that the library calls with a dict; None without progress."""
     if not verbose:
         yield callback
         return

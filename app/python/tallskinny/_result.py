@@ -1,4 +1,4 @@
-"""What calls for eigenvalues and singular values return, raise and warn of."""
+"""Results, exceptions and warnings of calls for eigenvalues and singular values."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from ._types import Array
 
 
 class Result(tuple[Any, ...]):
-    """What SciPy returns, a tuple, with what is known of it.
+    """The tuple that SciPy returns, with facts about its accuracy.
 
     Attributes
     ----------
     converged : bool
-        All that were asked for; a call that returns says True.
+        True if all wanted pairs converged; always so for a call that returns.
     complete : bool
-        Verified: no copy of an eigenvalue and no value is missing.
+        True if a check has shown that no eigenvalue, nor a copy of one, is missing.
     reason : str
-        How it ended, as one sentence.
+        Why the run ended, as one sentence.
     verification : str
-        How it was found to be complete.
+        Method by which completeness was checked.
     converged_pairs : numpy.ndarray
-        Which pairs converged.
+        For each pair, True if it converged.
     residuals : numpy.ndarray
         Norms of A x - lambda x, computed from the matrix at the end.
     backward_errors : numpy.ndarray
-        Those over the norm of A: the values are exact for a matrix that is so near to A. Of pencils over that of
-        A x and lambda M x.
+        Residuals over the norm of A: the values are exact for a matrix this near to A. For pencils, residuals over
+        the norms of A x and lambda M x.
     conditions : numpy.ndarray
-        Of `eigs`: an eigenvalue of A lies, to first order, within this times the residual.
+        Only `eigs`: an eigenvalue of A lies, to first order, within this times the residual.
     vector_errors : numpy.ndarray
-        The angle of each vector to its eigenvector is no larger (its sine); NaN where that is not known.
+        Bound of the sine of the angle between each vector and its eigenvector; NaN where none is known.
     iterations, operator_applications : int
     asymmetry : float
-        Of `eigsh`: the largest `abs(A_ij - conj(A_ji))` as a share of the largest entry.
+        Only `eigsh`: the largest `abs(A_ij - conj(A_ji))` as a share of the largest entry.
     """
 
     converged: bool
@@ -74,7 +74,7 @@ def _renamed(sentence):
 
 
 def told(found: dict[str, Any], order: Any) -> dict[str, Any]:
-    """What a `Result` keeps of what the library found, its pairs in this order."""
+    """Attributes of a `Result` from what the library found, with its pairs in this order."""
     kept = ("converged", "complete", "reason", "verification", "iterations", "operator_applications", "note",
             "asymmetry")
     known = {name: found[name] for name in kept if name in found}

@@ -42,9 +42,9 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     tol : float
         Residuals relative to the singular value; 0 means as small as rounding allows, or 1e-12.
     which : {'LM', 'SM'}
-        The largest or the smallest.
+        Largest or smallest singular values.
     maxiter : int, optional
-        Block steps.
+        Limit of block steps.
     return_singular_vectors : {True, False, 'u', 'vh'}
     rng, random_state : int, optional
         Seed of the random first block.
@@ -58,7 +58,7 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     -------
     u : array, shape (m, k)
     s : array, shape (k,)
-        Rising.
+        In ascending order.
     vh : array, shape (k, n)
         The tuple is a `Result`.
 

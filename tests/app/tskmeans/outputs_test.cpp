@@ -105,9 +105,9 @@ TEST_CASE("outputs that cannot be are refused", "[tskmeans]") {
     CHECK(r.code == 2);
     CHECK(mentions(r.err, part));
   };
-  expect({points, "-o", out}, "expected a name that ends with .h5");
+  expect({points, "-o", out}, "expected a file name ending in .h5");
   expect({points, "--centers-out", folder / "a.h5"}, "ends in .npy or .csv");
-  expect({points, "--labels-out", "-", "--json"}, "both for standard output");
+  expect({points, "--labels-out", "-", "--json"}, "both write to standard output");
   expect({points, "--labels-out", "-", "--centers-out", "-"}, "also the file of --centers-out");
   expect({points, "--labels-out", folder / "no/a.npy"}, "--labels-out");
   expect({points, "--labels-out", out, "--centers-out", out}, "--centers-out");

@@ -85,8 +85,8 @@ TEST_CASE("ranks work together where the algorithm is distributed and each has p
   };
   tskmeans::ProgramOptions o;
   CHECK(who(o, 8193, 2) == "together");
-  CHECK(who(o, 8192, 2) == "rank 0 alone: up to 8,192 points are not worth it");
-  CHECK(who(o, 28672, 8) == "rank 0 alone: up to 28,672 points are not worth it");
+  CHECK(who(o, 8192, 2) == "rank 0 alone: up to 8,192 points are too few to share");
+  CHECK(who(o, 28672, 8) == "rank 0 alone: up to 28,672 points are too few to share");
   CHECK(who(o, 28673, 8) == "together");
   o.kmeans.algorithm = solvers::KMeansAlgorithm::mini_batch;
   CHECK(who(o, 100000, 8) == "together");

@@ -92,7 +92,7 @@ TEST_CASE("points are labelled by the metric of the model, with the inertia of i
   }
   const ProcessResult refused = tskmeans({file, "--predict", found, "--metric", "euclidean"});
   CHECK(refused.code == 2);
-  CHECK(mentions(refused.err, "--metric euclidean: the centres in " + found + " were found by --metric cosine"));
+  CHECK(mentions(refused.err, "--metric euclidean: the centres in " + found + " were computed with --metric cosine"));
 }
 
 // Quick modes.
@@ -175,7 +175,8 @@ TEST_CASE("what standard input cannot be is said of standard input", "[tskmeans]
   CHECK(
       mentions(refused("printf 'a,b\\n1,x\\n' | $P -", 4), "standard input line 2: field 2 (b) is 'x', not a number"));
   CHECK(mentions(refused(": | $P -", 4), "standard input is empty"));
-  CHECK(mentions(refused("printf '\\001\\002' | $P -", 4), "standard input is in no known format: --format says"));
+  CHECK(mentions(refused("printf '\\001\\002' | $P -", 4),
+                 "standard input is in no known format: name it with --format"));
   CHECK(mentions(refused("printf '1;2\\n3;4\\n' | $P - -k 2 --format npy", 4), "standard input"));
   CHECK(mentions(refused("printf '1,2\\n' | $P - -k 1 --format jpeg", 2), "one of mtx|npy|npz|"));
   CHECK(mentions(refused("printf '1,2\\n' | $P - -k 1 -o -", 2), "cannot be written to standard output"));

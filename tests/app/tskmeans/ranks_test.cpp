@@ -71,7 +71,7 @@ TEST_CASE("ranks cluster and write what one finds", "[tskmeans]") {
     const std::string text = content_of(folder / page);
     return text.substr(0, text.find("<h2>This run</h2>"));
   };
-  CHECK(mentions(pictures_of("one.html"), "What the clusters are like"));
+  CHECK(mentions(pictures_of("one.html"), "Clusters in detail"));
   CHECK(pictures_of("one.html") == pictures_of("three.html"));
   CHECK(times(content_of(folder / "one.jsonl"), "\n") == times(content_of(folder / "three.jsonl"), "\n"));
 }
@@ -91,7 +91,7 @@ TEST_CASE("ranks read the blocks of their rows", "[tskmeans]") {
   expect_same(folder / "one.h5", folder / "two.h5", {"/labels", "/cluster_centers"});
 }
 
-TEST_CASE("a checkpoint of three ranks is taken up by two and by one, and the other way round", "[tskmeans]") {
+TEST_CASE("two ranks, and one, resume from a checkpoint of three, and the other way round", "[tskmeans]") {
   const TemporaryFolder folder;
   const std::string file = weighted_file(folder), points = file + ":/features", state = folder / "state.h5";
   const auto with = [&](std::vector<std::string> more) {
@@ -133,7 +133,7 @@ TEST_CASE("a signal to ranks leaves one result and one checkpoint", "[tskmeans]"
   const ProcessResult r =
       run_process("/usr/bin/timeout", joined(words("--foreground -s TERM 2.5"), command), mpi_environment);
   INFO(r.err);
-  CHECK(times(r.err, "goes on from " + state) == 1);
+  CHECK(times(r.err, "resume from " + state) == 1);
   CHECK(times(r.out, "interrupted") == 1);
   CHECK(std::filesystem::exists(state));
   CHECK(io::read_vector(io::parse_location(result + ":/labels")).size() == 20000);
@@ -192,7 +192,7 @@ TEST_CASE("what one rank refuses is said once", "[tskmeans]") {
 TEST_CASE("rank 0 clusters alone what is not distributed", "[tskmeans]") {
   const TemporaryFolder folder;
   const auto json = json_of(on_ranks(2, {blobs_file(folder) + ":/features", "-k", "4", "--json"}));
-  CHECK(json["ranks_work"] == "rank 0 alone: up to 8,192 points are not worth it");
+  CHECK(json["ranks_work"] == "rank 0 alone: up to 8,192 points are too few to share");
 }
 
 #ifdef TS_ON_THREADS

@@ -29,7 +29,7 @@ TEST_CASE("a checkpoint leads to the result of a run never stopped", "[tskmeans]
   CHECK(mentions(settings.err, "another --n-clusters"));
 }
 
-TEST_CASE("the same command takes a run up, and what is no checkpoint of it is left alone", "[tskmeans]") {
+TEST_CASE("the same command resumes a run, and a file that is not its checkpoint is left unchanged", "[tskmeans]") {
   const TemporaryFolder folder;
   const std::string file = folder / "x.h5", state = folder / "state.h5", log = folder / "log.jsonl";
   io::OutputFile out(file);
@@ -126,9 +126,9 @@ TEST_CASE("a full disk at a checkpoint or log does not end a run", "[tskmeans]")
                   "9", "--every", "0", "--checkpoint", folder / "state.h5", "--log", log, "--json"});
   INFO(r.err);
   CHECK(r.code != 128 + SIGXFSZ);
-  const auto warning = r.err.find("tries again");
+  const auto warning = r.err.find("will try again");
   CHECK(warning != std::string::npos);
-  CHECK(r.err.find("tries again", warning + 1) == std::string::npos);
+  CHECK(r.err.find("will try again", warning + 1) == std::string::npos);
   CHECK(mentions(r.err, "state.h5"));
   CHECK((r.code == 0 || r.code == 3));
   CHECK(nlohmann::json::parse(r.out).contains("inertia"));

@@ -74,7 +74,7 @@ TEST_CASE("columns of features in HDF5 are chosen by number, also out of memory'
   CHECK(refused.code == 2);
   CHECK(mentions(refused.err, "--columns: " + points + " has no column 'height'; it has columns 0 to 4"));
   CHECK(tskmeans({points, "--decimal", "comma"}).code == 2);
-  CHECK(mentions(tskmeans({points, "--columns", "0,,1"}).err, "between commas"));
+  CHECK(mentions(tskmeans({points, "--columns", "0,,1"}).err, "separated by commas"));
 }
 
 TEST_CASE("points of HDF5 and npy that lack values are left out or filled in, as those of tables", "[tskmeans]") {

@@ -61,10 +61,10 @@ TEST_CASE("a table goes to standard output alone, and other names are refused") 
   const auto expect = [&](const Words& more, const std::string& part) {
     check_run(joined({matrix, "-k", "3", "--which", "LA"}, more), 2, {part});
   };
-  expect({"--values-out", "-", "--json"}, "--json and a table named - are both for standard output");
+  expect({"--values-out", "-", "--json"}, "--json and a table named - both write to standard output");
   expect({"--values-out", "-", "--vectors-out", "-"}, "--vectors-out -: this is also the file of --values-out");
   expect({"--values-out", folder / "v.txt"}, "ends in .npy or .csv, or - for text");
-  expect({"-o", folder / "v.csv"}, "ends with .h5");
+  expect({"-o", folder / "v.csv"}, "ending in .h5");
   expect({"--left-vectors-out", folder / "v.csv"}, "--left-vectors-out goes with --svd");
   expect({"--values-out", folder / "no/v.csv"}, "--values-out");
 }

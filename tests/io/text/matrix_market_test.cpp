@@ -77,7 +77,7 @@ TEST_CASE("Matrix Market: errors name the line") {
   CHECK(refused_market(general + "2 2 1\n1 1 1 1\n").says("line 3: has more than an entry"));
   CHECK(refused_market(general + "2 2 1\n1.5 1 1\n").says("a row and a column number"));
   CHECK(refused_market(general + "2 2 2\n1 1 1\n").says("ends after 1 of 2 entries"));
-  CHECK(refused_market(general + "2 2 1\n1 1 1\n2 2 1\n").says("line 4: stands after the 1 entries"));
+  CHECK(refused_market(general + "2 2 1\n1 1 1\n2 2 1\n").says("line 4: follows the 1 entries"));
   CHECK(refused_market(general + "2 2 2\n1 1 1\n1 1 2\n").says("two entries for row 0, column 0"));
   CHECK(refused_market(general + "2 2 1\n2 1 nan\n").says("NaN at row 1, column 0"));
   CHECK(refused_market(general + "2 2 1\n2 1 1e999\n").says("Inf at row 1, column 0"));
@@ -93,7 +93,7 @@ TEST_CASE("sizes that a file cannot hold take no memory") {
   const TemporaryFolder folder;
   const auto many = file_in(folder, "many.mtx", general + "2000000 2000000 2000000000000\n1 1 1\n");
   CHECK(
-      refusal_of([&] { (void)io::describe(many); }).says("many.mtx announces 2000000000000 entries, more than a file"));
+      refusal_of([&] { (void)io::describe(many); }).says("many.mtx declares 2000000000000 entries, more than a file"));
   CHECK(refused_market(general + "9000000000000000000 3 1\n1 1 1\n").code == Errc::out_of_memory);
   CHECK(refused_market(general + "3 9000000000000000000 1\n1 1 1\n").says("2^31 - 1"));
   CHECK(refused_market("%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n").code !=

@@ -102,7 +102,7 @@ class Upload {
 
  private:
   std::span<double> take(index_t count) {
-    expects(size_ + count <= static_cast<index_t>(numbers_.size()), "an upload is longer than was said");
+    expects(size_ + count <= static_cast<index_t>(numbers_.size()), "an upload is longer than was declared");
     size_ += count;
     return numbers_.subspan(at(size_ - count), at(count));
   }
