@@ -122,9 +122,9 @@ TEST_CASE("an output may be new, replace a file, or be the file that a link will
 TEST_CASE("an output is refused before the work when it could not be written") {
   const TemporaryFolder folder;
   refused(folder / "no/such/folder/a.h5", "does not exist");
-  refused(folder.path(), "not a file");
+  refused(folder.path(), "not a regular file");
   refused(folder.path() / "", "not a folder");
-  refused("/dev/null", "not a file");
+  refused("/dev/null", "not a regular file");
   refused("/proc/a.h5", "no file can be created");
   refused("-", "--json");
   std::filesystem::create_symlink("no/such/target.h5", folder / "lost.h5");
