@@ -2,12 +2,7 @@
 #include "tallskinny/app/tssolve/hermitian_plan.hpp"
 #include "tallskinny/app/tssolve/reordering.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
-#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
-#include "tallskinny/solvers/eigen/result/pencil.hpp"
-#include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"
 #include "tallskinny/solvers/ranks/moved_rows.hpp"
-#include "tallskinny/solvers/setup/assemble.hpp"
-#include "tallskinny/solvers/setup/rows_operator.hpp"
 
 namespace ts::app::tssolve {
 
@@ -34,9 +29,7 @@ std::uint64_t fingerprint_of(const Context& ctx, const AnyMatrix<T>& matrix, con
 
 /// A given matrix near A^-1, its rows put in this order unless that is empty; it must outlive the operator.
 template <class T>
-solvers::Operator<T> given_preconditioner(Input& input, index_t rows,
-                                          const std::optional<solvers::MassFactor<T>>& mass_factor,
-                                          std::span<const index_t> order) {
+solvers::Operator<T> given_preconditioner(Input& input, index_t rows, std::span<const index_t> order) {
   auto* matrix = std::get_if<AnyMatrix<T>>(&input.matrix);
   if (matrix == nullptr || input.description.rows != rows)
     throw Error(Errc::bad_input, "the preconditioner " + input.description.where.text() +
@@ -46,8 +39,7 @@ solvers::Operator<T> given_preconditioner(Input& input, index_t rows,
     expects(sparse != nullptr, "--reorder takes a sparse --preconditioner");
     *sparse = solvers::reordered<T>(*sparse, order);
   }
-  auto op = solvers::operator_of<T>(*matrix);
-  return mass_factor ? mass_factor->standard_inverse(std::move(op)) : op;
+  return solvers::operator_of<T>(*matrix);
 }
 
 /// What --preconditioner names by a word; `auto` is the diagonal for SA.
@@ -76,67 +68,40 @@ class Hermitian {
   static constexpr const char* found = " pairs";
 
   Hermitian(Run& run, AnyMatrix<T>& matrix, std::optional<CsrMatrix<T>> mass)
-      : run_(run), matrix_(matrix), mass_(std::move(mass)), narrow_(search_of(run).narrow) {
+      : run_(run), matrix_(matrix), mass_(std::move(mass)) {
     run.facts.type = is_complex<T> ? "complex128" : "float64";
   }
 
   int scale() {
-    exponent_ = solvers::take_exponent(run_.ctx, matrix_, narrow_);
-    dropped_.matrix = std::ldexp(run_.facts.dropped.matrix, -exponent_);
-    if (!mass_) return exponent_;
+    of_a_ = solvers::take_exponent(run_.ctx, matrix_, run_.plan.search.narrow);
+    if (!mass_) return of_a_;
     AnyMatrix<T> scaled(std::move(*mass_));
-    const int of_mass = solvers::take_exponent(run_.ctx, scaled);
+    of_mass_ = solvers::take_exponent(run_.ctx, scaled);
     mass_ = std::move(std::get<CsrMatrix<T>>(scaled));
-    dropped_.mass = std::ldexp(run_.facts.dropped.mass, -of_mass);
-    return exponent_ -= of_mass;
+    return of_a_ - of_mass_;
   }
 
   void prepare(solvers::EigenOptions& options) {
     if (run_.settings.reorder != solvers::Reordering::none) take_order();
     beginning_.emplace(run_);
     if (!order_.empty()) beginning_->initial = moved(beginning_->initial, solvers::inverse_of(order_));
-    options.vectors = writes_vectors(run_.settings) || mass_ || run_.settings.interval;
-    if (run_.ctx.stream && run_.ctx.slabs.empty()) there_ = solvers::copy_to<T>(run_.ctx.stream, matrix_);
-    assemble(options);
-    precondition();
-    if (narrow_ && !run_.ctx.slabs.empty()) {
-      assembled_->problem.narrow = solvers::rounded_rows_operator_of<T>(run_.ctx, matrix_);
-    } else if (narrow_) {
-      rounded_ = solvers::rounded<T>(run_.ctx, matrix_, there_);
-      assembled_->problem.narrow = solvers::operator_of<T>(matrix_, there_, rounded_);
-    }
+    options.vectors = writes_vectors(run_.settings);
+    factorise(options);
+    if (solvers::is_preconditioned(run_.plan.eigen.method)) precondition();
     beginning_->take_up(run_, [&] { return fingerprint_of(run_.ctx, matrix_, mass_); });
   }
 
-  solvers::EigenResult<T> solve(const solvers::EigenOptions& options) {
-    const auto& problem = assembled_->problem;
-    std::optional<solvers::Interval> interval = run_.settings.interval;
-    if (interval) interval = {std::ldexp(interval->low, -exponent_), std::ldexp(interval->high, -exponent_)};
-    const auto counted = expects_memory_of<T>(problem.a.rows());
-    if (assembled_->semidefinite) {
-      auto found = solvers::solve_semidefinite<T>(
-          run_.ctx, *assembled_->semidefinite, options,
-          {target_, interval, beginning_->initial.cview(), beginning_->checkpoint->hooks(), counted});
-      run_.facts.backward_errors = std::move(found.backward_errors);
-      run_.facts.infinite = assembled_->semidefinite->infinite();
-      if (!found.note.empty()) run_.facts.note += "; " + found.note;
-      return found;
-    }
-    if (interval) return solvers::solve_interval<T>(run_.ctx, problem, options, *interval, counted);
-    return solvers::solve_eigen<T>(run_.ctx, problem, options, beginning_->initial.cview(),
-                                   beginning_->checkpoint->hooks());
+  solvers::HermitianResult<T> solve(const solvers::EigenOptions& options) {
+    return driver_->solve(options, beginning_->initial.cview(), beginning_->checkpoint->hooks(),
+                          expects_memory_of<T>(run_.rows_here()));
   }
 
-  solvers::EigenResult<T>& complete(const solvers::EigenOptions& options, solvers::EigenResult<T>& result) {
-    if (assembled_->factor)
-      run_.facts.backward_errors =
-          solvers::to_pencil<T>(run_.ctx,
-                                run_.ctx.slabs.empty() ? solvers::operator_of<T>(matrix_)
-                                                       : solvers::rows_operator_of<T>(run_.ctx, matrix_),
-                                mass_->view(), *assembled_->factor, options, result)
-              .backward_errors;
+  solvers::EigenResult<T>& complete(const solvers::EigenOptions&, solvers::HermitianResult<T>& result) {
+    RunFacts& facts = run_.facts;
+    if (mass_) facts.backward_errors = std::move(result.backward_errors);
+    facts.infinite = result.infinite;
+    facts.note += (facts.note.empty() || result.note.empty() ? "" : "; ") + result.note;
     if (!order_.empty()) result.vectors = moved(result.vectors, order_);
-    solvers::count_dropped<T>(run_.ctx, dropped_, mass_.has_value(), result);
     return result;
   }
 
@@ -147,7 +112,7 @@ class Hermitian {
         result.taken_over || (options.method == solvers::Method::dense && run_.plan.eigen.method != options.method);
     if (!result.decomposed_by.empty())
       facts.method = "dense, by " + result.decomposed_by + (in_place ? ", in place of " + facts.method : "");
-    if (result.shift && !target_)
+    if (result.shift && !target_of(request_of(run_.settings, facts.input)))
       took(" through shift-invert beyond " + (result.high_shift
                                                   ? "both ends of the spectrum at " + short_number(*result.shift) +
                                                         " and " + short_number(*result.high_shift)
@@ -180,15 +145,12 @@ class Hermitian {
     return block.cols() == 0 ? Matrix<T>(block.rows(), 0) : solvers::moved_rows<T>(run_.ctx, block.cview(), place);
   }
 
-  void assemble(solvers::EigenOptions& options) {
-    const Settings& settings = run_.settings;
-    target_ = target_of(wish_of(settings, run_.facts.input));
-    if (target_) target_ = std::ldexp(*target_, -exponent_);
-    solvers::Factorise factorise = search_of(run_).factorise;
-    // What is cheap for one rank is not for several, with the same bits.
-    const bool ranks =
-        !run_.ctx.slabs.empty() || (run_.ctx.determinism == Determinism::gpu_to_gpu && run_.who.together);
-    if (factorise == solvers::Factorise::cheap && ranks) factorise = solvers::Factorise::nothing;
+  /// What the search needs, on the device and by factors.
+  void factorise(solvers::EigenOptions& options) {
+    solvers::HermitianSearch search = run_.plan.search;
+    // What one rank would factorise several would not: the bits are to be the same.
+    const bool as_ranks = run_.ctx.determinism == Determinism::gpu_to_gpu && run_.who.together;
+    if (search.factorise == solvers::Factorise::cheap && as_ranks) search.factorise = solvers::Factorise::nothing;
     if (mass_) run_.console.note("factorising the mass matrix");
     const auto before = [this](const solvers::FactorEstimate& factors) {
       const std::string what = mass_ ? "A - sigma M" : "A - sigma I";
@@ -196,26 +158,23 @@ class Hermitian {
       solvers::expect_memory("factorising " + what + " beside what else the run needs", run_.plan.memory.uses_of(false),
                              run_.plan.host_bytes);
     };
-    assembled_ =
-        solvers::assemble_or_whole<T>(run_.ctx, run_.facts.input.rows, matrix_, solvers::view_of(mass_), target_,
-                                      {factorise, before, run_.ctx.stream, run_.factors_by}, there_, options);
-    const std::string& note = assembled_->note;
-    if (!note.empty()) run_.console.warn(note);
-    run_.facts.note += (run_.facts.note.empty() || note.empty() ? "" : "; ") + note;
+    solvers::HermitianMatrices<T> matrices{matrix_, solvers::view_of(mass_)};
+    matrices.set_scale(of_a_, of_mass_, run_.facts.dropped);
+    driver_.emplace(run_.ctx, run_.facts.input.rows, matrices, request_of(run_.settings, run_.facts.input), search,
+                    solvers::FactorPlan{.before = before, .gpu = run_.ctx.stream, .by = run_.factors_by}, options);
+    if (!driver_->note().empty()) run_.console.warn(driver_->note());
   }
 
   void precondition() {
     const Settings& settings = run_.settings;
-    if (!solvers::is_preconditioned(run_.plan.eigen.method)) return;
-    auto& preconditioner = assembled_->problem.preconditioner;
     if (const auto kind = named_preconditioner(settings)) {
-      preconditioner = solvers::preconditioner_of<T>(run_.ctx, matrix_, *assembled_, *kind, settings.eigen.which);
+      driver_->precondition(*kind, settings.eigen.which);
       run_.facts.method += std::string(", preconditioned by ") + text_of(*kind);
     } else if (settings.preconditioner != "none" && settings.preconditioner != "auto") {
       const auto described = io::describe(io::parse_location(settings.preconditioner), settings.read);
       given_ = read_hermitian(described, settings.read, Role::companion, settings.symmetrise);
       if (is_complex<T>) make_complex(*given_);
-      preconditioner = given_preconditioner<T>(*given_, run_.facts.input.rows, assembled_->factor, order_);
+      driver_->precondition(given_preconditioner<T>(*given_, run_.facts.input.rows, order_));
       run_.facts.method += ", preconditioned by " + settings.preconditioner;
     }
   }
@@ -232,15 +191,10 @@ class Hermitian {
   AnyMatrix<T>& matrix_;
   std::optional<CsrMatrix<T>> mass_;
   std::vector<index_t> order_;  ///< of rows, where it is not the file's
-  bool narrow_;
-  int exponent_ = 0;
-  solvers::Dropped dropped_;  ///< in units of the scaled matrices
-  std::optional<double> target_;
+  int of_a_ = 0, of_mass_ = 0;  ///< exponents of the scaled matrices
   std::optional<Beginning<T>> beginning_;
-  std::optional<solvers::Assembled<T>> assembled_;
   std::optional<Input> given_;
-  solvers::DeviceCopy<T> there_;
-  solvers::Rounded<T> rounded_;
+  std::optional<solvers::HermitianRun<T>> driver_;
 };
 
 int solve(Run& run, Loaded& loaded) {

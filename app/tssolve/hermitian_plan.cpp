@@ -25,16 +25,11 @@ double entries_of_dense(const Settings& settings, const io::Description& input) 
   return is_dense(input) && settings.mass.empty() ? static_cast<double>(input.nonzeros) : 0;
 }
 
-bool needs_factors(const Run& run) { return search_of(run).factorise == solvers::Factorise::needed; }
+bool needs_factors(const Run& run) { return run.plan.search.factorise == solvers::Factorise::needed; }
 }  // namespace
 
-solvers::HermitianWish wish_of(const Settings& settings, const io::Description& input) {
-  const solvers::EigenOptions& o = settings.eigen;
-  return {settings.sigma, settings.interval.has_value(), is_dense(input), o.which, o.method, o.precision};
-}
-
-solvers::HermitianSearch search_of(const Run& run) {
-  return solvers::search_of(wish_of(run.settings, run.facts.input), run.plan.eigen);
+solvers::HermitianRequest request_of(const Settings& settings, const io::Description& input) {
+  return solvers::request_of(settings.eigen, settings.sigma, settings.interval, is_dense(input));
 }
 
 RanksPlan who_works(const Settings& settings, const io::Description& input, const Device& device) {
@@ -44,9 +39,9 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
   if (settings.general) return not_distributed("matrices that are not Hermitian are");
   if (settings.interval && std::isinf(settings.interval->low) && std::isinf(settings.interval->high))
     return alone("the matrix is decomposed as a whole");
-  const solvers::HermitianWish wish = wish_of(settings, input);
-  const bool through_factors = seeks_through_factors(wish);
-  if (target_of(wish) && is_dense(input)) return not_distributed("factorisations of dense matrices are");
+  const solvers::HermitianRequest request = request_of(settings, input);
+  const bool through_factors = seeks_through_factors(request);
+  if (target_of(request) && is_dense(input)) return not_distributed("factorisations of dense matrices are");
   if (settings.reorder != solvers::Reordering::none && (!settings.mass.empty() || through_factors))
     return not_distributed("--reorder beside factorisations is");
   if (settings.read.row_begin != 0 || settings.read.row_end >= 0) return not_distributed("a choice of rows is");
@@ -116,7 +111,7 @@ void show_json(Run& run) {
   const auto on_device = run.plan.memory.uses_of(true);
   JsonObject json = JsonObject::of_schema("tssolve");
   json.add("matrix", input.where.text()).add("dry_run", true).add("rows", input.rows).add("nonzeros", input.nonzeros);
-  const solvers::HermitianSearch search = search_of(run);
+  const solvers::HermitianSearch& search = run.plan.search;
   json.add("method", std::string(search.method) + by_whom(run))
       .add("method_reason", std::string(search.why))
       .add("precision", name_of(settings.eigen.precision))
@@ -199,6 +194,8 @@ void plan_hermitian(Run& run) {
   if (!run.who.factors.empty() && run.ranks.first()) needs.matrix_bytes += input.bytes;  // whole, to be ordered
   const auto& plan = run.plan.eigen = solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen,
                                                           initial_columns, entries_of_dense(settings, input));
+  const solvers::HermitianRequest request = request_of(settings, input);
+  run.plan.search = solvers::search_of(request, plan);
   // What factorisations take is known only once they are analysed, and mostly the processor's.
   const bool weighed = !needs_factors(run) && settings.mass.empty();
   if (plan.method == solvers::Method::dense)
@@ -209,14 +206,11 @@ void plan_hermitian(Run& run) {
     take_device(
         run, "",
         weighed ? solvers::work_of_search(plan, input.rows, needs.element_bytes, input.bytes) : solvers::RunWork());
-  const bool narrow = search_of(run).narrow;
-  if (settings.eigen.precision == solvers::Precision::float32 && narrow) needs.element_bytes /= 2;
-  if (narrow) needs.matrix_bytes += needs.matrix_bytes / 2;  // the numbers again, half as long
   needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
   if (plan.method == solvers::Method::dense) needs.whole = bytes_of_decomposition(run, solvers::DenseTask::hermitian);
   solvers::EigenPlan here = plan;
   here.bytes = share_here(run, plan.bytes);
-  run.plan.memory = solvers::plan_memory(here, needs);
+  run.plan.memory = solvers::plan_hermitian_memory(here, request, needs);
   run.plan.what = "solving for " + grouped(plan.nev) + " eigenvalues of " + input.where.text();
   if (settings.eigen.nev > input.rows && !settings.interval)
     run.warning =
@@ -231,7 +225,7 @@ void show_hermitian(Run& run) {
   if (run.settings.common.json) return show_json(run);
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
   const auto in_host = run.plan.memory.uses_of(false), on_device = run.plan.memory.uses_of(true);
-  const solvers::HermitianSearch search = search_of(run);
+  const solvers::HermitianSearch& search = run.plan.search;
   const std::string method = std::string(search.method) + by_whom(run), reason(search.why);
   std::cout << input.where.text() << ": " << grouped(input.rows) << " x " << grouped(input.cols) << ", "
             << grouped(input.nonzeros) << " entries, " << input.convention << '\n'
@@ -293,7 +287,7 @@ Loaded read_planned(Run& run) {
   if (kernels.valid()) kernels.get();
   loaded.other = read_mass(run, loaded.matrix);
   tell_dropped(run, loaded);
-  const solvers::HermitianSearch search = search_of(run);
+  const solvers::HermitianSearch& search = run.plan.search;
   facts.method = std::string(search.method) + by_whom(run), facts.method_reason = search.why;
   if (loaded.other) facts.method += ", for the pencil with the mass matrix " + loaded.other->description.where.text();
   facts.block_size = plan.block_size, facts.max_basis = plan.max_basis;

@@ -2,14 +2,10 @@
 #pragma once
 
 #include "tallskinny/app/tssolve/run.hpp"
-#include "tallskinny/solvers/driver/hermitian_search.hpp"
 
 namespace ts::app::tssolve {
 
-/// What is asked for.
-[[nodiscard]] solvers::HermitianWish wish_of(const Settings& settings, const io::Description& input);
-/// How that is sought, once the run has a plan.
-[[nodiscard]] solvers::HermitianSearch search_of(const Run& run);
+[[nodiscard]] solvers::HermitianRequest request_of(const Settings& settings, const io::Description& input);
 
 void plan_hermitian(Run& run);
 void show_hermitian(Run& run);

@@ -106,7 +106,7 @@ namespace {
 /// Who factorises for ranks that work together.
 void choose_factors(Run& run) {
   std::string& by = run.who.factors;
-  if (!seeks_through_factors(wish_of(run.settings, run.facts.input)))
+  if (!seeks_through_factors(request_of(run.settings, run.facts.input)))
     by = run.settings.mass.empty() ? "" : "rank 0";
   else if (!run.settings.bits_may_vary)
     by = "rank 0, with the bits of one process (--determinism not_guaranteed takes MUMPS on all ranks)";

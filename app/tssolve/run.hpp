@@ -14,8 +14,7 @@
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/told.hpp"
 #include "tallskinny/solvers/direct/direct_solver.hpp"
-#include "tallskinny/solvers/setup/memory_plan.hpp"
-#include "tallskinny/solvers/setup/scale.hpp"
+#include "tallskinny/solvers/driver/hermitian.hpp"
 
 namespace ts::app::tssolve {
 
@@ -23,6 +22,7 @@ namespace ts::app::tssolve {
 struct RunPlan {
   std::string what;  ///< the work, for a sentence
   solvers::EigenPlan eigen;
+  solvers::HermitianSearch search;  ///< of a Hermitian matrix
   solvers::MemoryPlan memory;
   std::uint64_t block_bytes = 0;  ///< of blocks in which the rows of the matrix pass by; 0: it is held as a whole
   std::uint64_t host_bytes = 0, device_bytes = 0;  ///< that the run may take; 0: unknown
@@ -147,8 +147,7 @@ int solve_and_report(Run& run, Problem problem) {
   const Stopwatch watch;
   std::optional<EndsOnSignal> whole(std::in_place);  // nothing can be kept of what is under way
   const int exponent = problem.scale();
-  auto options = run.settings.eigen;
-  if (options.convergence == solvers::Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
+  auto options = solvers::scaled(run.settings.eigen, -exponent);
   options.stop = [] { return stop_requested(); };
   Pace pace;
   options.progress = [&](const solvers::Progress& p) {

@@ -1,7 +1,5 @@
 #include "tallskinny/solvers/driver/eigs.hpp"
 
-#include <cmath>
-
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/setup/general_problem.hpp"
@@ -14,9 +12,8 @@ namespace {
 
 template <class T>
 GeneralOptions general_options(const EigsOptions<T>& o, index_t k, int exponent) {
-  GeneralOptions options{o.part, o};
+  GeneralOptions options{o.part, scaled(static_cast<const EigenOptions&>(o), -exponent)};
   options.common.nev = k;
-  if (o.convergence == Convergence::abs) options.common.tol = std::ldexp(o.tol, -exponent);
   return options;
 }
 

@@ -1,15 +1,8 @@
 #include "tallskinny/solvers/driver/eigsh.hpp"
 
-#include <cmath>
-
-#include "tallskinny/solvers/driver/hermitian_search.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/eigen/result/pencil.hpp"
-#include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
-#include "tallskinny/solvers/setup/hermitian_part.hpp"
-#include "tallskinny/solvers/setup/memory_plan.hpp"
-#include "tallskinny/solvers/setup/scale.hpp"
+#include "tallskinny/solvers/setup/hermitian_check.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -38,95 +31,54 @@ void check_options(const Context& ctx, const EigshOptions<T>& o, index_t rows, i
           "Precision::float32 and mixed seek the ends of the spectrum, without `sigma`, `interval` and `mass`");
 }
 
-/// What the solver is told, in units of the scaled matrix.
+/// Bytes of the elements that a matrix stores.
 template <class T>
-EigenOptions solver_options(const EigshOptions<T>& o, index_t k, int exponent) {
-  EigenOptions options = o;
+std::uint64_t bytes_of(const AnyView<T>& a) {
+  const bool sparse = a.sparse() != nullptr;
+  const index_t entries = sparse ? a.sparse()->nonzeros() : a.rows() * a.cols();
+  return static_cast<std::uint64_t>(entries) * (sizeof(T) + (sparse ? 4 : 0));
+}
+
+/// Does the basis pass through the device, on which it does not fit?
+template <class T>
+bool spills(const Context& ctx, const AnyView<T>& a, const EigenPlan& plan, const HermitianRequest& request) {
+  if (!ctx.stream || plan.method == Method::dense) return false;
+  const MemoryNeeds needs{.rows = a.rows(),
+                          .element_bytes = sizeof(T),
+                          .matrix_bytes = bytes_of<T>(a),
+                          .space = Space::device,
+                          .device_bytes = cuda::free_memory(ctx.stream)};
+  return plan_hermitian_memory(plan, request, needs).spills;
+}
+
+/// The options of the solver: `k` pairs, in the units of a matrix scaled by 2^-exponent.
+template <class T>
+EigenOptions solver_options(const EigshOptions<T>& o, index_t k, int exponent = 0) {
+  EigenOptions options = scaled(static_cast<const EigenOptions&>(o), -exponent);
   options.nev = k;
   if (o.interval) options.which = Which::SA;  // the order of the result
-  if (options.convergence == Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
-  if (o.mass.rows > 0 || o.interval) options.vectors = true, options.results = Results::on_host;
   return options;
 }
 
-/// As plan_eigen() takes them.
+/// The result in the caller's units and place.
 template <class T>
-double entries_of_dense(const AnyView<T>& a, bool has_mass) {
-  return a.sparse() != nullptr || has_mass ? 0 : static_cast<double>(a.rows() * a.cols());
-}
-
-template <class T>
-HermitianWish wish_of(const EigshOptions<T>& o, int exponent, bool dense) {
-  HermitianWish wish{.sigma = o.sigma, .interval = o.interval.has_value(), .dense = dense, .which = o.which};
-  wish.method = o.method, wish.precision = o.precision;
-  if (wish.sigma) wish.sigma = std::ldexp(*wish.sigma, -exponent);
-  return wish;
-}
-
-/// The pairs of an assembled problem, of the pencil where there is a mass matrix, in the caller's units.
-template <class T>
-EigshResult<T> solve(const Context& ctx, const Assembled<T>& assembled, const Operator<T>& a, CsrView<T> mass,
-                     const EigenOptions& options, const EigshOptions<T>& o, int exponent, Dropped dropped = {}) {
-  EigshResult<T> out;
-  EigenResult<T>& found = out;
-  std::optional<Interval> interval;
-  if (o.interval) interval = {std::ldexp(o.interval->low, -exponent), std::ldexp(o.interval->high, -exponent)};
-  out.note = assembled.note;
-  if (assembled.semidefinite) {
-    auto part = solve_semidefinite<T>(ctx, *assembled.semidefinite, options,
-                                      {assembled.problem.target, interval, o.initial, o.checkpointing});
-    out.backward_errors = std::move(part.backward_errors);
-    out.note += (part.note.empty() ? "" : "; ") + part.note;
-    found = std::move(part);
-  } else if (interval) {
-    found = solve_interval<T>(ctx, assembled.problem, options, *interval);
-  } else {
-    found = solve_eigen<T>(ctx, assembled.problem, options, o.initial, o.checkpointing);
-  }
-  if (assembled.factor) {
-    out.backward_errors = to_pencil<T>(ctx, a, mass, *assembled.factor, options, found).backward_errors;
-  } else if (!assembled.semidefinite) {
-    out.backward_errors.reserve(found.residual_norms.size());
-    for (const double r : found.residual_norms) out.backward_errors.push_back(r > 0 ? r / found.norm : 0);
-  }
-  count_dropped<T>(ctx, dropped, assembled.factor || assembled.semidefinite, found);
-  if (exponent != 0) scale_result(found, exponent, matrix_name);
-  if (!o.vectors) found.vectors = Matrix<T>(a.rows(), 0);
-  if (o.vectors && o.results == Results::on_device && found.vectors.cols() > 0) leave_on_device(ctx, found);
+EigshResult<T> finished(const Context& ctx, const EigshOptions<T>& o, HermitianResult<T> found, int exponent) {
+  EigshResult<T> out{std::move(found)};
+  if (exponent != 0) scale_result(out, exponent, matrix_name);
+  if (!o.vectors) out.vectors = Matrix<T>(out.vectors.rows(), 0);
+  if (o.vectors && o.results == Results::on_device && out.vectors.cols() > 0) leave_on_device(ctx, out);
   return out;
-}
-
-/// Whether the basis goes through the device, which it does not fit on.
-template <class T>
-bool spills(const Context& ctx, const AnyView<T>& a, const EigenPlan& plan) {
-  if (!ctx.stream || plan.method == Method::dense) return false;
-  const index_t entries = a.sparse() != nullptr ? a.sparse()->nonzeros() : a.rows() * a.cols();
-  MemoryNeeds needs{.rows = a.rows(), .element_bytes = sizeof(T)};
-  needs.matrix_bytes = static_cast<std::uint64_t>(entries) * (sizeof(T) + (a.sparse() != nullptr ? 4 : 0));
-  needs.space = Space::device, needs.device_bytes = cuda::free_memory(ctx.stream);
-  return plan_memory(plan, needs).spills;
-}
-
-/// What Method::lobpcg and davidson get.
-template <class T>
-void precondition(const Context& ctx, const AnyView<T>& a, const EigshOptions<T>& o, Assembled<T>& assembled) {
-  if (!is_preconditioned(o.method)) return;
-  auto& preconditioner = assembled.problem.preconditioner;
-  if (o.preconditioner)
-    preconditioner = assembled.factor ? assembled.factor->standard_inverse(*o.preconditioner) : *o.preconditioner;
-  else if (o.made || o.which == Which::SA)
-    preconditioner = preconditioner_of<T>(ctx, a, assembled, o.made.value_or(Preconditioner::jacobi), o.which);
 }
 
 /// Both matrices of a problem, Hermitian.
 template <class T>
-struct HermitianMatrices {
+struct HermitianParts {
   std::string note;
   double asymmetry = 0;
   Dropped dropped;
 
-  HermitianMatrices(const Context& ctx, const EigshOptions<T>& o, Borrowed<T>& a, AnyView<T>& mass,
-                    AnyMatrix<T>& own_mass) {
+  HermitianParts(const Context& ctx, const EigshOptions<T>& o, Borrowed<T>& a, AnyView<T>& mass,
+                 AnyMatrix<T>& own_mass) {
     if (!o.check && !o.symmetrise) return;
     const auto dtype = [&o](DType stored) {
       return o.from_float32 && scalar_bytes(stored) > 4 ? DType::float32 : stored;
@@ -159,38 +111,29 @@ EigshResult<T> driver::eigsh(const Context& ctx, Borrowed<T>&& borrowed, index_t
   expects_one_rank(ctx, "eigsh() of a matrix in memory");
   AnyMatrix<T> scaled_a, scaled_mass, own_mass;
   AnyView<T> mass(o.mass);
-  const HermitianMatrices<T> hermitian(ctx, o, borrowed, mass, own_mass);
+  const HermitianParts<T> parts(ctx, o, borrowed, mass, own_mass);
   AnyView<T> a = borrowed.view();
-  EigenOptions options = solver_options(o, k, 0);
-  const EigenPlan plan =
-      plan_eigen(a.rows(), sizeof(T), options, o.initial.cols(), entries_of_dense(a, o.mass.rows > 0));
-  const bool narrow = search_of(wish_of(o, 0, a.sparse() == nullptr), plan).narrow;
-  int exponent = take_exponent<T>(ctx, a, scaled_a, narrow);
-  Dropped dropped{std::ldexp(hermitian.dropped.matrix, -exponent), hermitian.dropped.mass};
-  if (o.mass.rows > 0) {
-    const int of_mass = take_exponent<T>(ctx, mass, scaled_mass);
-    exponent -= of_mass, dropped.mass = std::ldexp(dropped.mass, -of_mass);
-  }
-  options = solver_options(o, k, exponent);
-  options.spills = spills<T>(ctx, a, plan);
-  const HermitianWish wish = wish_of(o, exponent, a.sparse() == nullptr);
-  const auto target = target_of(wish);
-  const Factorise factorise = search_of(wish, plan).factorise;
-  DeviceCopy<T> there;
-  if (ctx.stream) there = copy_to<T>(ctx.stream, a);
-  std::optional<CsrView<T>> of_mass;
-  if (o.mass.rows > 0) of_mass = *mass.sparse();
-  auto assembled =
-      assemble_or_whole<T>(ctx, a.rows(), a, of_mass, target, {factorise, nullptr, ctx.stream}, there, options);
-  precondition<T>(ctx, a, o, assembled);
-  Rounded<T> rounded_a;
-  if (narrow) {
-    rounded_a = rounded<T>(ctx, a, there);
-    assembled.problem.narrow = operator_of<T>(a, there, rounded_a);
-  }
-  auto out = solve<T>(ctx, assembled, operator_of<T>(a), of_mass.value_or(CsrView<T>{}), options, o, exponent, dropped);
-  out.note = hermitian.note + (hermitian.note.empty() || out.note.empty() ? "" : "; ") + out.note;
-  out.asymmetry = hermitian.asymmetry;
+  const index_t n = a.rows();
+  const bool dense = a.sparse() == nullptr, pencil = o.mass.rows > 0;
+  const EigenPlan plan = plan_eigen(n, sizeof(T), solver_options(o, k), o.initial.cols(),
+                                    dense && !pencil ? static_cast<double>(n * n) : 0);
+  const HermitianRequest request = request_of(o, o.sigma, o.interval, dense);
+  const HermitianSearch search = search_of(request, plan);
+  const int of_a = take_exponent<T>(ctx, a, scaled_a, search.narrow);
+  const int of_mass = pencil ? take_exponent<T>(ctx, mass, scaled_mass) : 0;
+  HermitianMatrices<T> matrices{a};
+  if (pencil) matrices.mass = *mass.sparse();
+  matrices.set_scale(of_a, of_mass, parts.dropped);
+  EigenOptions options = solver_options(o, k, matrices.exponent);
+  options.spills = spills<T>(ctx, a, plan, request);
+  HermitianRun<T> run(ctx, n, matrices, request, search, {.gpu = ctx.stream}, options);
+  if (o.preconditioner)
+    run.precondition(*o.preconditioner);
+  else if (is_preconditioned(o.method) && (o.made || o.which == Which::SA))
+    run.precondition(o.made.value_or(Preconditioner::jacobi), o.which);
+  auto out = finished(ctx, o, run.solve(options, o.initial, o.checkpointing), matrices.exponent);
+  out.note = parts.note + (parts.note.empty() || out.note.empty() ? "" : "; ") + out.note;
+  out.asymmetry = parts.asymmetry;
   return out;
 }
 
@@ -199,7 +142,8 @@ EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
                      const std::type_identity_t<EigshOptions<T>>& o) {
   const UseHostMemory use(ctx.host_memory);
   check_options(ctx, o, a.rows(), a.rows());
-  const auto target = target_of(wish_of(o, 0, false));
+  const HermitianRequest request = request_of(o, o.sigma, o.interval, false);
+  const auto target = target_of(request);
   expects(!target || o.inverse, "eigsh() of an Operator near `sigma`, or for `which` SM, needs its `inverse`");
   expects(!o.made || *o.made == Preconditioner::chebyshev,
           "of an Operator, which has no entries, only Preconditioner::chebyshev is made");
@@ -216,8 +160,9 @@ EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
   problem.target = target;
   if (target) problem.inverse = standard(*o.inverse), problem.shift = *target;
   if (o.preconditioner) problem.preconditioner = standard(*o.preconditioner);
-  if (o.made) problem.preconditioner = preconditioner_of<T>(ctx, AnyView<T>(CsrView<T>{}), assembled, *o.made, o.which);
-  return solve<T>(ctx, assembled, a, o.mass, solver_options(o, k, 0), o, 0);
+  HermitianRun<T> run(ctx, a, o.mass, std::move(assembled), request);
+  if (o.made) run.precondition(*o.made, o.which);
+  return finished(ctx, o, run.solve(solver_options(o, k), o.initial, o.checkpointing), 0);
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, driver::eigsh)

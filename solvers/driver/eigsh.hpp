@@ -2,9 +2,7 @@
 #pragma once
 
 #include "tallskinny/solvers/driver/borrowed.hpp"
-#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
-#include "tallskinny/solvers/eigen/interval/interval.hpp"
-#include "tallskinny/solvers/setup/assemble.hpp"
+#include "tallskinny/solvers/driver/hermitian.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -32,12 +30,9 @@ struct EigshOptions : EigenOptions {
   Checkpointing<T> checkpointing = {};
 };
 
-/// EigenResult says how far it came: `converged`, `verified` (no copy and no value is missing), `reason`.
+/// EigenResult has how far it came: `converged`, `verified` (no copy and no value is missing), `reason`.
 template <class T>
-struct EigshResult : EigenResult<T> {
-  /// ||A x - lambda M x|| / ((||A|| + |lambda| ||M||) ||x||), without M the residual norm over ||A||.
-  std::vector<double> backward_errors;
-  std::string note;  ///< empty, or a sentence on what was done differently from what was asked
+struct EigshResult : HermitianResult<T> {
   /// SkewPart::largest: how far A is from Hermitian. (A + A^H) / 2 was solved, and error bounds count the difference,
   /// unless `symmetrise` asked for it.
   double asymmetry = 0;

@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/driver/svds.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
@@ -16,10 +15,9 @@ namespace ts::inline v0::solvers {
 namespace {
 
 EigenOptions svd_options(const SvdsOptions& o, index_t k, int exponent) {
-  EigenOptions options = o;
+  EigenOptions options = scaled(static_cast<const EigenOptions&>(o), -exponent);
   options.nev = k;
   options.which = o.which == Which::SM || o.which == Which::SA ? Which::SM : Which::LA;
-  if (options.convergence == Convergence::abs) options.tol = std::ldexp(options.tol, -exponent);
   return options;
 }
 

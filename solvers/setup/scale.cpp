@@ -10,6 +10,11 @@
 namespace ts::inline v0::solvers {
 
 double scaled(double x, int exponent) { return std::ldexp(x, exponent); }
+EigenOptions scaled(const EigenOptions& options, int exponent) {
+  EigenOptions out = options;
+  if (out.convergence == Convergence::abs) out.tol = std::ldexp(out.tol, exponent);
+  return out;
+}
 std::complex<double> scaled(std::complex<double> x, int exponent) {
   return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
 }

@@ -19,6 +19,8 @@ template <class T>
 /// x 2^exponent.
 [[nodiscard]] double scaled(double x, int exponent);
 [[nodiscard]] std::complex<double> scaled(std::complex<double> x, int exponent);
+/// The options for a matrix times 2^exponent: an absolute tolerance goes with it.
+[[nodiscard]] EigenOptions scaled(const EigenOptions& options, int exponent);
 
 /// Every entry times 2^exponent.
 template <class T>

@@ -3,7 +3,7 @@
 #include "tallskinny/solvers/driver/cluster.hpp"
 #include "tallskinny/solvers/driver/eigs.hpp"
 #include "tallskinny/solvers/driver/eigsh.hpp"
-#include "tallskinny/solvers/driver/hermitian_search.hpp"
+#include "tallskinny/solvers/driver/hermitian.hpp"
 #include "tallskinny/solvers/driver/svds.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
@@ -299,26 +299,27 @@ TEST_CASE("eigsh on a device has the values of the host", "[gpu]") {
 }
 
 TEST_CASE("what is factorised follows from what is sought and from the plan") {
-  using solvers::Factorise, solvers::HermitianWish, solvers::Method, solvers::Precision;
+  using solvers::Factorise, solvers::HermitianRequest, solvers::Method, solvers::Precision;
   solvers::EigenPlan lanczos, dense;
   lanczos.why = "of the plan", dense.method = Method::dense;
-  const auto factorise = [&](const HermitianWish& wish) { return search_of(wish, lanczos).factorise; };
+  const auto factorise = [&](const HermitianRequest& request) { return search_of(request, lanczos).factorise; };
   CHECK(factorise({}) == Factorise::cheap);
   CHECK(search_of({}, lanczos).why == "of the plan");
-  HermitianWish near{.sigma = 2.5}, zero{.which = Which::SM}, range{.interval = true};
+  HermitianRequest near{.sigma = 2.5}, zero{.which = Which::SM}, range{.interval = solvers::Interval{0, 1}};
   CHECK((factorise(near) == Factorise::needed && target_of(near) == 2.5));
   CHECK((factorise(zero) == Factorise::needed && target_of(zero) == 0.0));
   CHECK((factorise(range) == Factorise::needed && !target_of(range)));
   CHECK(search_of(range, lanczos).method == "spectrum slicing by shift-invert block Lanczos");
   // The ends of an interval are counted at, unless Lanczos is asked for by name.
-  CHECK(factorise({.interval = true, .dense = true}) == Factorise::needed);
+  CHECK(factorise({.interval = solvers::Interval{0, 1}, .dense = true}) == Factorise::needed);
   CHECK(search_of(range, dense).factorise == Factorise::needed);
   range.method = Method::lanczos;
   CHECK(factorise(range) == Factorise::cheap);
-  zero.interval = true;  // which says more than SM
+  zero.interval = solvers::Interval{0, 1};  // which says more than SM
   CHECK_FALSE(target_of(zero));
   // Problems that are decomposed as a whole need no factors.
-  for (const HermitianWish& wish : {near, range}) CHECK(search_of(wish, dense).factorise == Factorise::nothing);
+  for (const HermitianRequest& request : {near, range})
+    CHECK(search_of(request, dense).factorise == Factorise::nothing);
   CHECK((search_of({.precision = Precision::float32}, lanczos).narrow && !search_of({}, lanczos).narrow));
   CHECK_FALSE(search_of({.precision = Precision::float32}, dense).narrow);
 }

@@ -1,0 +1,149 @@
+#include "tallskinny/solvers/driver/hermitian.hpp"
+
+#include <cmath>
+
+#include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/result/pencil.hpp"
+#include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"
+#include "tallskinny/solvers/setup/rows_operator.hpp"
+
+namespace ts::inline v0::solvers {
+
+namespace {
+
+std::string_view words_for(const HermitianRequest& request, Method planned) {
+  switch (planned) {
+    case Method::dense: return "dense";
+    case Method::lobpcg: return "LOBPCG";
+    case Method::davidson: return "block Davidson";
+    default: break;
+  }
+  if (request.interval)
+    return request.method == Method::automatic ? "spectrum slicing by shift-invert block Lanczos"
+                                               : "block Lanczos until the interval is covered";
+  return target_of(request) ? "block Lanczos, shift-invert" : "block Lanczos";
+}
+
+}  // namespace
+
+std::optional<double> target_of(const HermitianRequest& request) {
+  if (request.sigma) return request.sigma;
+  if (request.which == Which::SM && !request.interval) return 0.0;
+  return std::nullopt;
+}
+
+bool seeks_through_factors(const HermitianRequest& request) {
+  return target_of(request) || (request.interval && request.method == Method::automatic && !request.dense);
+}
+
+HermitianSearch search_of(const HermitianRequest& request, const EigenPlan& plan) {
+  HermitianSearch search{.method = words_for(request, plan.method), .why = plan.why};
+  if (plan.method != Method::dense)
+    search.factorise = seeks_through_factors(request) ? Factorise::needed : Factorise::cheap;
+  const bool counts = request.method == Method::automatic || request.method == Method::dense;
+  if (request.interval && counts) search.factorise = Factorise::needed;  // at its ends; a dense one if it is not large
+  search.narrow = request.precision != Precision::float64 && plan.method == Method::lanczos;
+  if (request.method == Method::automatic && plan.method == Method::lanczos) {
+    if (request.interval)
+      search.why = "factorisations at the ends of slices count what is in them";
+    else if (target_of(request))
+      search.why = "the inverse makes what is near the target converge first";
+  }
+  return search;
+}
+
+MemoryPlan plan_hermitian_memory(const EigenPlan& plan, const HermitianRequest& request, MemoryNeeds needs) {
+  if (search_of(request, plan).narrow) {
+    needs.matrix_bytes += needs.matrix_bytes / 2;  // the numbers again, half as long
+    if (request.precision == Precision::float32) needs.element_bytes /= 2;
+  }
+  return plan_memory(plan, needs);
+}
+
+namespace {
+
+bool has_ranks(const Context& ctx) { return ctx.communicator->size() > 1; }
+
+}  // namespace
+
+template <class T>
+HermitianRun<T>::HermitianRun(const Context& ctx, index_t rows, HermitianMatrices<T> matrices,
+                              const HermitianRequest& request, const HermitianSearch& search, FactorPlan factors,
+                              EigenOptions& options)
+    : ctx_(ctx), matrices_(std::move(matrices)), interval_(request.interval) {
+  const auto& [a, mass, exponent, dropped] = matrices_;
+  if (interval_) interval_ = {std::ldexp(interval_->low, -exponent), std::ldexp(interval_->high, -exponent)};
+  if (mass || interval_) options.vectors = true, options.results = Results::on_host;
+  auto target = target_of(request);
+  if (target) target = std::ldexp(*target, -exponent);
+  if (ctx.stream && !has_ranks(ctx)) there_ = copy_to<T>(ctx.stream, a);
+  factors.what = search.factorise;
+  // Factors that are cheap for one rank are not for several, whose bits should be those of one.
+  if (has_ranks(ctx) && factors.what == Factorise::cheap) factors.what = Factorise::nothing;
+  assembled_.emplace(assemble_or_whole<T>(ctx, rows, a, mass, target, factors, there_, options));
+  if (!search.narrow) return;
+  if (has_ranks(ctx)) {
+    assembled_->problem.narrow = rounded_rows_operator_of<T>(ctx, a);
+  } else {
+    rounded_ = rounded<T>(ctx, a, there_);
+    assembled_->problem.narrow = operator_of<T>(a, there_, rounded_);
+  }
+}
+
+template <class T>
+HermitianRun<T>::HermitianRun(const Context& ctx, Operator<T> a, CsrView<T> mass, Assembled<T> assembled,
+                              const HermitianRequest& request)
+    : ctx_(ctx),
+      matrices_{AnyView<T>(CsrView<T>{}), mass},
+      interval_(request.interval),
+      assembled_(std::move(assembled)),
+      a_(std::move(a)) {}
+
+template <class T>
+void HermitianRun<T>::precondition(Preconditioner kind, Which which) {
+  assembled_->problem.preconditioner = preconditioner_of<T>(ctx_, matrices_.a, *assembled_, kind, which);
+}
+
+template <class T>
+void HermitianRun<T>::precondition(const Operator<T>& near_inverse) {
+  const auto& factor = assembled_->factor;
+  assembled_->problem.preconditioner = factor ? factor->standard_inverse(near_inverse) : near_inverse;
+}
+
+template <class T>
+HermitianResult<T> HermitianRun<T>::solve(const EigenOptions& options, HostView<const T> initial,
+                                          const Checkpointing<T>& checkpointing,
+                                          const std::function<void(index_t)>& counted) const {
+  const auto& [problem, factor, semidefinite, note] = *assembled_;
+  HermitianResult<T> out;
+  EigenResult<T>& found = out;
+  out.note = note;
+  if (semidefinite) {
+    auto part = solve_semidefinite<T>(ctx_, *semidefinite, options,
+                                      {problem.target, interval_, initial, checkpointing, counted});
+    out.backward_errors = std::move(part.backward_errors), out.infinite = semidefinite->infinite();
+    if (!part.note.empty()) out.note += (note.empty() ? "" : "; ") + part.note;
+    found = std::move(part);
+  } else if (interval_) {
+    found = solve_interval<T>(ctx_, problem, options, *interval_, counted);
+  } else {
+    found = solve_eigen<T>(ctx_, problem, options, initial, checkpointing);
+  }
+  if (factor) {
+    // A of the pencil, of which ranks make one only here: it is a copy of their rows.
+    const Operator<T> a = a_                ? *a_
+                          : has_ranks(ctx_) ? rows_operator_of<T>(ctx_, matrices_.a)
+                                            : operator_of<T>(matrices_.a);
+    out.backward_errors = to_pencil<T>(ctx_, a, *matrices_.mass, *factor, options, found).backward_errors;
+  } else if (!semidefinite) {
+    out.backward_errors.reserve(found.residual_norms.size());
+    for (const double r : found.residual_norms) out.backward_errors.push_back(r > 0 ? r / found.norm : 0);
+  }
+  count_dropped<T>(ctx_, matrices_.dropped, factor || semidefinite, found);
+  return out;
+}
+
+template class HermitianRun<double>;
+template class HermitianRun<std::complex<double>>;
+
+}  // namespace ts::inline v0::solvers

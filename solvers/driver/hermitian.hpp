@@ -1,0 +1,114 @@
+// A run with a Hermitian matrix or pencil in memory: plan, prepare, solve. eigsh() and tssolve call the same steps.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "tallskinny/solvers/eigen/interval/interval.hpp"
+#include "tallskinny/solvers/eigen/values/options.hpp"
+#include "tallskinny/solvers/eigen/values/state.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
+#include "tallskinny/solvers/setup/hermitian_part.hpp"
+#include "tallskinny/solvers/setup/memory_plan.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
+
+namespace ts::inline v0::solvers {
+
+/// The part of a request that decides how eigenvalues are sought.
+struct HermitianRequest {
+  std::optional<double> sigma = {};
+  std::optional<Interval> interval = {};  ///< all eigenvalues in it
+  bool dense = false;                     ///< the matrix has no sparse form
+  Which which = Which::LA;
+  Method method = Method::automatic;
+  Precision precision = Precision::float64;
+};
+
+[[nodiscard]] inline HermitianRequest request_of(const EigenOptions& options, std::optional<double> sigma,
+                                                 std::optional<Interval> interval, bool dense) {
+  return {sigma, interval, dense, options.which, options.method, options.precision};
+}
+
+/// The number at which A - sigma M is factorised: sigma, or 0 for SM.
+[[nodiscard]] std::optional<double> target_of(const HermitianRequest&);
+
+/// True where factors of A - sigma M are needed, unless the matrix is decomposed as a whole.
+[[nodiscard]] bool seeks_through_factors(const HermitianRequest&);
+
+struct HermitianSearch {
+  Factorise factorise = Factorise::nothing;
+  bool narrow = false;      ///< the iteration sees the matrix in float32
+  std::string_view method;  ///< in words
+  std::string_view why;     ///< the reason for that method as half a sentence; empty where the request names it
+};
+[[nodiscard]] HermitianSearch search_of(const HermitianRequest&, const EigenPlan&);
+
+/// Bytes of a run with this plan. @param needs of an iteration in float64, which other precisions change.
+[[nodiscard]] MemoryPlan plan_hermitian_memory(const EigenPlan&, const HermitianRequest&, MemoryNeeds needs);
+
+/// Matrices of a run, scaled by powers of two. They must outlive it.
+template <class T>
+struct HermitianMatrices {
+  AnyView<T> a;
+  std::optional<CsrView<T>> mass = {};
+  int exponent = 0;      ///< eigenvalues of the caller's matrices are 2^exponent times those of these
+  Dropped dropped = {};  ///< skew parts that were left out, in units of these
+
+  /// @param of_a, of_mass exponents that take_exponent() returned
+  void set_scale(int of_a, int of_mass, const Dropped& of_caller) {
+    exponent = of_a - of_mass;
+    dropped = {std::ldexp(of_caller.matrix, -of_a), std::ldexp(of_caller.mass, -of_mass)};
+  }
+};
+
+/// Eigenpairs with the facts that only a run with matrices can give.
+template <class T>
+struct HermitianResult : EigenResult<T> {
+  /// ||A x - lambda M x|| / ((||A|| + |lambda| ||M||) ||x||), without M the residual norm over ||A||.
+  std::vector<double> backward_errors;
+  std::string note;      ///< empty, or a sentence on what was done differently from what was asked
+  index_t infinite = 0;  ///< infinite eigenvalues of a pencil with a singular mass matrix, at least
+};
+
+/// One run. With a stream in the Context products run on its device; with several ranks in it each passes its rows, and
+/// all call the same functions.
+template <class T>
+class HermitianRun {
+ public:
+  /// Copies the matrix to the device and factorises what the search needs.
+  /// @param rows of all ranks
+  /// @param request in the caller's units
+  /// @param options changed where the matrices ask for it: a matrix without factors may be solved densely, and pencils
+  /// and intervals need vectors
+  /// @throws as assemble()
+  HermitianRun(const Context&, index_t rows, HermitianMatrices<T>, const HermitianRequest& request,
+               const HermitianSearch&, FactorPlan, EigenOptions& options);
+  /// A run with an operator, whose problem the caller has made. @param a of the pencil, not of the standard form
+  HermitianRun(const Context&, Operator<T> a, CsrView<T> mass, Assembled<T>, const HermitianRequest& request);
+  HermitianRun(const HermitianRun&) = delete;  // operators refer to the copies on a device
+  HermitianRun& operator=(const HermitianRun&) = delete;
+
+  /// Sets the preconditioner of LOBPCG and Davidson: one that is made from the entries, or an operator near A^-1.
+  void precondition(Preconditioner, Which which);
+  void precondition(const Operator<T>& near_inverse);
+
+  /// Empty, or a sentence on a shift that was moved, or on infinite eigenvalues.
+  [[nodiscard]] const std::string& note() const noexcept { return assembled_->note; }
+
+  /// The wanted pairs, of the pencil where there is a mass matrix, in units of the scaled matrices.
+  /// @param counted called with the number of eigenvalues in an interval before they are computed; may throw
+  [[nodiscard]] HermitianResult<T> solve(const EigenOptions& options, HostView<const T> initial,
+                                         const Checkpointing<T>& checkpointing,
+                                         const std::function<void(index_t)>& counted = nullptr) const;
+
+ private:
+  const Context& ctx_;
+  HermitianMatrices<T> matrices_;
+  std::optional<Interval> interval_;  ///< in units of the scaled matrices
+  DeviceCopy<T> there_;
+  Rounded<T> rounded_;
+  std::optional<Assembled<T>> assembled_;
+  std::optional<Operator<T>> a_;  ///< where the caller has given one
+};
+
+}  // namespace ts::inline v0::solvers
