@@ -1,4 +1,4 @@
-// What all ranks of a Context do, or none.
+// Runs work on all ranks of a Context, or fails on all.
 #pragma once
 
 #include <functional>

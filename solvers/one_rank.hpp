@@ -1,4 +1,4 @@
-// What solvers that are not yet distributed say to a Context of several ranks.
+// Refuses a Context of several ranks, for solvers that are not distributed yet.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ struct Dot2 {
   [[nodiscard]] double value() const noexcept { return sum + error; }
 };
 
-/// The same for real or complex numbers.
+/// A sum of exact products of real or complex numbers.
 template <class T>
 struct ExactProduct {
   std::array<Dot2, is_complex<T> ? 2 : 1> parts{};

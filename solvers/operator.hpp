@@ -18,16 +18,16 @@
 
 namespace ts::inline v0::solvers {
 
-/// What a solver asks of an operator: a number of rows, and Y = A X for blocks of any width. X and Y are
+/// An operator that solvers accept: it has a number of rows, and computes Y = A X for blocks of any width. X and Y are
 /// row-major, n x b, and never overlap. Where the rows of blocks are distributed over the ranks of the Context, rows()
-/// is the number of those here, and facts() are of the whole matrix. A body may have more:
-///   space()                           where it is at home, if that is not the host
+/// is the number of this rank's rows, and facts() are of the whole matrix. Optional members:
+///   space()                           memory in which it works, if that is not the host's
 ///   apply(ctx, x, y)                  for device views, or for PlacedView; without it blocks go through host memory
 ///   update(ctx, alpha, shift, x, beta, y)  Y = alpha (A - shift I) X + beta Y for device views, or false
 ///   recurrence(ctx, count, alpha, shift, x, beta, y)  `count` such steps, after each of which x and y change places
 ///   residual(ctx, x, theta, r)        R = A X - X diag(theta), each element a sum in twofold float64, for host views,
-///                                     or for PlacedView, on the host and where the body is at home; a body that
-///                                     returns bool says false where the sums are like any other
+///                                     or for PlacedView, on the host and in space(); if it
+///                                     returns bool, false means that the sums are ordinary ones
 ///   write(a)                         A = the matrix itself, n x n; without it as_dense() takes n products
 ///   facts()
 template <class A, class T>
@@ -36,7 +36,7 @@ concept BlockOperator = requires(const A& a, const Context& ctx, HostView<const 
   a.apply(ctx, x, y);
 };
 
-/// What an operator may know of itself. For a Hermitian one, no eigenvalue lies outside of [low, high].
+/// Known facts of an operator. For a Hermitian one, no eigenvalue lies outside of [low, high].
 struct OperatorFacts {
   index_t entries = -1;  ///< multiplications for each column that it is applied to; -1: not known
   double low = -std::numeric_limits<double>::infinity();

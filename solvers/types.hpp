@@ -21,11 +21,11 @@ using narrow_t = std::conditional_t<is_complex<T>, std::complex<float>, float>;
 template <class T>
 using wide_t = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
-/// Whether T is float32 or complex64.
+/// True if T is float32 or complex64.
 template <class T>
 inline constexpr bool is_narrow = std::is_same_v<T, narrow_t<T>>;
 
-/// Of a real number, itself.
+/// The complex conjugate; a real number itself.
 template <class T>
 [[nodiscard]] inline T conjugate(T x) noexcept {
   if constexpr (is_complex<T>)

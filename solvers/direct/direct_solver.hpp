@@ -61,7 +61,7 @@ class DirectSolver {
     (void)a, (void)enough;
     return inf;
   }
-  /// The same as solve() by the factors alone, where that refines: negative() counts for the matrix that these reproduce.
+  /// Solves by the factors alone, where solve() refines: negative() counts for the matrix that these reproduce.
   virtual void solve_once(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const { solve(ctx, b, x); }
   /// How far pivots were moved away from zero: the factors are those of a matrix that differs by that much more.
   [[nodiscard]] virtual double moved_pivots() const noexcept { return 0; }
