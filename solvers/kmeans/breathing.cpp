@@ -14,7 +14,7 @@ namespace {
 
 using assign_detail::squared_distance;
 
-/// How many centres are added, each until that gains nothing, and iterations that follow: fewer take less time, but are
+/// Numbers of centres to add, each until that gains nothing, and iterations that follow. Fewer take less time, but are
 /// worse than the best of ten starts where centres lie along lines.
 constexpr std::array breaths{4, 3, 2, 1, 1};
 constexpr int iterations = 10;
@@ -34,8 +34,8 @@ Found iterated(const KMeansProblem& p, Matrix<double> centers, const LloydContro
   return {std::move(run.centers), inertia};
 }
 
-/// By how much the inertia grows without each centre while the others stay, in units of its own: the sum over its rows
-/// of the squared distance to the nearest other centre less that to itself, rounded.
+/// Utility of each centre: the growth of the inertia without it while the others stay, in units of its own. It is the
+/// sum over its rows of the squared distance to the nearest other centre less that to itself, rounded.
 std::vector<double> utilities(const KMeansProblem& p, HostView<const double> centers) {
   RowBounds bounds(p.rows());
   bounds.begin_pass(p.ctx, centers, p.moments);

@@ -25,8 +25,8 @@ double largest_in(std::span<const double> row) {
   return largest;
 }
 
-/// How far each row lies from the medians of columns, in its largest difference: of the first columns alone where no
-/// row is nearer than `enough` in these.
+/// Distance of each row from the medians of columns, in its largest difference: of the first columns alone where no row
+/// is nearer than `enough` in these.
 std::vector<double> largest_from_medians(std::span<const double> rows, std::size_t d, double enough) {
   std::vector<double> found(rows.size() / d), column(found.size());
   const auto middle = column.begin() + std::ssize(column) / 2;
@@ -263,7 +263,7 @@ double place_means(const Relocation& r, const KMeansProblem& p, Clusters& cluste
     if (const index_t here = r.numbers[q] - p.first_row(); here >= 0 && here < p.rows()) labels[at(here)] = r.to[q];
   const auto [squared_shift, weights] =
       move_to_means(p, clusters.unit(), clusters.sums(), labels, centers.view(), adjust);
-  // A cluster for which there is no row stands where the heaviest one does, not where it was.
+  // A cluster for which there is no row takes the place of the heaviest one, not its old place.
   const index_t heaviest = std::max_element(weights.begin(), weights.end()) - weights.begin();
   for (index_t m = 0; m < p.k; ++m)
     if (weights[at(m)] == 0) std::copy_n(centers.data() + heaviest * p.cols(), p.cols(), centers.data() + m * p.cols());

@@ -9,7 +9,7 @@
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
-/// Rows evenly spread over all, which tell whether fixed-point sums in units of the farthest row serve the others.
+/// Rows evenly spread over all. They show if fixed-point sums in units of the farthest row serve the others.
 class RowScales {
  public:
   explicit RowScales(const KMeansProblem& problem);

@@ -10,9 +10,9 @@ constexpr index_t least_columns = 48, least_clusters = 64, least_rows = 4096;  /
 constexpr index_t most_columns = 1 << 16;                                      ///< of sums of products in 32 bits
 constexpr int least_passes = 4;                                                ///< the first with bounds skips nothing
 constexpr double cost_of_row_bounds = 512;
-/// Cost of a column of a row that is read, rounded, and met by the centroid of its label.
+/// Cost of a column of a row that is read, rounded, and scored with the centroid of its label.
 constexpr double reading_cost = 100;
-/// Cost of a row that meets any group of 32: of the bounds and lists that go with it.
+/// Cost of a row that is scored with any group of 32: of its bounds and lists.
 constexpr double open_row_cost = 20000;
 
 }  // namespace
@@ -24,7 +24,7 @@ double PassCosts::without() const noexcept {
 }
 
 double PassCosts::with_groups(double coarse, double met, double open) const noexcept {
-  // Measured: a centroid met alone in float32 costs as much as 2500 more products than it has, as its row comes from
+  // Measured: a centroid scored alone in float32 costs as much as 2500 more products than it has, as its row comes from
   // memory.
   const auto d = static_cast<double>(cols), k = static_cast<double>(clusters);
   return k * (coarse * (of.column * d + of.rest_of_heads) + met * (d + 2500)) + open * open_row_cost + reading_cost * d;

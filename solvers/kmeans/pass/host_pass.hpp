@@ -19,14 +19,14 @@ void relabel(const AssignArguments& of, index_t i, std::int32_t nearest, AssignS
   label = nearest;
 }
 
-/// How a pass P goes over the rows that it was made for: by pass.piece(first row, count, scratch) for pieces of so many
-/// rows, from row `first` on, each of which takes so many products.
+/// Division of a pass P into pieces: run_pass() calls pass.piece(first row, count, scratch) for pieces of `rows` rows,
+/// each of which takes so many products.
 struct Pieces {
   index_t rows;
   double products_of_row;
   index_t first = 0;
 };
-/// By all threads. Where rows move from sum to sum at once, scratch.sums are those of the thread.
+/// Runs a pass on all threads. Where rows move from sum to sum immediately, scratch.sums are those of the thread.
 template <class P>
 AssignStats run_pass(const Context& ctx, const AssignArguments& of, const P& pass, const Pieces& by,
                      std::string_view scorer, PassFilter filter = PassFilter::none) {

@@ -16,7 +16,7 @@ Spread pack(const Context& ctx, Upload& upload, HostView<const double> centroids
     double reach = 0, squared = 0;
   };
   std::vector<Extent> extents(at(SmallBlocks(centroids).count));
-  // Means lie among their rows, so that mostly rows alone tell the scale.
+  // Means lie among their rows, so that mostly rows alone decide the scale.
   double scale = assign_detail::scoring_scale(centroids.rows(0, 0), moments);
   const auto measure = [&](index_t b, HostView<const double> block) {
     Extent& extent = extents[at(b)];
@@ -63,7 +63,8 @@ AssignStats assign_rows(const Context& ctx, const AssignArguments& of) {
   return all;
 }
 
-/// x - shift in float32 loses nothing that the bound on scores does not know of, and cannot overflow.
+/// True if x - shift in float32 would lose more than the bound on scores includes, or could overflow: rows are widened
+/// then.
 bool needs_wide(const ColumnMoments& moments, DType type, double scale) {
   if (type == DType::float64 || !(scale >= 0x1p-100 && scale <= 0x1p100)) return true;
   for (std::size_t j = 0; j < moments.shift.size(); ++j) {

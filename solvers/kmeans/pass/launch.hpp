@@ -12,21 +12,22 @@
 
 namespace ts::inline v0::assign_device {
 
-/// How far from the shift centroids lie.
+/// Distances of centroids from the shift, and the scale that follows.
 struct Spread {
   double scale = 1;    ///< the inverse power of two of the largest |c_j - shift_j|, of rows, too
   double squared = 0;  ///< the largest ||(c - shift) scale||^2
 };
 
-/// x - shift in float32 loses nothing that the bound on scores does not know of, and cannot overflow.
+/// True if x - shift in float32 would lose more than the bound on scores includes, or could overflow: rows are widened
+/// then.
 bool needs_wide(const ColumnMoments& moments, DType type, double scale);
 
 /// True if products of rows with float16 numbers need neither shift nor scale: columns are near their origin by
 /// float16's measure, and squares of a few elements fit in float16.
 bool as_they_are(const ColumnMoments& moments, DType type, double scale);
 
-/// Where scores lie once they are added to `value`: all of them, and with all errors, in one binade of
-/// float32, whose numbers are `unit` apart.
+/// Origin of scores: with `value` added, all scores, errors included, lie in one binade of float32, whose numbers are
+/// `unit` apart.
 struct Origin {
   double value, unit;
   double norms;  ///< of a row times that of a centroid, at most; both shifted and scaled

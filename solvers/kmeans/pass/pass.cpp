@@ -1,4 +1,4 @@
-// One pass over rows on a device, step by step: prepare, score, settle, sum.
+// One pass over rows on a device, step by step: prepare, score, resolve, sum.
 #include <optional>
 #include <utility>
 
@@ -120,7 +120,7 @@ class RunningPass {
                   p.scale / p.shrink, pass_.labels.data, to_, memory_.counts});
   }
 
-  /// Some rows at a time: round them, multiply them by all centroids, look for the least scores.
+  /// Takes some rows at a time: rounds them, multiplies them by all centroids, finds the least scores.
   void score_by_library() {
     using Half = const float16;
     const PassPlan& p = plan_;
@@ -172,7 +172,7 @@ class RunningPass {
     a.centroids = chosen.centroids, a.origins = chosen.origins, a.chosen = chosen.lists;
     cuda::launch(ctx_, by.kernel, a);
   }
-  /// Which centroids may be nearest for rows that scores of all rows leave open.
+  /// Collects the centroids that may be nearest for rows that the scores of all rows leave undecided.
   void collect() {
     const index_t n = plan_.n, positions = n / rows_a_position;
     cuda::fill_bytes(ctx_.stream, memory_.candidates, 0, at(positions) * sizeof(std::int32_t));

@@ -19,7 +19,7 @@ ChosenRows choose_rows(BatchedChoices& batches, const Choosing& how) {
   const auto centers = static_cast<index_t>(how.first_number) / how.trials;
   std::uint64_t numbers = how.first_number << numbers_of_call;
   index_t room = INT32_MAX;  // draws whose pairs find room
-  // Centres so far tell about how many choices leave most of the potential.
+  // The number of centres so far suggests how many choices leave most of the potential.
   auto wanted = static_cast<index_t>(how.first_number / 4);
   while (std::ssize(chosen.rows) < how.most) {
     const index_t choices = how.most - std::ssize(chosen.rows), draws = choices * how.trials;

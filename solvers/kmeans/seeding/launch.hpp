@@ -36,9 +36,9 @@ template <class S>
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, S* out,
                  std::span<const double> shift = {}, double scale = 1);
 
-/// Rows in float16 and tensor instructions find all pairs of row and candidate that may be closer than what is kept
-/// for the row, with a bound on all that is lost (seeding/kernels/seed_ahead.cuh). These pairs are measured by
-/// differences in float64. All that the host gets are the rows that were chosen.
+/// Choices on a device. Float16 rows and tensor instructions find all pairs of row and candidate that may be closer
+/// than the row's present distance, with a bound on all rounding (seeding/kernels/seed_ahead.cuh). These pairs are
+/// measured by differences in float64. The host gets only the chosen rows.
 class DeviceChoices final : public assign_detail::BatchedChoices {
  public:
   /// @param squared D_i^2 there, lowered. @param weights there, or none. @param warpgroups may serve. All must outlive

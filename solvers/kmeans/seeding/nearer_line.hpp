@@ -11,8 +11,9 @@
 
 namespace ts::inline v0::assign_detail {
 
-/// Where a row beside a candidate is nearer to some centre, all rows behind it are, since rounded differences grow with
-/// exact ones. So a candidate meets the rows that it is nearer to, and few others.
+/// Nearer rows on a line. If a row beside a candidate is nearer to some centre, so are all rows behind it, since
+/// rounded differences grow with exact ones. So a candidate is compared with the rows that it is nearer to, and few
+/// others.
 class NearerOnLine {
  public:
   /// Sorts the rows. 16 bytes for each.
@@ -49,7 +50,7 @@ class NearerOnLine {
   }
 
  private:
-  /// From place p on, step by step, until another centre is nearer.
+  /// Walks from place p on, step by step, until another centre is nearer.
   void walk(index_t p, index_t step, index_t candidate, std::span<const double> squared,
             std::vector<NearerRow>& found) const {
     const double from = values_[at(candidate)];

@@ -78,7 +78,7 @@ class Oversampling {
     meet();
   }
 
-  /// All rows meet what they have not met.
+  /// Compares all rows with the picked rows that they were not compared with yet.
   void meet() {
     const index_t before = std::exchange(met_, static_cast<index_t>(picked_.size()));
     all_.lower(std::span(picked_).subspan(at(before)), samples_ ? PerRow<std::int32_t>() : nearest_.view(),

@@ -54,7 +54,7 @@ struct SeedPair {
   int row, candidate;
   double squared;
 };
-/// Where the pairs of a candidate lie, and what sum_i w_i D_i^2 falls by with it, in a unit.
+/// Range of the pairs of a candidate, and the decrease of sum_i w_i D_i^2 with it, in a unit.
 struct SeedStretch {
   index_t begin, count;
   long long most_gain;

@@ -44,7 +44,7 @@ std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index
   while (!order.empty() && have < p.k) {
     const std::span<const index_t> numbers = order.first(std::min(order.size(), at(std::max(p.k - have, least))));
     order = order.subspan(numbers.size());
-    // If they fit, they come to where they stay if none is a copy.
+    // Rows that fit are written to their final place, if none is a copy.
     const index_t count = std::ssize(numbers);
     Matrix<double> apart(count > p.k - have ? count : 0, d);
     const HostView<double> rows = apart.empty() ? centers.view().rows(have, count) : apart.view();
@@ -73,7 +73,7 @@ std::vector<index_t> take_distinct(const KMeansProblem& p, std::span<const index
 Matrix<double> seed_random(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream) {
   const index_t n = p.all_rows();
   Matrix<double> centers(p.k, p.cols());
-  // Without weights draws of which repeated ones do not count are in the same order, and mostly few do.
+  // Without weights, draws without repeated ones are in the same order, and mostly few are repeated.
   if (!p.weighted() && p.k <= n / 8 &&
       take_distinct(p, some_rows(n, 2 * p.k, Random(seed, stream + drawn)), centers).empty())
     return centers;

@@ -36,8 +36,8 @@ Sample::Sample(const KMeansProblem& p, std::span<const index_t> numbers) : ctx_(
 }
 
 std::vector<index_t> drawn_rows(const KMeansProblem& p, const Random& random, index_t count) {
-  // Those with the least numbers. Few more than `count` are expected below the limit, which grows until there are
-  // enough.
+  // Takes the rows with the least numbers. Few more than `count` are expected below the limit, which grows until there
+  // are enough.
   const auto wanted = static_cast<double>(count);
   const index_t first = p.first_row();
   for (double limit = (wanted + 8 * std::sqrt(wanted) + 8) / static_cast<double>(p.all_rows());; limit *= 4) {

@@ -13,7 +13,7 @@
 
 namespace ts::inline v0::solvers::kmeans_detail {
 
-/// Told how many centres are chosen; throws Error(interrupted) to stop.
+/// Called with the number of centres chosen so far; throws Error(interrupted) to stop.
 using Chosen = std::function<void(index_t)>;
 
 /// Rows of a sample for each centre that is chosen from it, at least.

@@ -17,7 +17,7 @@ struct Leaf {
   double inertia = 0;
 };
 
-/// The two halves of a leaf: fewer when its rows cannot be told apart.
+/// The two halves of a leaf: fewer when its rows are all alike.
 std::vector<Leaf> split(const KMeansProblem& p, const KMeansOptions& options, const Leaf& leaf, std::uint64_t seed,
                         KMeansStop& stop) {
   const Gathered part(p, leaf.rows);
@@ -87,7 +87,7 @@ LloydRun bisecting(const KMeansProblem& p, const KMeansOptions& options, const L
   }
   run.centers = Matrix<double>(p.k, p.cols());
   for (index_t m = 0; m < p.k; ++m) {
-    // Fewer points than clusters: the rest stand where the first does.
+    // Fewer points than clusters: the other centres equal the first.
     const Leaf& leaf = leaves[at(m < std::ssize(leaves) ? m : 0)];
     std::copy_n(leaf.center.data(), p.cols(), run.centers.data() + m * p.cols());
   }

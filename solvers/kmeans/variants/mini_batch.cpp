@@ -81,7 +81,7 @@ class MiniBatch {
     ++run_.n_iter;
   }
 
-  /// That a step has of the smoothed inertia.
+  /// Share of a step in the smoothed inertia.
   [[nodiscard]] double part() const {
     return std::min(1.0, 2 * static_cast<double>(batch_) / (static_cast<double>(n_) + 1));
   }

@@ -16,7 +16,7 @@ inline constexpr index_t block = 256;
 /// Columns whose products of integers are summed as integers.
 inline constexpr index_t integer_block = 256;
 
-/// How rows become the numbers of a tile.
+/// Transformation of rows into the numbers of a tile.
 template <class S>
 struct Packing {
   const double* shift = nullptr;  ///< d numbers, and a vector's length of any more
@@ -32,7 +32,7 @@ struct ScoreMargin {
   S slack = 1, least = 0, constant = 0, by_norm = 0;
 };
 
-/// How far the centroids have moved since the last pass, and half their distances from each other.
+/// Moves of the centroids since the last pass, and half their distances from each other.
 struct CentroidSteps {
   const float* moved = nullptr;     ///< k numbers
   const float* half_gap = nullptr;  ///< k numbers: half the distance to the nearest other centroid, or 0
@@ -40,8 +40,8 @@ struct CentroidSteps {
   float most_moved = 0, second_most_moved = 0;
 };
 
-/// Rows that will be read soon, whose elements lie side by side: asked for while something else is computed,
-/// a line at a time, since all at once would be waited for.
+/// Rows that will be read soon, with contiguous elements. They are prefetched during other work, a line at a time: all
+/// together would stall it.
 struct NextRows {
   const Rows& x;
   const index_t* rows = nullptr;
@@ -102,12 +102,12 @@ struct ScoreKernels {
   /// rows[g * group + m], for each centroid: the rows r of a tile, as bits 2^r, whose scores are below limits[r].
   void (*below)(const S* tile, index_t d, const GroupedCentroids<S>& centroids, const NextRows& next, const S* limits,
                 std::uint64_t* rows) = nullptr;
-  /// For one sparse row; scores is room for `padded` numbers.
+  /// The best two of one sparse row; `scores` is scratch memory for `padded` numbers.
   void (*best_two_sparse)(const SparseRow<S>& row, const TransposedCentroids<S>& centroids, S* scores,
                           const BestTwo<S, Index>& out) = nullptr;
   index_t lanes = 0;
   /// tile[j * this->rows + r] = (x_{rows[r] j} - shift_j) scale for this->rows row numbers, and squared norms
-  /// of what was written, rounded in S; `row` is room for d numbers.
+  /// of the tile's rows, rounded in S; `row` is scratch memory for d numbers.
   void (*pack)(const Rows& x, const index_t* rows, const Packing<S>& packing, double* row, S* tile,
                S* squared_norms) = nullptr;
   /// For each row of a tile: which[r] becomes -1 unless second - best is larger than the margin, of which
@@ -135,7 +135,7 @@ struct IntegerKernels {
                 const float* limits, std::uint64_t* rows) = nullptr;
 };
 
-/// Some rows by their numbers, and what each weighs in the unit of sums; what is taken away weighs less than 0.
+/// Some rows by their numbers, with their weights in the unit of sums; rows that are taken away weigh less than 0.
 struct RowsToAdd {
   const Rows& x;
   const index_t* rows;
@@ -180,8 +180,8 @@ struct AssignKernels : ByteKernels {
   /// Moves rows between clusters, whose columns begin at upper[m d] and lower[m d], as accumulate() adds them.
   void (*move)(const RowsToMove& rows, const double* shift, const double* to_units, double one, std::uint64_t* upper,
                std::uint64_t* lower) = nullptr;
-  /// Moves the bounds of `count` rows along with the centroids. `undecided` gets the rows whose label they do
-  /// not prove; returns how many. Room for count + 1.
+  /// Moves the bounds of `count` rows along with the centroids. Writes the rows whose label they do not prove to
+  /// `undecided`, which has room for count + 1, and returns their number.
   index_t (*screen)(const CentroidSteps& steps, const std::int32_t* labels, index_t count, float* upper, float* lower,
                     index_t* undecided) = nullptr;
   /// ||a - b||^2 in eight partial sums, as squared_distance() in assign_detail.hpp adds them: the same bits

@@ -1,7 +1,7 @@
-// The assign kernels, compiled once for each instruction set (TS_ISA) without contraction of a * b + c, so
-// that what must not depend on the instruction set does not. With TS_FLOATS_OF, a set whose kernels for floating point
-// serve beside them, only products of integers are compiled. Everything here has internal linkage and calls
-// no inline function of another header: a shared symbol compiled for AVX-512 could reach an older processor.
+// The assign kernels, compiled once for each instruction set (TS_ISA) without contraction of a * b + c, so that results
+// that must not depend on the instruction set do not. With TS_FLOATS_OF, the floating-point kernels of another set are
+// used, and only products of integers are compiled. Everything here has internal linkage and calls no inline function
+// of another header: a shared symbol compiled for AVX-512 could reach an older processor.
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

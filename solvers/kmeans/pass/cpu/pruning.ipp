@@ -1,5 +1,5 @@
-// Heads of rows and centroids: leading coordinates in 8 bits, whose products tell which centroids cannot be the
-// nearest (filter/heads.hpp). Rows have signed bytes, centroids the same plus head_offset, since instructions multiply
+// Products of rows and centroids in 8 bits, which rule out centroids that cannot be the nearest
+// (filter/group_bounds.hpp). Rows have signed bytes, centroids the same plus head_offset, since instructions multiply
 // signed by unsigned ones (groups.ipp). Part of kernels.ipp.
 
 #if defined(__AVX512VNNI__)
@@ -85,7 +85,7 @@ void round_head(const float* x, index_t columns, std::int8_t* head, RoundedHead&
   for (int l = 0; l < lanes<float>; ++l) out.sum += sum[l], out.squares += squares[l], out.lost += lost[l];
 }
 
-/// Which of them may be nearest.
+/// Lists the centroids of a group that may be nearest.
 template <bool lowers_limits>
 TS_INLINE void list_group(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
   constexpr int n = lanes<float>;

@@ -57,7 +57,7 @@ struct BestOfTile {
   }
 };
 
-/// Which rows of a tile have scores below their limits, for each centroid of a group.
+/// Rows of a tile with scores below their limits, for each centroid of a group.
 template <class S>
 struct BelowOfTile {
   typename Types<S>::Vec limit[row_vectors];

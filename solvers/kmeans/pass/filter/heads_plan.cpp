@@ -47,7 +47,7 @@ struct HeadsCost {
     const double lost = std::log(d / m) / std::log(d) + (int8 ? 0.015 : 0.0);
     left = (32 * std::exp(9.5 * lost) + 64) / k;
   }
-  /// Scores of what is left take twice what they take for whole chunks of all centroids.
+  /// Time of a pass. Scores in lists take twice the time of scores of whole chunks.
   [[nodiscard]] double pass(double share) const {
     return of_limits + pairs * (of_heads + 2 * std::min(1.0, share) * d * per_product);
   }

@@ -11,8 +11,8 @@ namespace ts::inline v0::cuda {
 /// Centroids of a chunk; rows whose signs are put together; columns of the step that holds limits.
 inline constexpr int heads_chunk = 128, heads_rows = 16, limit_columns = 16;
 
-/// Norms of a row, shifted and scaled, rounded up: of its head as it is kept, of what rounding leaves of the head, and
-/// of what is orthogonal to the axes, all three `per` times what they are, as numbers of the head; and of all of it.
+/// Norms of a row, shifted and scaled, rounded up: of its stored head, of the rounding of the head, and of the part
+/// orthogonal to the axes, all three times `per`; and of the whole row.
 struct alignas(16) HeadNorms {
   float head, rest, tail, all;
   float per;  ///< a number of float16, at least 1; of heads in float16 it is 1
@@ -21,7 +21,7 @@ struct alignas(16) HeadNorms {
 /// 2^14 over the norm, 2^15 over its square.
 inline constexpr float most_int8 = 127, most_per = 16384, most_norm = 16384, most_squared = 32768;
 
-/// How warps of a block share the heads of a tile of rows: axes are padded to `columns`.
+/// Division of the heads of a tile of rows among the warps of a block; axes are padded to `columns`.
 struct HeadsRowsShape {
   int columns = 64;
 
@@ -208,8 +208,8 @@ struct HeadsListsPolicy {
   TS_POLICY(HeadsListsPolicy, HeadsListsArguments, "solvers/kmeans/pass/filter/heads_policy.hpp");
 };
 
-/// How far each centroid has moved, times `scale`, since the pass before; what cannot be told is infinite, and once
-/// more when it can be told again.
+/// Computes the move of each centroid, times `scale`, since the pass before. It is infinite where it is unknown, and in
+/// the first pass where it is known again.
 struct BoundsMovesArguments {
   const double* centroids;
   double* before;           ///< where they were; then where they are

@@ -9,7 +9,7 @@ namespace ts::inline v0 {
 
 namespace {
 
-/// Distances between centroids pay where they are few beside the rows.
+/// Rows for each centroid from which distances between centroids pay.
 constexpr index_t rows_for_each_centroid = 512;
 
 }  // namespace

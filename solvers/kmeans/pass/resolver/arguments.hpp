@@ -25,7 +25,7 @@ struct ChosenArgument {
   const int *numbers = nullptr, *counts = nullptr;
   int stride = 0, none = 0;
   int few = 0;  ///< rows that scores leave open, fewer than which are decided among these at once
-  // With bounds of tiles (scorer/kernels/bounds_gaps.cuh): they, what is of rows by position, and the origin of scores.
+  // Only with bounds of tiles (scorer/kernels/bounds_gaps.cuh): bounds, numbers of rows by position, origin of scores.
   int* bounds = nullptr;
   const float* upper = nullptr;
   float* nearest = nullptr;

@@ -20,7 +20,7 @@ namespace {
 using assign_detail::chunk_count;
 using Task = cuda::DistancesTask;
 
-/// Sets what rows tell of the arguments.
+/// Starts assign_distances after setting the arguments that follow from the rows.
 void launch_distances(const Context& ctx, Task task, const Rows& x, index_t threads, cuda::DistancesArguments of) {
   of.x = argument_of(x), of.d = static_cast<int>(x.cols());
   launch_threads(ctx, "assign_distances", cuda::DistancesPolicy{x.type(), task}, threads, of);
@@ -45,7 +45,7 @@ void for_own_distances(const Context& ctx, const Rows& x, const double* centroid
   ctx.stream.synchronize();
 }
 
-/// Such centroids, from host memory.
+/// Copies centroids from host memory as the kernel reads them.
 cuda::Memory upload_of(const Context& ctx, HostView<const double> centroids) {
   Upload upload(ctx, centroids.rows() * centroids.cols());
   upload.add(centroids);

@@ -34,8 +34,8 @@ template <class Sum>
   }
   return sum;
 }
-/// Distances that differ by less than this share of themselves are equal, since rounding in the above may
-/// tell them apart.
+/// Distances that differ by less than this share of themselves count as equal, since the rounding of the sums above may
+/// make them differ.
 [[nodiscard]] constexpr double twofold_tie(index_t d) noexcept { return static_cast<double>(d + 3) * 0x1p-100; }
 
 /// ||c||^2, columns in ascending order.

@@ -11,11 +11,11 @@ namespace ts::inline v0 {
 /// Rows of one unit of work: fixed, so that sums over chunks do not depend on the thread count.
 inline constexpr index_t chunk_rows = 4096;
 
-/// Rows that take part at once in a pass on a device, at most, and bytes of each there: lists of those that are scored
+/// Greatest number of rows in one part of a pass on a device, and bytes of each there: lists of rows that are scored
 /// again, of pairs of centroids and of moves, and marks.
 inline constexpr index_t most_listed_rows = index_t{1} << 27, listed_row_bytes = 25;
-/// Bytes of each of them beside those, of more than 128 columns: lists of candidates. And bytes of products of rows and
-/// centroids that a library has at once, and of rows as it multiplies them.
+/// Bytes of each such row for lists of candidates, with more than 128 columns. And bytes of the products that a library
+/// computes in one call, and of the rows in its format.
 inline constexpr index_t candidate_bytes = 17, most_product_bytes = 64 << 20;
 
 }  // namespace ts::inline v0

@@ -1,4 +1,4 @@
-// Rows in device memory as kernels are told of them.
+// Kernel arguments for rows in device memory.
 #pragma once
 
 #include <span>

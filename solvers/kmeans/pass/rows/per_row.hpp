@@ -36,7 +36,7 @@ struct PerRow {
   [[nodiscard]] bool empty() const noexcept { return size == 0; }
   /// The numbers as a span; only in host memory.
   [[nodiscard]] std::span<T> span() const noexcept { return {data, at(size)}; }
-  /// Those of `count` rows from row `first` on; of no numbers, none.
+  /// The numbers of `count` rows from row `first` on; none if there are none.
   [[nodiscard]] PerRow part(index_t first, index_t count) const noexcept {
     return empty() ? *this : PerRow(data + first, count, space);
   }

@@ -95,7 +95,7 @@ class Rows {
   /// Row i of a dense or sparse view as cols() numbers; from a device it is fetched.
   void load(index_t i, double* out) const;
   // The following are for rows in host memory only.
-  /// Row i as it is stored: entries(i) values in float64, with row scales; a sparse row's columns are
+  /// The stored entries of row i: entries(i) values in float64, with row scales; a sparse row's columns are
   /// indices()[pointers()[i] ...].
   void load_entries(index_t i, double* out) const noexcept;
   /// The first element that is NaN or infinite, row by row, as (row, column); (-1, -1) if there is none.
@@ -115,7 +115,7 @@ class Rows {
 
 namespace ts::inline v0::cuda {
 
-/// How rows lie in memory, as far as kernels depend on it.
+/// Layout of rows in memory, as far as kernels depend on it.
 struct RowsForm {
   DType type = DType::float32;
   index_t n = 0, d = 0;

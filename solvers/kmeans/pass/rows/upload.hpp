@@ -14,7 +14,7 @@ namespace ts::inline v0::assign_device {
 /// Parts of the stream's workspace, one after the other: first all sizes, then the memory.
 class Workspace {
  public:
-  /// Where the next part of `count` numbers begins, as an offset.
+  /// Offset of the next part of `count` numbers.
   template <class T>
   std::size_t reserve(index_t count) {
     const std::size_t place = bytes_;
@@ -95,7 +95,7 @@ class Upload {
   }
   void add(std::span<const double> v) { std::copy(v.begin(), v.end(), take(static_cast<index_t>(v.size())).begin()); }
   [[nodiscard]] index_t size() const noexcept { return size_; }
-  /// Where the numbers added next will be after send().
+  /// Address of the numbers added next, after send().
   [[nodiscard]] double* next() const noexcept { return there_ + size_; }
   void send() const { send(there_); }
   void send(double* to) const { cuda::copy_bytes(ctx_.stream, to, numbers_.data(), at(size_) * sizeof(double)); }

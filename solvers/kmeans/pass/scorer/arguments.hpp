@@ -12,16 +12,16 @@ struct Largest {
   float norm, low, rest;
 };
 
-/// Where a kernel with scores leaves pairs of rows that it does not decide.
+/// Output of a kernel with scores: pairs of centroids for rows that it does not decide.
 struct PairsArgument {
   Pair* of_row = nullptr;
   unsigned* marks = nullptr;  ///< of rows with a pair that no other kernel need score again
 };
 
-/// Where a kernel with scores leaves, for rows that are listed, the centroids whose scores do not decide: of each
-/// position below `positions` at most `most_candidates`, and how many there are, which is 0 at first. Before it the
-/// second of a row's pair is its limit, as scores are compared.
-/// assign_minima.cuh gives rows positions itself, which it counts behind the counts of all.
+/// Output of a kernel with scores for listed rows: candidates, the centroids whose scores do not decide. For each
+/// position below `positions` at most `most_candidates`, and their number, which is 0 at first. On input the second of
+/// a row's pair is its limit, as scores are compared. assign_minima.cuh gives rows positions itself, which it counts
+/// behind the counts of all.
 inline constexpr int most_candidates = 16;
 struct CandidatesArgument {
   int *numbers = nullptr, *counts = nullptr;

@@ -49,7 +49,7 @@ Bytes round_to_bytes(const assign_cpu::PruningKernels& kernels, const float* x, 
 /// A number that is not negative as float16, rounded towards 0.
 [[nodiscard]] std::uint16_t half_below(float x) noexcept;
 
-/// Centroids in groups of assign_cpu::head_group, as kernels meet them.
+/// Centroids in groups of assign_cpu::head_group, in the layout of the kernels.
 struct GroupsOfBytes {
   index_t columns = 0;
   InLines<std::uint8_t> quads;

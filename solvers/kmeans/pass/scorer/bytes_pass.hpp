@@ -1,4 +1,4 @@
-// A pass in which every row meets every centroid in 8 bits. Internal to the room.
+// A pass that scores every row against every centroid in 8 bits. Internal to the room.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ void for_each_bit(std::uint64_t bits, const Use& use) {
   for (; bits != 0; bits &= bits - 1) use(std::countr_zero(bits));
 }
 
-/// Every row meets every centroid in all columns in 8 bits,
+/// Scores every row against every centroid in all columns in 8 bits,
 ///   | x c - h_x h_c |  <=  |h_x| |e_c| + |e_x| |c|  <=  r_x r_c   with x = h_x + e_x,
 /// the last step by Cauchy and Schwarz. The least of all greatest scores so far is the limit that a centroid's least
-/// score must not exceed; what is listed so is met in float32.
+/// score must not exceed; centroids listed so are scored in float32.
 class BytesPass : public DensePass<float> {
  public:
   /// @param place of each centroid in groups; none: in their order

@@ -42,7 +42,7 @@ Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centr
                                 double scale, Matrix<double> into = {});
 /// Half the distance of each to the nearest other one, at least.
 std::vector<float> half_gaps_between(const Context& ctx, HostView<const double> centroids);
-/// How far each of such centroids moved, at most; 0 where all bits are the same.
+/// Upper bounds of the moves of such centroids; 0 where all bits are the same.
 std::vector<float> steps_between(const Context& ctx, HostView<const double> before, HostView<const double> now);
 
 /// Arguments of packing, with their memory.

@@ -187,7 +187,7 @@ class DensePass {
 
   /// The labels of a tile, of the rows that are not open.
   void take_labels(const index_t* rows, index_t count, Scratch& s) const {
-    // Without branches, as nobody can tell which rows move.
+    // Without branches, as moves are unpredictable.
     index_t moves = 0;
     const auto look = [&](index_t r, std::int32_t label) {
       const Index which = s.which[at(r)];
@@ -222,7 +222,7 @@ class DensePass {
       if (!(s.norms[r] <= of.largest_squared)) s.second[r] = s.best[r];
   }
 
-  /// The nearest centroid of row i, whose scores are too close to tell.
+  /// Finds the nearest centroid of row i exactly; its scores are too close to decide.
   std::int32_t resolve(index_t i, Scratch& s) const {
     if (!integers_) ++s.stats.rescored;  // otherwise it is counted as one that these left open
     const index_t d = centroids_.d;

@@ -1,4 +1,4 @@
-// Centroids of one column in their order on the line, where boundaries between them tell labels.
+// Centroids of one column in their order on the line, where labels follow from the boundaries between them.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@ struct Stretch {
   [[nodiscard]] bool has(double x) const noexcept { return from <= x && x <= to; }
 };
 
-/// Where on the line each of k centroids is certainly the nearest, by more than squared differences of 2^-88 of
-/// themselves, which pairs of float64 tell apart. Close to a boundary, and where a number is so far from two centroids
-/// that they tie, decide() compares as assign() does. Memory: 60 bytes for each centroid.
+/// For each of k centroids, the stretch of the line where it is certainly the nearest. Certain means: by more than
+/// 2^-88 of the squared differences, which pairs of float64 resolve. Close to a boundary, and where a number is so far
+/// from two centroids that they tie, decide() compares as assign() does. Memory: 60 bytes for each centroid.
 class Line {
  public:
   /// @param centroids k x 1. Sorts them.
   Line(HostView<const double> centroids, const ColumnMoments& moments);
 
-  /// That of centroid `label`, of which any number may be given; none of a copy of an earlier one.
+  /// The stretch of centroid `label`, which may be any number; a copy of an earlier centroid has none.
   [[nodiscard]] const Stretch& stretch_of(std::int32_t label) const noexcept {
     const auto m = static_cast<std::uint32_t>(label);
     return m < of_centroids_.size() ? of_centroids_[m] : nowhere_;
@@ -45,7 +45,7 @@ class Line {
   /// The label of x, the lowest among equals.
   [[nodiscard]] std::int32_t decide(double x) const;
 
-  /// In order of their values, without copies.
+  /// Their values in ascending order, without copies.
   [[nodiscard]] const std::vector<double>& values() const noexcept { return values_; }
   /// Numbers of these centroids.
   [[nodiscard]] const std::vector<std::int32_t>& numbers() const noexcept { return numbers_; }

@@ -11,7 +11,7 @@ namespace ts::inline v0::cuda {
 
 namespace {
 
-/// Which rows a kernel takes.
+/// Rows that a kernel takes.
 enum class Turn { every_row, listed_rows };
 
 /// Fills in the part that all kernels with scores share: loads of a row, place of sums, and grid. The number of listed
@@ -153,8 +153,7 @@ index_t steps_of_stage(index_t d) {
   return steps % 4 == 0 || steps > 16 ? 4 : steps % 2 == 0 || steps > 4 ? 2 : 1;
 }
 
-/// Steps of a row that each of the warpgroups can have in registers, beside scores, or columns that are
-/// being loaded.
+/// Steps of a row that each warpgroup can have in registers, with its scores, or with columns that are being loaded.
 index_t most_held_steps(const GroupsPolicy& policy) {
   constexpr int scores = 64;
   const bool few = policy.as_are || policy.chosen || policy.groups > 2;
@@ -164,7 +163,7 @@ index_t most_held_steps(const GroupsPolicy& policy) {
   return free / 4 / unit * unit;
 }
 
-/// Centroids that rows meet: all, or those that are chosen for a tile, whose scores may leave bounds; or all, to
+/// Centroids that rows are scored against: all, or those listed for a tile, whose scores may leave bounds; or all, to
 /// collect candidates.
 struct Meets {
   bool chosen = false, bounded = false, to_collect = false;
@@ -184,7 +183,7 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
   policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded), policy.chunk = as_int(plans.chunk);
   policy.parts = as_int(parts), policy.chosen = chosen, policy.bounded = meets.bounded;
   policy.collects = meets.to_collect;
-  // Float16 numbers are what is multiplied: without a shift nothing of them is lost, and sixteen bytes are eight.
+  // Float16 numbers are multiplied raw: without a shift nothing of them is lost, and sixteen bytes are eight of them.
   const bool as_are = p.as_are && p.rows.type == DType::float16 && parts == 1 && !chosen && !p.wide &&
                       p.rows.d % 8 == 0 && p.rows.alignment >= 16;
   policy.as_are = as_are;

@@ -33,7 +33,7 @@ struct ScorePlan {
   KernelPlan kernel;
   bool slabs = false;     ///< rows of more columns than registers hold, by tensor instructions of a warp
   bool as_are = false;    ///< rows are neither shifted nor scaled
-  bool pairs = false;     ///< where only two centroids are left, they are told
+  bool pairs = false;     ///< true: rows with only two candidates are reported with both
   double unit = 0x1p-23;  ///< what a unit of origins is in what the kernel compares
 };
 
@@ -53,7 +53,8 @@ struct ProductPlans {
   index_t rows = 0;  ///< at once, a multiple of 32
   KernelPlan round, minima;
 };
-/// None where another kernel scores all rows, or for so few products that loading a library would not pay.
+/// Plans with products by a library; none where another kernel scores all rows, or for so few products that loading the
+/// library would not pay.
 [[nodiscard]] std::optional<ProductPlans> product_plans(const AssignProblem& problem, const AssignPlans& plans,
                                                         const DeviceInfo& device);
 /// True if scorer/kernels/assign_line.cuh is used in place of scores.

@@ -42,8 +42,8 @@ struct NarrowPolicy {
             alignment, warps, blocks, on_chip, fast);
 };
 
-/// Tensor instructions of a warp: scorer/kernels/assign_single.cuh for rows as they are, assign_scores.cuh for rows
-/// that are shifted and scaled first.
+/// Tensor instructions of a warp: scorer/kernels/assign_single.cuh for raw rows, assign_scores.cuh for rows that are
+/// shifted and scaled first.
 struct TensorPolicy {
   DType type = DType::float64;
   int d = 1;             ///< columns
@@ -168,7 +168,7 @@ struct GroupsPolicy {
   [[nodiscard]] constexpr bool gives() const { return warps >= consumers() + 4; }
   /// Warps that bring chosen centroids.
   [[nodiscard]] constexpr int fillers() const { return warps - consumers(); }
-  /// With one more that decides by signs (assign_confirm.cuh).
+  /// Steps with one more that decides by signs (assign_confirm.cuh).
   [[nodiscard]] constexpr int all_steps() const { return steps + (confirms ? 1 : 0); }
   [[nodiscard]] constexpr int stage_bytes() const { return parts * stage_steps * step_bytes * chunk; }
   /// Bytes of a group's rows in shared memory; producer warps fill one of two while the other is multiplied.

@@ -76,7 +76,7 @@ class ClusterSums {
   void add_weight(const FixedPoint& unit, index_t cluster, double weight, bool take_away) noexcept;
 
  private:
-  /// In the order of words().
+  /// The members in the order of words().
   template <class Self>
   [[nodiscard]] static auto parts_of(Self& s) noexcept {
     return std::array{std::span(s.upper_), std::span(s.lower_), std::span(s.weight_upper_), std::span(s.weight_lower_),

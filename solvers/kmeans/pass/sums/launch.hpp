@@ -49,9 +49,9 @@ struct MoveOrder {
 };
 /// Puts moves, or all rows that have a label, in the order of clusters. Asynchronous.
 void sort_moves(const Context& ctx, const cuda::SumsSortArguments& moves);
-/// Adds the rows of `to.moves`, so many, to the sums `to` of the clusters that `labels` tell, and takes them
-/// from those of the clusters that they were in; without a list all rows that have a label, from nowhere.
-/// Asynchronous. Rows: at most most_listed_rows.
+/// Adds the rows of `to.moves`, `moves` of them, to the sums `to` of the clusters of their `labels`, and takes them
+/// from those of the clusters that they leave. Without a list, adds all rows that have a label. Asynchronous. Rows: at
+/// most most_listed_rows.
 void add_moves(const Context& ctx, const Rows& x, PerRow<const std::int32_t> labels, const FixedPoint& unit,
                const cuda::SumsArgument& to, index_t clusters, index_t moves, const MoveOrder& memory);
 /// Adds all rows that have a label. Asynchronous.

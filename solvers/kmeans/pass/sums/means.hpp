@@ -1,4 +1,4 @@
-// Sums of rows whose labels are known, centroids from them, and what is known of rows from their sums alone.
+// Sums of rows with labels, centroids from them, and facts about rows that follow from their sums alone.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ void add_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, P
 /// The sums of the rows of all ranks of `ctx`, from those of the rows here.
 [[nodiscard]] ClusterSums sums_of_ranks(const Context& ctx, const ClusterSums& here);
 
-/// May change the mean of a cluster before it becomes a centroid; false: the centroid stays as it is.
+/// May change the mean of a cluster before it becomes a centroid; false keeps the old centroid.
 using AdjustMean = std::function<bool(std::span<double> mean)>;
 
 /// Centroids (k x d) move to the means of their rows, ClusterSums::mean() with `shift` (d numbers); those of

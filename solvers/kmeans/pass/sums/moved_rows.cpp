@@ -19,7 +19,7 @@ struct Change {
 
 constexpr std::size_t at_once = 8;  ///< rows of a cluster
 
-/// In the order of clusters.
+/// Sorts the changes by cluster.
 std::vector<Change> changes_of(std::span<const std::vector<MovedRow>> lists, index_t clusters) {
   std::vector<std::size_t> next(at(clusters) + 1);
   for (const auto& list : lists)

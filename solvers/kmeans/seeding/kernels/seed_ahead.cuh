@@ -31,7 +31,7 @@ __device__ __forceinline__ int64 sum_through(int64 x) {
   return x;
 }
 
-/// How many of `count` numbers, which do not fall, are at most x.
+/// Number of the `count` ascending numbers that are at most x.
 template <class Load>
 __device__ __forceinline__ int64 count_up_to(int64 x, int64 count, const Load& load) {
   int64 begin = 0;

@@ -49,7 +49,7 @@ __device__ __forceinline__ void lower(const Arguments& a, int draw, int own, int
   });
 }
 
-/// Lists what is taken of the next draws, for a choice at least; returns how many choices there are.
+/// Lists the draws taken of the next ones, for a choice at least; returns the number of choices.
 __device__ __forceinline__ int list_taken(const Arguments& a, Tables& tables, int next) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   int listed = 0;
@@ -136,7 +136,7 @@ __device__ __forceinline__ int choose_some(const Arguments& a, Tables& tables, t
   }
   __syncthreads();
   choices = min(choices, tables.first_met);
-  // Those after which enough is gone are not made.
+  // Choices after which enough is gone are not made.
   const int64 gain = lane < choices ? tables.gains[lane] : 0;
   int64 through = gain;
 #pragma unroll

@@ -1,6 +1,6 @@
-// R^-1 of a Gram matrix G = R^T R, by one block in shared memory: what makes columns orthonormal by a product. G = L D
-// L^T, a column at a time, rows of the upper triangle, L^T D; then R = D^-1/2 (L^T D), and R^-1 by rows from the last,
-// each of which is taken into all rows above it as soon as it is known. A warp has every 32nd row.
+// R^-1 of a Gram matrix G = R^T R, by one block in shared memory; a product with it makes columns orthonormal. First G
+// = L D L^T, a column at a time, as rows of the upper triangle, L^T D. Then R = D^-1/2 (L^T D), and R^-1 by rows from
+// the last, each of which is taken into all rows above it when it is known. A warp has every 32nd row.
 #include "tallskinny/gemm/device/element.cuh"
 
 constexpr int columns = policy.columns, warps = policy.threads / 32, of_lane = (columns + 31) / 32;
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) axes_factor(ts::
     for (int j = i + lane; j < m; j += 32) row(i)[j] *= factor;
   }
   __syncthreads();
-  // Row i of the inverse is 1 / r_ii times e_i less what rows below it bring, which stands where R stood.
+  // Row i of the inverse is 1 / r_ii times e_i less the products with rows below it; it replaces row i of R.
 #pragma unroll 1
   for (int i = m; i-- > 0;) {
     const double inverse = 1 / row(i)[i];

@@ -1,4 +1,4 @@
-// How far centroids have moved since the pass before, rounded up; a warp takes a centroid.
+// Moves of centroids since the pass before, rounded up; a warp takes a centroid.
 #include "tallskinny/gemm/device/element.cuh"
 #include "tallskinny/gemm/device/warp.cuh"
 

@@ -1,5 +1,5 @@
-// In which order blocks take tiles of rows, of which some have long lists: the longest first, dealt to blocks forwards
-// and backwards in turn, so that all have about as much to do. One block counts how many tiles have as many chunks.
+// Order in which blocks take tiles of rows. Tiles with the longest lists come first, dealt to blocks forwards and
+// backwards in turn, so that all have about as much to do. One block counts how many tiles have as many chunks.
 #include "tallskinny/gemm/device/element.cuh"
 
 constexpr int threads = policy.threads, bins = threads;

@@ -1,5 +1,5 @@
-// Axes rounded to float16, once as float64 numbers, and once as heads_rows.cuh multiplies by them: stage by stage of 64
-// columns of rows, axis by axis, zeros behind the last. Axes stand in the order in which a lane has products of numbers
+// Axes rounded to float16, once as float64 numbers, and once in the layout of heads_rows.cuh: stage by stage of 64
+// columns of rows, axis by axis, zeros behind the last. Axes are in the order in which a lane has products of numbers
 // that lie side by side in a head: of a warp's axes lane t of four has those of columns 2t and 2t + 1 of each block of
 // eight, which are 2b and 2b + 1 of its own.
 #include "tallskinny/gemm/device/element.cuh"

@@ -39,8 +39,8 @@ __device__ __forceinline__ void add_products(float (&sum)[at_once], const Elemen
   }
 }
 
-/// How much larger than the own score every other must be for a centroid to be farther by this margin. With s =
-/// (||x - c||^2 - ||x||^2) / 2,
+/// The least difference of scores at which a centroid is farther than the row's own by this margin. With
+/// s = (||x - c||^2 - ||x||^2) / 2,
 ///   ||x - c'|| > ||x - c|| + r  <=>  s' - s > r ||x - c|| + r^2 / 2,   ||x - c||^2 = 2 s + ||x||^2
 /// where s is at most own + error, and ||x|| at most norm.
 __device__ __forceinline__ float margin_of_scores(float margin, float own, float error, float norm) {

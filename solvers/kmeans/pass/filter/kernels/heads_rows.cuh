@@ -26,7 +26,7 @@ constexpr int rows_bytes = 2 * line * rows, vector = policy.vector, vectors = 8 
 static_assert(blocks_of_8 % 2 == 0 && turns >= 1);
 using Piece = Vector<Element, vector, policy.alignment>;
 
-/// Where eight numbers of a line of 128 bytes stand: what eight lines have at one place meets in no bank.
+/// Offset of eight numbers in lines of 128 bytes, swizzled against bank conflicts.
 __device__ __forceinline__ int place(int row, int piece) { return row * (2 * line) + ((piece ^ row) & 7) * 16; }
 
 __device__ __forceinline__ void load_four(uint32 (&f)[4], const unsigned char* from) {
@@ -36,7 +36,7 @@ __device__ __forceinline__ void load_four(uint32 (&f)[4], const unsigned char* f
                : "memory");
 }
 
-/// A thread's numbers of a stage, as they are: eight of each of `turns` rows.
+/// A thread's raw numbers of a stage: eight of each of `turns` rows.
 struct Loaded {
   Piece part[turns][vectors];
 

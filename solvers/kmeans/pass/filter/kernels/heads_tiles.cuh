@@ -1,10 +1,10 @@
-// Which centroids may be nearest for some of 16 rows, or for each: products of heads by tensor instructions of
-// warpgroups (sm_90a), whose last step adds and takes away what heads_limits.cuh and heads_centroids.cuh (or
-// seed_limits.cuh and seed_candidates.cuh) say, so that signs tell. Heads are float16, or integers of 8 bits, whose
-// sums are exact; they become float32 before the last step, which is float16. A group has 64 rows, which it copies, and
-// takes chunks of 128 centroids from a ring that one more warp fills. Operands lie as wgmma.cuh says. A lane has rows g
-// and g + 8 of its warp's 16, and columns 2t, 2t + 1 of each eight: bit 2b + e of word t stands for column 8b + 2t + e
-// of the chunk.
+// Marks the centroids that may be nearest for some of 16 rows, or for each row, by products of heads. Tensor
+// instructions of warpgroups (sm_90a) compute them; their last step adds and subtracts the columns of heads_limits.cuh
+// and heads_centroids.cuh (or seed_limits.cuh and seed_candidates.cuh), so that signs decide. Heads are float16, or
+// integers of 8 bits, whose sums are exact; they become float32 before the last step, which is float16. A group has 64
+// rows, which it copies, and takes chunks of 128 centroids from a ring that one more warp fills. Operands lie as
+// wgmma.cuh says. A lane has rows g and g + 8 of its warp's 16, and columns 2t, 2t + 1 of each eight: bit 2b + e of
+// word t is that of column 8b + 2t + e of the chunk.
 #include "tallskinny/gemm/device/wgmma.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;

@@ -37,7 +37,7 @@ __device__ __forceinline__ double squared_distance(int d, double factor, const X
                    __dadd_rn(__dadd_rn(part[4], part[5]), __dadd_rn(part[6], part[7])));
 }
 
-/// How many rows are selected, and which row is at a position of them.
+/// Number of selected rows, and the row at a position among them.
 __device__ __forceinline__ int64 count_of(const Selection& selection, const Rows& x) {
   return selection.list == nullptr ? x.count : static_cast<int64>(*selection.listed);
 }
@@ -45,7 +45,7 @@ __device__ __forceinline__ int64 row_at(const Selection& selection, int64 positi
   return selection.list == nullptr ? position : selection.list[position];
 }
 
-/// The bits of a word of marks, one for each position, that stand for positions below `count`.
+/// The bits of a word of marks, one for each position, for positions below `count`.
 __device__ __forceinline__ uint32 marks_below(int64 count, int64 word) {
   const int64 left = count - 32 * word;
   return left >= 32 ? ~0u : left <= 0 ? 0u : (1u << left) - 1;

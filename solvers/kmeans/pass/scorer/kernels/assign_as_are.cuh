@@ -1,5 +1,5 @@
-// Rows as they are: four columns of each step are loaded at once, and become float16 numbers. Before it:
-// `steps`, `slots`, `words`, `warp_rows`, `quads`, `halves_already`.
+// Loads raw rows: four columns of each step in one load, which become float16 numbers. Define before: `steps`, `slots`,
+// `words`, `warp_rows`, `quads`, `halves_already`.
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/rows/kernels/assign_rows.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_halves.cuh"

@@ -1,7 +1,7 @@
-// The best and the second-best score of rows that the lanes of a quad share, and how they come together. Before
-// it: `slots` rows of a quad, `index_bits` of a key, and whether the label of the second best and what is third
-// are kept, too (`paired`), the latter also among the scores that a lane compares at once (`thirds`): if not, it may
-// be as little as the second of these.
+// The best and the second-best score of rows that the lanes of a quad share, and how lanes merge them. Define before:
+// `slots` rows of a quad, `index_bits` of a key, `paired` (the label of the second best and the third best are kept,
+// too), and `thirds` (the third best is also taken among scores that a lane compares together; otherwise it may be as
+// little as the second of these).
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_bounds.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
@@ -29,8 +29,8 @@ __device__ __forceinline__ Row select(bool first, const Row& a, const Row& b) {
           first ? a.rest : b.rest,  first ? a.label : b.label,   first ? a.third : b.third,
           first ? a.other : b.other};
 }
-/// Where the second best is no further from the best than this, nothing is decided. Origins and scores were
-/// rounded to units, which are 2^-23 here.
+/// Gap between best and second best up to which nothing is decided. Origins and scores were rounded to units, which are
+/// 2^-23 here.
 __device__ __forceinline__ float open_within(const Bound& bound, const Row& row, float per_unit) {
   float gap = __fmaf_rn(bound.by_norm, norm_of(row.squared), bound.constant);
   if (policy.parts == 1) gap = __fmaf_rn(bound.by_rest, norm_of(row.rest), gap);
@@ -103,7 +103,7 @@ __device__ __forceinline__ Row received(const Row& sent, const Shuffle& shuffle)
   if (paired) row.third = shuffle(sent.third), row.other = shuffle(sent.other);
   return row;
 }
-/// `mine`, and what the lane that differs in `bit` knows of the same row and sends as its `sent`.
+/// Merges `mine` with the results for the same row of the lane that differs in `bit`, which it sends as its `sent`.
 __device__ __forceinline__ Row merge(Row mine, const Row& sent, int bit) {
   const Row other = received(sent, FromPartner{bit});
   also(mine, other);

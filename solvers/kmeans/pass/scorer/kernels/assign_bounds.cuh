@@ -1,4 +1,4 @@
-// How far scores computed by tensor instructions may be from exact ones.
+// Bounds of the errors of scores computed by tensor instructions.
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/scorer/arguments.hpp"
 

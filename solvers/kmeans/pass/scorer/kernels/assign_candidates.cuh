@@ -1,6 +1,6 @@
-// Which centroids may be nearest for rows whose scores of one product left more than two, where no kernel has three
-// products of such rows: the same scores again, each compared with the row's limit. Few rows are listed, and few scores
-// are below a limit. Before it: what assign_groups.cuh knows of shapes, and assign_best.cuh.
+// Lists candidates of rows whose scores of one product left more than two centroids, where no kernel has three products
+// of such rows. The same scores are computed again and compared with the row's limit. Few rows are listed, and few
+// scores are below a limit. Include after the shapes of assign_groups.cuh, and assign_best.cuh.
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_best.cuh"
 
@@ -34,7 +34,7 @@ __device__ __forceinline__ void limit_rows(Row (&row)[slots], const Arguments& a
     row[s].label = collects ? static_cast<int>(first) + of : -1;
   }
 }
-/// Tells where they are.
+/// Replaces the pair of each row by the place of its candidates.
 __device__ __forceinline__ void tell_candidates(const Row (&row)[slots], const Arguments& a, int64 mine) {
   const int lane = threadIdx.x % 32, from = lane / 2 * 4 % 32;
   const int even = __shfl_sync(everyone, row[0].label, from), odd = __shfl_sync(everyone, row[1].label, from);

@@ -1,4 +1,4 @@
-// How the lanes of a quad divide what they know. Before it: `select` and `merge` of what is collected.
+// Distributes results over the lanes of a quad. Define before: `select` and `merge` of the collected type.
 #pragma once
 
 /// Merges four slots over the lanes of a quad; slot t goes to lane t.

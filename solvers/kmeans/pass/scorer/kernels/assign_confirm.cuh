@@ -22,8 +22,8 @@ __device__ __forceinline__ uint4 limit_of(int label, float score, float open, co
   return {0x3c003c00u, upper, halves(lower_half(middle), limit - upper_half(upper) - lower_half(middle)), 0};
 }
 
-/// Scores below the limit, of which signs tell. Shifts that collect them read two registers each, which tensor
-/// instructions beside them have to spare, unlike a third.
+/// Counts scores below the limit by their signs. Shifts that collect signs read two registers each; a third would
+/// compete with tensor instructions.
 struct Below {
   uint32 signs[2], one, two;  // of the last scores, and whether there was one, or more, before them
 
@@ -31,7 +31,7 @@ struct Below {
     signs[0] = __funnelshift_l(__float_as_uint(a), signs[0], 1),
     signs[1] = __funnelshift_l(__float_as_uint(b), signs[1], 1);
   }
-  /// After at most 32 scores.
+  /// Call after at most 32 scores.
   __device__ __forceinline__ void end_stretch() {
     const uint32 all = signs[0] | signs[1] << 16;
     two |= (all & (all - 1)) | (all != 0 ? one : 0u);
@@ -39,8 +39,7 @@ struct Below {
     signs[0] = signs[1] = 0;
   }
 };
-/// Which of up to 16 rows have one such score, and no other, in all that the lanes of a quad have looked at: a
-/// bit each.
+/// Rows, of up to 16, with exactly one such score among all lanes of a quad: a bit each.
 template <int Rows>
 __device__ __forceinline__ uint32 with_only_one(const Below (&below)[Rows]) {
   uint32 bits = 0;  // one, and in the upper half two

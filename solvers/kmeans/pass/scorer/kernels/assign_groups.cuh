@@ -177,7 +177,7 @@ __device__ __forceinline__ void group_barrier() {
   asm volatile("bar.sync %0, 128;" ::"r"(1 + static_cast<int>(threadIdx.x) / 128) : "memory");
 }
 
-/// The chunks that a tile of rows meets, and of centroids that are chosen the slot of the next one's origins.
+/// The chunks that a tile of rows is scored with; for listed centroids also the slot of the next chunk's origins.
 struct Chunks {
   int count = chunks, slot = 0;
 };
@@ -247,7 +247,7 @@ __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared&
     Below unused[slots] = {};
     if constexpr (policy.chosen) of.count = a.chosen.counts[block / block_rows];
     uint32 held[held_steps][4];
-    // It also tells the compiler that warps are whole, as below.
+    // The barrier also shows the compiler that warps are whole, as below.
     group_barrier();
     load_own(held, row, a.x, mine, left + 256 * (warp % 4), shared.shifts(), a.scale);
     if constexpr (policy.collects) limit_rows(row, a, first, mine);

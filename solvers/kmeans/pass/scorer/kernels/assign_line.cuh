@@ -1,5 +1,5 @@
-// Labels of rows of one column: a search among centroids in their order finds the two beside a row, which are compared
-// as assign_decide compares all, with those that are as near as rounding. The same bits as on a host (scorer/line.cpp).
+// Labels of rows of one column. A search among sorted centroids finds the two on either side of a row. These, and those
+// as near up to rounding, are compared as assign_decide compares all. The same bits as on a host (scorer/line.cpp).
 #include "tallskinny/gemm/device/twofold.cuh"
 #include "tallskinny/solvers/kmeans/pass/sums/kernels/sums_moves.cuh"
 

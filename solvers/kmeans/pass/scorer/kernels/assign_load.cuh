@@ -1,4 +1,4 @@
-// How elements of rows are loaded, shifted and scaled.
+// Loads elements of rows, shifted and scaled.
 #pragma once
 #include "tallskinny/gemm/device/element.cuh"
 

@@ -1,7 +1,7 @@
 // Labels of rows whose products with all centroids a library has computed. A block takes 16 rows, a warp each, and
-// keeps the best three scores of each. Rows that these do not decide are left to exact distances: with the only
-// two centroids that can be nearest, or with a list of at most `most_candidates`, found by a second look at the row's
-// products; rows with more are marked as undecided.
+// keeps the best three scores of each. Rows that these do not decide are left to exact distances: with the only two
+// centroids that can be nearest, or with a list of at most `most_candidates`, found by reading the row's products
+// again. Rows with more are marked as undecided.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
 
@@ -37,8 +37,8 @@ __device__ __forceinline__ Row best_of(const float* products, const float* origi
   return row;
 }
 
-/// By a whole warp: lists the centroids of a row whose scores are within `open` of the best. Returns their place among
-/// lists; -1 where there is none for them.
+/// Lists, by a whole warp, the centroids of a row whose scores are within `open` of the best. Returns their place among
+/// lists; -1 where no list is left.
 __device__ __forceinline__ int list_candidates(const ts::cuda::CandidatesArgument& to, const float* products,
                                                const float* origins, int padded, float best, float open) {
   const int lane = threadIdx.x % 32;

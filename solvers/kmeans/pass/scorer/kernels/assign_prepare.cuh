@@ -1,9 +1,9 @@
-// Centroids made ready for a pass, a warp a centroid: by columns in float64 for exact distances; shifted,
-// scaled, negated and for scores in float32 by groups of four, or split into two float16 parts in the order of
-// tensor fragments, or chunk by chunk, part by part, the eights of columns of all its centroids; half their
-// squared norms, and those beside the origin of all scores, for rows that are neither shifted nor scaled with
-// what that would do, too; the largest norms, from which bounds on rounding errors follow; and how many are
-// copies.
+// Prepares centroids for a pass, a warp a centroid:
+//  - by columns in float64, for exact distances;
+//  - shifted, scaled and negated for scores: in float32 by groups of four, or split into two float16 parts in the order
+//    of tensor fragments, or chunk by chunk, part by part, the eights of columns of all its centroids;
+//  - half their squared norms, and the origins of scores, also for rows that are neither shifted nor scaled;
+//  - the largest norms, from which bounds on rounding errors follow, and the number of copies.
 #include "tallskinny/gemm/device/element.cuh"
 #include "tallskinny/gemm/device/warp.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_bounds.cuh"
@@ -35,7 +35,7 @@ __device__ __forceinline__ bool is_copy(const double* centroids, const double* f
 }
 
 /// A bit for each warp's centroid, from `begin` on, that an earlier one equals in the first column and two others. All
-/// threads share the look at earlier ones, so that each number is read once for all warps of the block.
+/// threads compare earlier ones together, so that each number is read once for all warps of the block.
 __device__ __forceinline__ unsigned may_be_copies(const double* centroids, const double* first, int begin, int count) {
   __shared__ unsigned bits;
   if (threadIdx.x == 0) bits = 0;
@@ -61,7 +61,7 @@ __device__ __forceinline__ unsigned may_be_copies(const double* centroids, const
   return bits;
 }
 
-/// Where column j of a centroid is in chunks that have upper parts and a step more (assign_confirm.cuh).
+/// Position of column j of a centroid in chunks that have upper parts and one more step (assign_confirm.cuh).
 __device__ __forceinline__ int64 confirming_at(int m, int j) {
   return static_cast<int64>(m / chunk) * chunk * (policy.steps + 1) * 16 + (j / 8 * chunk + m % chunk) * 8 + j % 8;
 }

@@ -1,5 +1,5 @@
-// Products of rows as they are and tiles of 8 centroids, and the two least of their keys. Before it: what
-// assign_as_are.cuh wants, `tiles`, `planes`, `products`, `group`.
+// Products of raw rows and tiles of 8 centroids, and the two least of their keys. Define before: the names that
+// assign_as_are.cuh needs, `tiles`, `planes`, `products`, `group`.
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_as_are.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_bounds.cuh"

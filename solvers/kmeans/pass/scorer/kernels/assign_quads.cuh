@@ -47,7 +47,7 @@ __device__ __forceinline__ void load_four(const Element* row, int column, Elemen
 struct QuadParts {
   uint32 pair[policy.parts][2];
 };
-/// @param squared sum of their squares, added to. @param rest the same of what a single part leaves
+/// @param squared raised by the sum of their squares @param rest raised by that of the remainder of a single part
 __device__ __forceinline__ QuadParts parts_of(const Element (&raw)[4], int column, const Shift* shifts, double scale,
                                               float& squared, float& rest) {
   QuadParts parts;

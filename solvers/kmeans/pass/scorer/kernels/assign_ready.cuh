@@ -1,12 +1,12 @@
-// Rows made ready for warpgroups to multiply, eight columns at a time: as float16 parts in shared memory, or in
-// registers. Before it: what assign_groups.cuh knows of shapes.
+// Prepares rows for warpgroups to multiply, eight columns at a time: as float16 parts in shared memory, or in
+// registers. Include after the shapes of assign_groups.cuh.
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_confirm.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_halves.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_ring.cuh"
 
-/// Eight columns of a row; as they are, they are float16 numbers already.
+/// Eight columns of a row; raw rows are float16 numbers already.
 struct Elements {
   Element of[8];
 };
@@ -25,7 +25,7 @@ __device__ __forceinline__ void load_segment(Elements& raw, const Element* from,
     for (int e = 0; e < policy.vector; ++e) raw.of[p + e] = piece.part[e];
   }
 }
-/// Their parts, and what they add to the squares of the row and of what parts leave of it.
+/// Splits eight columns into their parts, and adds to the squares of the row and of the remainder of the parts.
 __device__ __forceinline__ void split_segment(const uint4& raw, int, const Shift*, double, float& squared, float&,
                                               uint32 (&high)[4], uint32 (&)[4]) {
   high[0] = raw.x, high[1] = raw.y, high[2] = raw.z, high[3] = raw.w;
@@ -74,9 +74,9 @@ struct Own {
 /// Bounds of tiles leave no registers for it.
 constexpr bool by_columns = !policy.bounded;
 
-/// Two of a warp's 16 rows, of which a lane makes every fourth segment ready, and what it knows of their norms. The
-/// row at position 2g + s is the row g + 8s of the 16, of which the lanes of quad g get to know the scores. For shared
-/// memory, the lanes g, g + 8, g + 16 and g + 24 share it, so that eight lanes put sixteen bytes each side by side.
+/// Two of a warp's 16 rows, of which a lane prepares every fourth segment, with its parts of their norms. The row at
+/// position 2g + s is the row g + 8s of the 16; the lanes of quad g will have its scores. For shared memory, the lanes
+/// g, g + 8, g + 16 and g + 24 share it, so that eight lanes put sixteen bytes each side by side.
 struct TwoRows {
   const Element* from[slots];
   float squared[slots], rest[slots];

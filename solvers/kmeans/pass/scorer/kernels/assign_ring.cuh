@@ -1,5 +1,5 @@
-// Shared memory of the blocks of assign_groups, and the ring of centroids in it. Before it: what assign_groups.cuh
-// knows of shapes.
+// Shared memory of the blocks of assign_groups, and the ring of centroids in it. Include after the shapes of
+// assign_groups.cuh.
 #pragma once
 #include "tallskinny/gemm/device/pipeline.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"
@@ -18,15 +18,15 @@ struct RowTiles {
   int64 count, begin = static_cast<int64>(blockIdx.x) * block_rows, stride = static_cast<int64>(gridDim.x) * block_rows;
   const int* turns = nullptr;  // of tiles
 
-  /// Where the tile begins that a block takes in its turn.
+  /// First row of the tile that a block takes in its turn.
   __device__ __forceinline__ int64 first(int64 turn) const {
     if (!policy.bounded || turns == nullptr || turn >= count) return turn;
     return static_cast<int64>(turns[turn / block_rows]) * block_rows;
   }
 };
 
-/// Shared memory: stages of centroids; for each group its rows, with producer warps twice; what these tell of rows,
-/// and origins, unless labels are confirmed; shifts of columns; barriers.
+/// Shared memory: stages of centroids; for each group its rows, with producer warps twice; facts of these rows, and
+/// origins, unless labels are confirmed; shifts of columns; barriers.
 struct Shared {
   unsigned char* memory;
   __device__ __forceinline__ uint64* stage_full(int stage) const { return barrier(stage); }
@@ -51,7 +51,7 @@ struct Shared {
   }
   __device__ __forceinline__ Shift* shifts() const { return reinterpret_cast<Shift*>(memory + policy.shifts_at()); }
 
-  /// By all threads, before the first of them uses any of it.
+  /// Initialises the memory by all threads, before the first of them uses any of it.
   __device__ __forceinline__ void begin(const Arguments& a) const {
     for (int j = threadIdx.x; j < 16 * steps; j += policy.threads())
       shifts()[j] = shift_of(j < policy.d ? a.shift[j] : 0, a.scale);
@@ -105,15 +105,15 @@ __device__ __forceinline__ void copies_wait_but() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Stages) : "memory");
 }
 
-/// How centroids that are chosen lie in a stage: 32 bytes of a line for each step, line by line, and of eight lines the
-/// sixteens swapped as the instructions want it (wgmma_descriptor_of_lines).
+/// Layout of listed centroids in a stage: 32 bytes of a line for each step, line by line; the sixteens of eight lines
+/// are swapped as the instructions need it (wgmma_descriptor_of_lines).
 constexpr int line_bytes = ts::cuda::step_bytes * stage_steps, right_line = policy.chosen ? line_bytes : 128;
 
-/// So many warps bring the chunks of centroids that are chosen for each tile of rows, each of them the same lines of
-/// all chunks, whole lines at a time. A warp waits for its copies itself, a few stages later. A slot of origins is
-/// free: the stages of the chunk behind the one that was there were given back, since there are more slots than stages.
-/// Places of no centroid are filled with zeros: if all blocks read one row for them, the cache would answer them one
-/// after the other. The numbers of the next chunk come while this one does; every tile has one.
+/// Brings the chunks of centroids that are listed for each tile of rows, by so many warps, each of them the same lines
+/// of all chunks, whole lines at a time. A warp waits for its copies itself, a few stages later. A slot of origins is
+/// free: there are more slots than stages, and the stages of the chunk after its last one were given back. Places
+/// without a centroid are filled with zeros: if all blocks read one row for them, the cache would answer them one after
+/// the other. The numbers of the next chunk come while this one does; every tile has one.
 template <int Warps>
 __device__ __forceinline__ void fill_chosen(const Shared& shared, const Arguments& a, const RowTiles& tiles, int warp) {
   constexpr int line_pieces = line_bytes / 16, at_once = 32 / line_pieces, lines = policy.chunk / Warps,

@@ -90,7 +90,7 @@ struct Settle {
   __device__ __forceinline__ int64 row(int64 position, int64 count) const {
     return position < count ? row_at(selection, position) : -1;
   }
-  /// Its label so far.
+  /// The label of a row so far.
   __device__ __forceinline__ int before(int64 row) const { return row >= 0 ? labels[row] : -1; }
 
   /// Marks the positions first + lane of lanes that say so: a whole word of marks, or half of one.
@@ -127,11 +127,11 @@ struct Settle {
     else
       list_moves(sums.moves, row, before, moving);
   }
-  /// Before the first row of the block; a barrier must follow.
+  /// Call before the first row of the block; a barrier must follow.
   __device__ __forceinline__ void begin() const {
     if constexpr (policy.on_chip) ChipSums{chip}.clear();
   }
-  /// By all threads, after the block's last row.
+  /// Call on all threads, after the block's last row.
   __device__ __forceinline__ void end(Stats* stats) const {
     if (threadIdx.x % 32 == 0 && changed != 0) atomicAdd(&stats->changed, static_cast<uint64>(changed));
     if constexpr (policy.on_chip) {

@@ -9,8 +9,8 @@ constexpr int steps = policy.steps, tiles = policy.tiles, row_tiles = policy.row
               words = slots / 4;
 constexpr int warp_rows = policy.warp_rows(), index_bits = bits_for(8 * tiles);
 constexpr bool halves_already = sizeof(Element) == 2;
-/// Rows of up to 8 columns fill the K of an instruction with copies of themselves, which meet the lower parts
-/// of centroids.
+/// Rows of up to 8 columns fill the K of an instruction with copies of themselves, which are multiplied by the lower
+/// parts of centroids.
 constexpr int quads = policy.quads(), planes = policy.planes(), products = policy.products();
 constexpr bool by_norms = policy.parts != 2, low_rows = policy.parts == 3;
 static_assert(!low_rows || quads == 4);
@@ -124,7 +124,7 @@ __device__ __forceinline__ void decide(Found& rows, const Two (&found)[slots], c
   }
 }
 
-/// By all threads; a barrier must follow.
+/// Copies centroids to shared memory, by all threads; a barrier must follow.
 __device__ __forceinline__ void put_centroids(uint2* factors, float2* starts, const void* fragments,
                                               const float* origins) {
   for (int e = threadIdx.x; e < tiles * products * 32; e += policy.threads())

@@ -1,6 +1,6 @@
-// Labels as assign_scores.cuh finds them, for rows of any number of columns: registers hold the scores that a warp's
-// rows have with a chunk of centroids, and a slab of columns of these rows. Rows come straight from memory, once for
-// each chunk; slabs of centroids through a ring of stages that all warps of a block share.
+// Scores like assign_scores.cuh, for rows of any number of columns. Registers hold the scores of a warp's rows with a
+// chunk of centroids, and a slab of columns of these rows. Rows come straight from memory, once for each chunk; slabs
+// of centroids come through a ring of stages that all warps of a block share.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
@@ -45,7 +45,7 @@ struct Ring {
   }
 };
 
-/// A slab of the columns of a warp's rows as they are.
+/// A slab of the columns of a warp's raw rows.
 struct Raw {
   Element part[slab][slots][4];
 

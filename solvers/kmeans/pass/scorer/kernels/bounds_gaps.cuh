@@ -49,7 +49,7 @@ struct Gaps {
     for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(everyone, most, step));
   }
 
-  /// After the scores of a chunk of a tile's list.
+  /// Takes the scores of a chunk of a tile's list into the bounds.
   __device__ __forceinline__ void take(const float (&product)[4 * blocks_of_8], const float* origins,
                                        const int* numbers, int* bounds, int none) const {
     const int lane = threadIdx.x % 32;
@@ -87,7 +87,7 @@ struct Gaps {
     }
   }
 
-  /// After all chunks, what they found.
+  /// Writes the results after all chunks.
   __device__ __forceinline__ void leave(const Row (&row)[slots], float per_unit, float* nearest, int64 first,
                                         int64 count) const {
     const int lane = threadIdx.x % 32;
@@ -102,7 +102,7 @@ struct Gaps {
   }
 
  private:
-  /// From the least s - own, as float16 has it.
+  /// The difference of distances from the least s - own, a float16 number.
   [[nodiscard]] __device__ __forceinline__ float distance(float rounded) const {
     const float bounded = fminf(rounded, 65504.0f);
     const float least = bounded - fabsf(bounded) * 0x1p-10f - 0x1p-23f;

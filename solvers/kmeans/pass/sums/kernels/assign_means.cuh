@@ -1,7 +1,7 @@
-// Centroids and what the host must know of them, from the sums of their rows; a warp a cluster, its lanes side
-// by side over the columns: partial sums of columns that are equal modulo 32, exchanged in the end, as the host
-// adds them (solvers/kmeans/pass/sums/means.hpp). policy.move: `means` get the means of the rows where these weigh
-// anything, the centroids otherwise.
+// Centroids, and facts about them for the host, from the sums of their rows. A warp takes a cluster, its lanes side by
+// side over the columns. Partial sums of columns that are equal modulo 32 are exchanged in the end, as the host adds
+// them (solvers/kmeans/pass/sums/means.hpp). policy.move: `means` get the means of the rows where these weigh anything,
+// the centroids otherwise.
 #include "tallskinny/gemm/device/element.cuh"
 #include "tallskinny/gemm/device/twofold.cuh"
 #include "tallskinny/solvers/kmeans/pass/sums/arguments.hpp"

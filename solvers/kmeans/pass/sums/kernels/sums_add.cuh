@@ -84,7 +84,7 @@ struct Total {
       lower[c] += static_cast<uint64>(__double_as_longlong(__fma_rn(rest, s.one, magic)) - zero);
     }
   }
-  /// To the cluster's sums; one lane of all that share a row brings its weight.
+  /// Adds to the cluster's sums; one lane of all that share a row brings its weight.
   __device__ __forceinline__ void flush(int cluster, const Columns& of, const Sums& s) {
     int64 begin = static_cast<int64>(cluster) * policy.d + of.first;
     asm volatile("" : "+l"(begin));  // so that addresses are made here, and not kept

@@ -1,8 +1,8 @@
-// Orders the rows that move by cluster, in any order within one: each is an entry of the cluster that it
-// enters, and with a mark one of the cluster that it leaves. Once to count the entries of clusters, and, when
-// places were given to these (sums_places.cuh), once more to put them there; then `places` say where the
-// entries of a cluster end. A block takes one stretch of the moves and counts it in shared memory, so that it
-// meets the others once for each cluster.
+// Orders the rows that move by cluster, in any order within one. Each is an entry of the cluster that it enters, and
+// with a mark one of the cluster that it leaves. Runs once to count the entries of clusters, and again, after
+// sums_places.cuh gave places to these, to put them there; then `places` say where the entries of a cluster end. A
+// block takes one stretch of the moves and counts it in shared memory, so that it adds to global counts once for each
+// cluster.
 #include "tallskinny/solvers/kmeans/pass/sums/kernels/sums_moves.cuh"
 
 constexpr int threads = policy.threads, at_once = 4;
