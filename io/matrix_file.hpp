@@ -39,7 +39,7 @@ enum class SparseLayout { csr, csc };
 /// like.
 enum class Missing { refuse, drop, mean };
 
-/// Which columns of a table are read, and how. A column is a name of the first line or a number from 0, from -1 at the
+/// Columns of a table to read, and how. A column is a name of the first line or a number from 0, from -1 at the
 /// end; 3-7 are five of them. Columns keep their order. In matrices that are no text, columns have numbers only.
 struct TableOptions {
   std::vector<std::string> columns = {};  ///< that are read; none: all

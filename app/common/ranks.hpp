@@ -19,14 +19,14 @@ struct Launch {
 /// The launch of this process.
 [[nodiscard]] Launch launch_of_environment();
 
-/// How a rank ended; `sentence` is the error message, empty without an error.
+/// End of a rank; `sentence` is the error message, empty without an error.
 struct Ending {
   int code = 0;
   std::string sentence = {};
   bool follows = false;  ///< the end of another rank caused this one, whatever the sentence
 };
 
-/// Which of several ranks work; decided before anything is read, alike on all.
+/// Division of the work among ranks; decided before anything is read, alike on all.
 struct RanksPlan {
   bool together = true;
   std::string why_alone = {};  ///< why rank 0 works and the others wait: the end of a sentence

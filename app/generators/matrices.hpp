@@ -37,7 +37,7 @@ CsrMatrix<double> anderson(const std::vector<index_t>& sizes, double disorder, s
 /// lx, ly > 2.
 CsrMatrix<std::complex<double>> hofstadter(index_t lx, index_t ly, index_t numerator);
 
-/// How a line of points ends: fixed to zero, free (the path graph), or closed to a ring.
+/// Ends of a line of points: fixed to zero, free (the path graph), or closed to a ring.
 enum class Boundary { dirichlet, neumann, ring };
 
 /// The Laplacian of a grid with sizes[0] x sizes[1] x ... points (the last index runs fastest) and unit

@@ -50,7 +50,7 @@ struct Kind {
   std::function<Ingredients(const Parameters&)> plan = {};  ///< none for a feature set
 };
 
-/// In the order of the help page.
+/// All kinds, in the order of the help page.
 const std::vector<Kind>& matrix_kinds();
 
 }  // namespace ts::tsdata

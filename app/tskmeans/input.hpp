@@ -31,7 +31,7 @@ void expect_points(const io::Description& points);
                                                 const std::optional<io::Location>& beside, const io::ReadOptions& read,
                                                 const solvers::KMeansResult& found);
 
-/// With --predict, the metric by which the centres of the file were found, where it says so.
+/// Takes the metric for --predict from the file of the centres, where it names one.
 /// @throws Error(invalid_argument) if --metric says another, Error(bad_input) for one that is not known.
 void take_metric_of_model(ProgramOptions& options);
 

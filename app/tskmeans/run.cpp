@@ -79,7 +79,7 @@ solvers::MachineMemory memory_of(const Context& ctx) {
   return machine;
 }
 
-/// Told of the points once they are read, or their reader is at their beginning.
+/// Fills in the description of the points, once they are read or their reader is at their beginning.
 void describe_points(const Job& job, const io::Description& described, Outcome& out) {
   const auto& points = job.points;
   const solvers::RowSource& rows = points->here();

@@ -30,7 +30,7 @@ class ZipArchive {
   /// The first `most` bytes of a member, or all, whose checksum is compared. A member that is not as long as the
   /// directory says, or longer than its packed bytes can become, is refused. @throws Error(bad_input).
   [[nodiscard]] std::vector<std::byte> unpacked(const Member& member, std::uint64_t most = UINT64_MAX) const;
-  /// Where the bytes of a member begin that is not deflated.
+  /// Offset of the bytes of a member that is not deflated.
   [[nodiscard]] std::uint64_t data_of(const Member& member) const;
   [[nodiscard]] const FileBytes& bytes() const noexcept { return *bytes_; }
 

@@ -1,4 +1,4 @@
-// Where the elements and chunks of a dataset lie in its file.
+// Finds the places of a dataset's elements and chunks in its file.
 #include <algorithm>
 #include <limits>
 #include <utility>

@@ -16,7 +16,7 @@ namespace ts::inline v0::io::hdf5 {
 
 namespace {
 
-/// How a registered path converts; HDF5 keeps it between calls.
+/// State of a registered conversion; HDF5 keeps it between calls.
 struct Path {
   DType from;
   bool swap;

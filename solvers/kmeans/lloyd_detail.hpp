@@ -27,7 +27,7 @@ struct LloydControl {
     return shift <= squared_shift || labels <= changed;
   }
   [[nodiscard]] bool is_watched() const { return on_progress != nullptr && *on_progress; }
-  /// After so many iterations.
+  /// Progress of the run after `iteration` iterations.
   [[nodiscard]] KMeansProgress progress(index_t clusters, int iteration) const {
     return {.run = run, .runs = runs, .clusters = clusters, .iteration = iteration};
   }

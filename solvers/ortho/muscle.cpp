@@ -236,7 +236,7 @@ double bound_of_loss(const Context& ctx, PlacedView<const T> x) {
     for (index_t i = 0; i < k; ++i) bound.add(k, [&](index_t j) { return g(i, j); });
     return bound.value();
   }
-  // So many columns at a time, always as many: the last begin within those before.
+  // Columns go in groups of one size: the last group begins within the one before.
   Tall<T> tall(ctx);
   Matrix<T> columns(k, few);
   for (index_t next = 0; next < k; next += few) {

@@ -25,7 +25,7 @@ struct HermitianEigen {
 template <class T>
 [[nodiscard]] HermitianEigen<T> hermitian_eigen(HostView<const T> h);
 
-/// Which of all eigenvalues, ascending, are wanted, in the order of the vectors to come.
+/// Selects the wanted ones of all eigenvalues, given in ascending order; their order is that of the vectors.
 using ChoosePairs = std::function<std::vector<index_t>(const std::vector<double>& values)>;
 
 /// All eigenvalues and the chosen eigenvectors.

@@ -67,7 +67,7 @@ HaloPieces halo_pieces(std::span<const HaloMessage> to, const T* sent, std::span
   return pieces;
 }
 
-/// Where the columns of each rank begin in an ascending list, and where they all end.
+/// Offsets of the columns of each rank in an ascending list, and its end.
 inline std::vector<index_t> cut_by_ranks(const std::vector<index_t>& columns, const RowSlabs& slabs) {
   std::vector<index_t> cuts;
   for (int r = 0; r <= slabs.slabs(); ++r)

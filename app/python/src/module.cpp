@@ -72,7 +72,7 @@ IdleStreams& idle_streams() {
   return *idle;
 }
 
-/// Those of one thread, since one at a time gives work to a stream.
+/// Streams of one thread, since a stream takes work from one thread at a time.
 struct ThreadStreams {
   std::map<int, cuda::Stream> streams;
 

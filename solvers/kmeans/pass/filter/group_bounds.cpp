@@ -84,7 +84,7 @@ void GroupBounds::put(const Context& ctx, index_t first, const Rows& block) {
   });
 }
 
-/// By halving along the column in which those to be halved vary most.
+/// Orders centroids into groups by halving along the column in which those to be halved vary most.
 void GroupBounds::order_centroids() {
   const auto halve = [&](const auto& self, index_t begin, index_t end) -> void {
     if (end - begin <= head_group) return;

@@ -1,4 +1,4 @@
-// How heads of rows are kept on a device. Read by the run-time compiler, too.
+// Storage of heads of rows on a device. Read by the run-time compiler, too.
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"

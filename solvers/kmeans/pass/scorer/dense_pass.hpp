@@ -126,7 +126,7 @@ class DensePass {
     for (index_t q = 0; q < left; ++q) {
       const index_t i = s.rows[at(q)], r = i - i0;
       const double distance = std::sqrt(s.own_distances[at(q)]);
-      // In scaled coordinates, whose rounding counts.
+      // Computed in scaled coordinates, whose rounding counts.
       upper[r] = static_cast<float>(distance * (1 + (d + 8) * 0x1p-52) + std::sqrt(d) * 0x1p-50) * (1 + 0x1p-22F);
       s.rows[at(kept)] = i;
       if (!(upper[r] < std::max(lower[r], steps.half_gap[labels[r]]))) ++kept;
