@@ -1,62 +1,70 @@
 #include "tallskinny/solvers/direct/cholesky.hpp"
 
-#include <Eigen/SparseCholesky>
-
 #include "tallskinny/solvers/direct/cholmod.hpp"
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
+#include "tallskinny/solvers/direct/simplicial.hpp"
 
 namespace ts::inline v0::solvers {
 
 namespace {
 
-using detail::Column;
-using detail::Sparse;
-
-/// Eigen's, column by column.
 template <class T>
 class ByColumns final : public CholeskyFactor<T> {
  public:
-  explicit ByColumns(const Sparse<T>& m) : llt_(m) {}
+  ByColumns(CsrView<T> m, double most_flops) : ldl_(m, {}, most_flops) {
+    definite_ = ldl_.affordable() && ldl_.factorise(m) && ldl_.definite();
+  }
 
-  [[nodiscard]] bool factorised() const { return llt_.info() == Eigen::Success; }
-  [[nodiscard]] std::string_view by() const noexcept override { return "Eigen"; }
-
+  [[nodiscard]] bool affordable() const { return ldl_.affordable(); }
+  [[nodiscard]] bool definite() const { return definite_; }
+  [[nodiscard]] std::string_view by() const noexcept override { return simplicial_name; }
   void apply(const Context& ctx, CholeskyStep step, HostView<const T> x, HostView<T> y) const override {
-    detail::apply_columns<T>(
-        ctx, [&](const Column<T>& b) { return image(step, b); }, x, y);
+    ldl_.apply(ctx, step, x, y);
   }
 
  private:
-  [[nodiscard]] Column<T> image(CholeskyStep step, Column<T> b) const {
-    switch (step) {
-      case CholeskyStep::multiply: return llt_.permutationPinv() * Column<T>(llt_.matrixL() * b);
-      case CholeskyStep::multiply_adjoint: return llt_.matrixU() * Column<T>(llt_.permutationP() * b);
-      case CholeskyStep::solve:
-        b = llt_.permutationP() * b;
-        llt_.matrixL().solveInPlace(b);
-        return b;
-      case CholeskyStep::solve_adjoint: llt_.matrixU().solveInPlace(b); return llt_.permutationPinv() * b;
-    }
-    return b;
-  }
-
-  Eigen::SimplicialLLT<Sparse<T>, Eigen::Lower, Eigen::AMDOrdering<std::int64_t>> llt_;
+  Simplicial<T> ldl_;
+  bool definite_ = false;
 };
+
+/// No entry stands twice.
+template <class T>
+bool rises(CsrView<T> m) {
+  for (index_t i = 0; i < m.rows; ++i)
+    for (index_t e = m.pointers[i] + 1; e < m.pointers[i + 1]; ++e)
+      if (m.indices[e] <= m.indices[e - 1]) return false;
+  return true;
+}
+
+/// Both triangles of columns as rows: those of a Hermitian matrix are the conjugates of its columns.
+template <class T>
+CsrMatrix<T> rows_of(const detail::Sparse<T>& columns) {
+  CsrMatrix<T> rows{columns.rows(),
+                    columns.cols(),
+                    {columns.outerIndexPtr(), columns.outerIndexPtr() + columns.rows() + 1},
+                    {columns.innerIndexPtr(), columns.innerIndexPtr() + columns.nonZeros()},
+                    {columns.valuePtr(), columns.valuePtr() + columns.nonZeros()}};
+  for (T& x : rows.values) x = conjugate(x);
+  return rows;
+}
 
 }  // namespace
 
 template <class T>
 std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m, CholeskyBody body) {
   expects(m.rows == m.cols, "a factorisation needs a square matrix");
-  const Sparse<T> columns = detail::sparse_of(m);
-  if (m.rows > 0 && body != CholeskyBody::eigen) {
-    auto blocks = factorise_by_cholmod<T>(m, columns);
-    if (blocks) return std::move(*blocks);
-    expects(body == CholeskyBody::best, "CHOLMOD was not found, or blocks do not pay for this matrix");
+  CsrMatrix<T> own;
+  if (!rises(m)) own = rows_of<T>(detail::sparse_of(m)), m = own.view();
+  const bool may_block = m.rows > 0 && body != CholeskyBody::by_columns;
+  if (body != CholeskyBody::cholmod) {
+    auto by_columns = std::make_unique<ByColumns<T>>(m, may_block ? most_simplicial(m.rows) : inf);
+    if (by_columns->definite()) return by_columns;
+    if (by_columns->affordable()) return nullptr;
   }
-  auto by_columns = std::make_unique<ByColumns<T>>(columns);
-  if (!by_columns->factorised()) return nullptr;
-  return by_columns;
+  auto blocks = factorise_by_cholmod<T>(m, detail::sparse_of(m));
+  if (blocks) return std::move(*blocks);
+  expects(body == CholeskyBody::best, "CHOLMOD was not found, or blocks do not pay for this matrix");
+  return cholesky<T>(m, CholeskyBody::by_columns);
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, cholesky)

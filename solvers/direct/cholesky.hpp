@@ -35,8 +35,8 @@ class CholeskyFactor {
 };
 
 /// Who factorises: CHOLMOD where it was found when this was built, is there, and says that a factor by blocks pays; or
-/// Eigen, column by column. best: the first that serves.
-enum class CholeskyBody { best, cholmod, eigen };
+/// an own factorisation column by column, which best takes for few flops, too.
+enum class CholeskyBody { best, cholmod, by_columns };
 
 /// Entries of both triangles are stored; those that stand twice are added up. Null unless M is positive definite.
 /// @throws Error(invalid_argument) where the body that is asked for does not serve, Error(out_of_memory).

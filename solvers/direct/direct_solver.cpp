@@ -15,12 +15,8 @@ namespace ts::inline v0::solvers {
 
 namespace {
 
-/// So few flops for each row, or in all, gain nothing from fronts.
-constexpr double flops_of_row = 500, flops_of_all = 5e6;
 /// Without pivots factors are kept if they are as good as with them.
 constexpr double near_rounding = 1e-13, without_pivots = 1e-14;
-
-double most_simplicial(index_t rows) { return std::max(flops_of_row * static_cast<double>(rows), flops_of_all); }
 
 /// Null where factors take many flops.
 template <class T>
@@ -68,7 +64,12 @@ FactorEstimate sketch_factors(CsrView<T> a, double most_flops, std::vector<int>&
 
 template <class T>
 double backward_error(const Context& ctx, CsrView<T> own, const DirectSolver<T>& solver) {
-  if (all_rows(ctx, own.rows) == 0) return 0;
+  return solve_error<T>(ctx, own, solver).backward;
+}
+
+template <class T>
+SolveError solve_error(const Context& ctx, CsrView<T> own, const DirectSolver<T>& solver) {
+  if (all_rows(ctx, own.rows) == 0) return {};
   Matrix<T> b(own.rows, 1), x(own.rows, 1), ax(own.rows, 1);
   fill_random<T>(ctx, 0x5eed, 1, b.view());
   solver.solve(ctx, b.cview(), x.view());
@@ -80,8 +81,9 @@ double backward_error(const Context& ctx, CsrView<T> own, const DirectSolver<T>&
   };
   const double of_b = length(b), of_x = length(x);
   for (index_t i = 0; i < own.rows; ++i) b(i, 0) -= ax(i, 0);
-  const double error = length(b) / (row_sum_norm<T>(ctx, own) * of_x + of_b);
-  return std::isfinite(error) ? error : inf;
+  const double residual = length(b), backward = residual / (row_sum_norm<T>(ctx, own) * of_x + of_b);
+  if (!std::isfinite(backward)) return {inf, inf};
+  return {backward, residual / of_b};
 }
 
 template <class T>
@@ -114,6 +116,7 @@ TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, factorise_well)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, backward_error)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, solve_error)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, sketch_factors)
 
 }  // namespace ts::inline v0::solvers

@@ -61,7 +61,7 @@ class DirectSolver {
     (void)a, (void)enough;
     return inf;
   }
-  /// Solves by the factors alone, where solve() refines: negative() counts for the matrix that these reproduce.
+  /// X = A^-1 B by the factors alone, where solve() refines: negative() is of the matrix that these reproduce.
   virtual void solve_once(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const { solve(ctx, b, x); }
   /// How far pivots were moved away from zero: the factors are those of a matrix that differs by that much more.
   [[nodiscard]] virtual double moved_pivots() const noexcept { return 0; }
@@ -92,7 +92,13 @@ template <class T>
 /// Whether DirectBody::mumps_on_ranks is there on all ranks, which ask together.
 [[nodiscard]] bool has_mumps_on_ranks(const Context& ctx);
 
-/// ||b - A x|| / (||A|| ||x|| + ||b||) of x = solver.solve(b) for a random b, with ||A|| the largest absolute row sum.
+/// Errors of x = solver.solve(b) for a random b, with ||A|| the largest absolute row sum; inf where x is not finite.
+struct SolveError {
+  double backward = 0;  ///< ||b - A x|| / (||A|| ||x|| + ||b||)
+  double residual = 0;  ///< ||b - A x|| / ||b||
+};
+template <class T>
+[[nodiscard]] SolveError solve_error(const Context&, CsrView<T> own, const DirectSolver<T>& solver);
 template <class T>
 [[nodiscard]] double backward_error(const Context&, CsrView<T> own, const DirectSolver<T>& solver);
 

@@ -64,14 +64,12 @@ class OfFirstRank final : public DirectSolver<T> {
 
   using DirectSolver<T>::solve;
   void solve(const Context& ctx, Op op, PlacedView<const T> b, PlacedView<T> x) const override {
-    by_first(ctx, b, x, [&](const Context& one, HostView<const T> from, HostView<T> to) {
-      solver_->solve(one, op, from, to);
-    });
+    by_first(ctx, b, x,
+             [&](const Context& one, HostView<const T> from, HostView<T> to) { solver_->solve(one, op, from, to); });
   }
   void solve_once(const Context& ctx, PlacedView<const T> b, PlacedView<T> x) const override {
-    by_first(ctx, b, x, [&](const Context& one, HostView<const T> from, HostView<T> to) {
-      solver_->solve_once(one, from, to);
-    });
+    by_first(ctx, b, x,
+             [&](const Context& one, HostView<const T> from, HostView<T> to) { solver_->solve_once(one, from, to); });
   }
 
   [[nodiscard]] std::optional<index_t> negative() const override {

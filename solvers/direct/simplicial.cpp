@@ -2,6 +2,7 @@
 
 #include <Eigen/OrderingMethods>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tallskinny/gemm/core/entries.hpp"
@@ -25,6 +26,24 @@ std::vector<std::int32_t> minimum_degree(CsrView<T> a) {
   Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, std::int32_t> order;
   Eigen::AMDOrdering<std::int32_t>()(Pattern(pattern), order);
   return {order.indices().data(), order.indices().data() + order.size()};
+}
+
+/// Columns that are solved for at once.
+constexpr index_t widest = 8;
+
+/// The usual number of columns as a constant.
+template <class Use>
+void with_width(index_t width, const Use& use) {
+  width == widest ? use(std::integral_constant<index_t, widest>{}) : use(width);
+}
+
+/// f(b, x) for some columns after the others.
+template <class T, class F>
+void by_columns(HostView<const T> b, HostView<T> x, const F& f) {
+  for (index_t first = 0; first < b.cols(); first += widest) {
+    const index_t width = std::min(widest, b.cols() - first);
+    f(b.cols(first, width), x.cols(first, width));
+  }
 }
 
 }  // namespace
@@ -87,6 +106,8 @@ bool Simplicial<T>::factorise(CsrView<T> a) {
 template <class T>
 double Simplicial<T>::refine(const Context& ctx, CsrView<T> a, double enough) {
   constexpr int most_steps = 3;
+  // Beside an eigenvalue refined solves are long, and their rounding is another one each time: it hides what is next.
+  constexpr double usable = 1e-10;
   double largest = 0;
   for (index_t e = 0; e < a.nonzeros(); ++e) largest = std::max(largest, std::abs(a.values[e]));
   const double least = std::sqrt(unit_roundoff) * largest;
@@ -100,7 +121,11 @@ double Simplicial<T>::refine(const Context& ctx, CsrView<T> a, double enough) {
   for (const bool moves : {false, true}) {
     if (moves ? !factorise(a, least) : broke_down) continue;
     for (steps_ = 1; steps_ <= most_steps; ++steps_)
-      if (const double error = backward_error<T>(ctx, a, *this); error < enough) return error;
+      if (const SolveError error = solve_error<T>(ctx, a, *this); error.backward < enough) {
+        if (error.residual < usable) return error.backward;
+        steps_ = 0;
+        return inf;
+      }
   }
   steps_ = 0;
   return inf;
@@ -160,31 +185,92 @@ void Simplicial<T>::solve(const Context& ctx, Op, PlacedView<const T> right_side
   });
 }
 
+/// W = L^-1 W, or with `plus` L W, from the columns of L in turn. Eight numbers of a row stay in registers.
+template <class T>
+template <class Width>
+void Simplicial<T>::lower(T* w, Width p, bool plus) const {
+  std::array<T, widest> own;
+  for (index_t c = 0; c < n_; ++c) {
+    const index_t k = plus ? n_ - 1 - c : c;
+    for (index_t j = 0; j < p; ++j) own[at(j)] = plus ? -w[k * p + j] : w[k * p + j];
+    for (index_t e = starts_[at(k)]; e < starts_[at(k + 1)]; ++e) {
+      T* const to = w + rows_[at(e)] * p;
+      const T l = values_[at(e)];
+      for (index_t j = 0; j < p; ++j) to[j] -= l * own[at(j)];
+    }
+  }
+}
+
+/// W = L^-H W, or with `plus` L^H W.
+template <class T>
+template <class Width>
+void Simplicial<T>::upper(T* w, Width p, bool plus) const {
+  std::array<T, widest> sum;
+  for (index_t c = 0; c < n_; ++c) {
+    const index_t k = plus ? c : n_ - 1 - c;
+    sum.fill(T{});
+    for (index_t e = starts_[at(k)]; e < starts_[at(k + 1)]; ++e) {
+      const T* const from = w + rows_[at(e)] * p;
+      const T l = conjugate(values_[at(e)]);
+      for (index_t j = 0; j < p; ++j) sum[at(j)] += l * from[j];
+    }
+    for (index_t j = 0; j < p; ++j) w[k * p + j] += plus ? sum[at(j)] : -sum[at(j)];
+  }
+}
+
+template <class T>
+void Simplicial<T>::scale(Matrix<T>& w, const std::function<double(double)>& of_pivot) const {
+  for (index_t k = 0; k < n_; ++k) {
+    const double divisor = of_pivot(pivots_[at(k)]);
+    for (index_t j = 0; j < w.cols(); ++j) w(k, j) /= divisor;
+  }
+}
+
+template <class T>
+Matrix<T> Simplicial<T>::taken(HostView<const T> b, bool ordered) const {
+  Matrix<T> work(n_, b.cols());
+  for (index_t k = 0; k < n_; ++k)
+    for (index_t j = 0; j < b.cols(); ++j) work(k, j) = b(ordered ? old_[at(k)] : k, j);
+  return work;
+}
+
+template <class T>
+void Simplicial<T>::left(const Matrix<T>& work, bool ordered, HostView<T> x) const {
+  for (index_t k = 0; k < n_; ++k)
+    for (index_t j = 0; j < x.cols(); ++j) x(ordered ? old_[at(k)] : k, j) = work(k, j);
+}
+
 template <class T>
 void Simplicial<T>::solve_once(const Context& ctx, PlacedView<const T> right_sides, PlacedView<T> solutions) const {
-  on_host(ctx, right_sides, solutions, [&](HostView<const T> b, HostView<T> x) {
-    const index_t p = b.cols();
-    Matrix<T> work(n_, p);
-    for (index_t k = 0; k < n_; ++k)
-      for (index_t j = 0; j < p; ++j) work(k, j) = b(old_[at(k)], j);
-    T* const w = work.data();
-    for (index_t k = 0; k < n_; ++k)
-      for (index_t e = starts_[at(k)]; e < starts_[at(k + 1)]; ++e) {
-        T *const to = w + rows_[at(e)] * p, *const from = w + k * p;
-        for (index_t j = 0; j < p; ++j) to[j] -= values_[at(e)] * from[j];
-      }
-    for (index_t k = n_ - 1; k >= 0; --k) {
-      T* const to = w + k * p;
-      for (index_t j = 0; j < p; ++j) to[j] /= pivots_[at(k)];
-      for (index_t e = starts_[at(k)]; e < starts_[at(k + 1)]; ++e) {
-        const T l = conjugate(values_[at(e)]);
-        const T* const from = w + rows_[at(e)] * p;
-        for (index_t j = 0; j < p; ++j) to[j] -= l * from[j];
-      }
-    }
-    for (index_t k = 0; k < n_; ++k)
-      for (index_t j = 0; j < p; ++j) x(old_[at(k)], j) = work(k, j);
+  on_host(ctx, right_sides, solutions, [&](HostView<const T> all, HostView<T> solved) {
+    by_columns<T>(all, solved, [&](HostView<const T> b, HostView<T> x) {
+      auto work = taken(b, true);
+      with_width(b.cols(), [&](auto p) { lower(work.data(), p, false); });
+      scale(work, [](double d) { return d; });
+      with_width(b.cols(), [&](auto p) { upper(work.data(), p, false); });
+      left(work, true, x);
+    });
   });
+}
+
+template <class T>
+void Simplicial<T>::apply(const Context&, CholeskyStep step, HostView<const T> all, HostView<T> images) const {
+  const bool adjoint = step == CholeskyStep::multiply_adjoint || step == CholeskyStep::solve_adjoint;
+  const bool inverse = step == CholeskyStep::solve || step == CholeskyStep::solve_adjoint;
+  const bool first = adjoint == inverse;  // D^(1/2) stands at the right of L, and of L^-H
+  const auto root = [inverse](double d) { return inverse ? std::sqrt(d) : 1 / std::sqrt(d); };
+  by_columns<T>(all, images, [&](HostView<const T> b, HostView<T> x) {
+    auto work = taken(b, !first);
+    if (first) scale(work, root);
+    with_width(b.cols(), [&](auto p) { adjoint ? upper(work.data(), p, !inverse) : lower(work.data(), p, !inverse); });
+    if (!first) scale(work, root);
+    left(work, first, x);
+  });
+}
+
+template <class T>
+bool Simplicial<T>::definite() const {
+  return std::all_of(pivots_.begin(), pivots_.end(), [](double d) { return d > 0; });
 }
 
 template <class T>

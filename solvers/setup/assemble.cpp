@@ -157,9 +157,13 @@ void count_with(const ShiftedPencil<T>& pencil, double flop_limit, double mass_l
 
 }  // namespace
 
+namespace {
+
+/// assemble(), with what was analysed of A - sigma M already, if anything was.
 template <class T>
-Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
-                      std::optional<double> target, const FactorPlan& factors, const DeviceCopy<T>& there) {
+Assembled<T> assemble_with(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
+                           std::optional<double> target, const FactorPlan& factors, const DeviceCopy<T>& there,
+                           std::optional<ShiftedPencil<T>> pencil) {
   const bool alone = ctx.communicator->size() == 1;
   Assembled<T> out{EigenProblem<T>{alone ? operator_of<T>(matrix, there) : rows_operator_of<T>(ctx, matrix)},
                    std::nullopt};
@@ -171,14 +175,13 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
   const auto* sparse = of_dense.rows > 0 && !target ? &entries : matrix.sparse();
   const CsrView<T> m = mass ? *mass : CsrView<T>{};
   if (sparse == nullptr && target) expects_one_rank(ctx, "a dense factorisation");
-  std::optional<ShiftedPencil<T>> pencil;  // one analysis for the inverse and for all counts
   std::optional<ShiftInvert<T>> inverse;
   std::future<std::optional<MassFactor<T>>> of_mass;
   if (mass) of_mass = begin_mass_factor<T>(ctx, m);
   if (sparse != nullptr && factors.what == Factorise::needed) {
-    pencil.emplace(ctx, *sparse, m, factors.by, factors.gpu);
-    const FactorEstimate estimate = pencil->estimate();
-    if (factors.before) agreed(ctx, [&] { factors.before(estimate); });
+    // One analysis for the inverse and for all counts.
+    if (!pencil) pencil.emplace(ctx, *sparse, m, factors.by, factors.gpu);
+    if (factors.before) agreed(ctx, [&, estimate = pencil->estimate()] { factors.before(estimate); });
     if (target) inverse.emplace(*pencil, *target);
   }
   double mass_least = 1;
@@ -197,6 +200,10 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
   const auto standard = [factor = out.factor, home](Operator<T> of_pencil) {
     return at_home(home, factor ? factor->standard_inverse(std::move(of_pencil)) : of_pencil);
   };
+  if (inverse) {
+    const FactorEstimate made = pencil->estimate();
+    problem.factors = {made.flops, made.entries > 0 ? made.entries : made.bytes / (sizeof(T) + sizeof(std::int32_t))};
+  }
   const auto take = [&](const FactoredInverse<T>& of_pencil, Operator<T> op) {
     problem.inverse = standard(std::move(op)), problem.shift = of_pencil.sigma(), out.note = of_pencil.note();
   };
@@ -224,12 +231,49 @@ Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::o
   return out;
 }
 
+/// Does LAPACK take less than what factors of A - sigma M would? `pencil` becomes what is analysed to know.
+/// @param interval two gaps are counted twice, and an inverse is made inside
+template <class T>
+bool whole_costs_less(const Context& ctx, const AnyView<T>& matrix, CsrView<T> mass, bool interval,
+                      const FactorPlan& factors, const EigenOptions& options, std::optional<ShiftedPencil<T>>& pencil) {
+  const index_t n = matrix.rows();
+  const bool may = options.method == Method::automatic && options.max_iterations == 0 && n <= takeover_rows;
+  if (!may || n == 0 || ctx.communicator->size() > 1 || factors.what != Factorise::needed) return false;
+  const EigenPlan plan = plan_eigen(n, sizeof(T), options);
+  const auto rows = static_cast<double>(n);
+  WayFacts facts{n, 0, {rows * rows * rows / 3, rows * rows / 2}};
+  if (const auto* sparse = matrix.sparse()) {
+    pencil.emplace(ctx, *sparse, mass, factors.by, factors.gpu);
+    const FactorEstimate sketch = pencil->sketch(facts.factors.flops);
+    if (std::isfinite(sketch.flops)) facts.factors = {sketch.flops, sketch.entries};
+  }
+  if (interval) facts.factors.count = 6;
+  return ways_of(facts, plan.nev, plan.block_size, plan.max_basis).dense_beside_inverse();
+}
+
+}  // namespace
+
+template <class T>
+Assembled<T> assemble(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
+                      std::optional<double> target, const FactorPlan& factors, const DeviceCopy<T>& there) {
+  return assemble_with<T>(ctx, matrix, mass, target, factors, there, std::nullopt);
+}
+
 template <class T>
 Assembled<T> assemble_or_whole(const Context& ctx, index_t n, const AnyView<T>& matrix,
                                const std::optional<CsrView<T>>& mass, std::optional<double> target,
                                const FactorPlan& factors, const DeviceCopy<T>& there, EigenOptions& options) {
+  std::optional<ShiftedPencil<T>> pencil;
+  if (whole_costs_less<T>(ctx, matrix, mass.value_or(CsrView<T>{}), !target, factors, options, pencil)) {
+    options.method = Method::dense;
+    // Only ends of intervals may need counts.
+    const FactorPlan counts{target ? Factorise::nothing : Factorise::needed, nullptr, factors.gpu, factors.by};
+    auto whole = assemble_with<T>(ctx, matrix, mass, target, counts, there, pencil);
+    if (!whole.semidefinite) return whole;
+    options.method = Method::automatic;
+  }
   try {
-    return assemble<T>(ctx, matrix, mass, target, factors, there);
+    return assemble_with<T>(ctx, matrix, mass, target, factors, there, std::move(pencil));
   } catch (const Error&) {
     if (factors.what != Factorise::needed || n > takeover_rows) throw;
     options.method = Method::dense;

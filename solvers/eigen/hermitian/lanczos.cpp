@@ -103,6 +103,9 @@ Verification settled(const Lanczos<T>& run, double shortfall, bool& end_known) {
   if (run.krylov.exhausted()) return Verification::all_computed;
   end_known = shortfall <= 1;
   if (!run.options.verify) return Verification::none;
+  const bool witness = end_known && !may_refine(run);
+  const bool through = run.accept.transform.kind == SpectralTransform::Kind::inverse;
+  if (witness && !run.ways.counts_cost_little(through, run.krylov.work().steps)) return Verification::start_block;
   if (const CountVerdict counted = count_settles(run); counted.complete) {
     end_known = end_known || counted.apart;
     return Verification::inertia;

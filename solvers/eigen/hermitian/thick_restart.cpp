@@ -61,6 +61,16 @@ bool stalls(const Lanczos<T>& run) {
   return since > 0.5 * before && history.back().converged <= converged;
 }
 
+/// Where LAPACK follows: does half of the budget leave most of the way?
+template <class T>
+bool is_hopeless(const Lanczos<T>& run) {
+  constexpr double third = 1.0 / 3;
+  const bool follows = run.options.method == Method::automatic && run.options.max_iterations == 0 &&
+                       run.options.verify && run.plan.max_applications > 0;
+  return follows && 2 * run.krylov.work().steps >= run.plan.max_iterations &&
+         progress_of(run, run.record.history.back().ratios) < third;
+}
+
 /// Rayleigh-Ritz on the basis as it is, and a look at the wanted pairs; how many of them are converged.
 template <class T>
 index_t update_pairs(Lanczos<T>& run) {
@@ -103,7 +113,7 @@ Stage search(Lanczos<T>& run) {
     }
     if (update_pairs(run) == run.plan.nev || krylov.exhausted()) return Stage::reached;
     if (last) return stage;
-    if (stalls(run)) return Stage::budget;
+    if (stalls(run) || is_hopeless(run)) return Stage::budget;
     if (!krylov.can_expand()) {
       if (leave_to_ends(run)) return Stage::budget;
       if (transform_operator(run)) {

@@ -22,10 +22,11 @@ void Slicer<T>::decide() {
 
 template <class T>
 bool Slicer<T>::is_counted() {
+  if (!is_fine() && holds_by_norm()) return false;
   const auto low = problem_.count_below ? counted_end(interval_.low) : std::nullopt;
   const auto high = low ? counted_end(interval_.high) : std::nullopt;
   if (!high) {
-    if (!holds_by_norm()) result_.verification = Verification::none;
+    if (!holds_by_norm()) result_.verification = Verification::none;  // of a fine interval
     return false;
   }
   const auto agrees = [&] {

@@ -39,7 +39,7 @@ struct EigenProblem {
   /// `factors`, Method::automatic goes through the inverse at an end of the spectrum (LA or SA, for LM and BE at each)
   /// where that costs less, as ways_of() says.
   std::function<std::optional<ShiftedInverse<T>>(double sigma)> invert = nullptr;
-  /// What `invert` takes: next to nothing unless it is said.
+  /// What `invert` and a count take: next to nothing unless it is said.
   FactorCost factors = {0, 0};
   /// A in float32: for Precision::float32 and mixed.
   std::optional<Operator<narrow_t<T>>> narrow = std::nullopt;
@@ -53,7 +53,8 @@ template <class T>
   constexpr double device_speed = 20;
   const double entries = static_cast<double>(std::max<index_t>(0, problem.a.facts().entries));
   const double speed = problem.a.space() == Space::device ? device_speed : 1;
-  return ways_of({rows, entries, problem.invert ? problem.factors : FactorCost{}, speed}, plan.nev, plan.block_size,
+  const bool factors = problem.invert || problem.inverse;
+  return ways_of({rows, entries, factors ? problem.factors : FactorCost{}, speed}, plan.nev, plan.block_size,
                  plan.max_basis);
 }
 

@@ -10,12 +10,15 @@ namespace {
 /// Block steps until a run through an inverse is at its end, and of one at a slow end without; from the grid of
 /// tests/bench/floor_eigen.py. No iteration is over before its first basis is nearly full.
 constexpr index_t steps_through_inverse = 14, steps_without = 40, least_steps = 12;
-/// Factorisations of a run: one for the shift, and two that count.
-constexpr double factorisations = 3;
-/// What LAPACK's n^3, and a library's flops in fronts, are in those of loops; a call of such a library at the least.
-constexpr double of_lapack = 0.5, of_fronts = 1, of_columns = 4, library_call = 1e7;
+/// Products with a dense matrix are so dear that a slow end would cost more than all of it.
+constexpr index_t least_steps_of_dense = 24;
+/// LAPACK's n^3, and a library's flops in fronts, in those of loops; a call of such a library at the least, and loading
+/// it.
+constexpr double of_lapack = 0.5, of_fronts = 1, of_columns = 4, library_call = 1e7, library_load = 5e7;
 
-double cost_of_factors(double flops) { return std::min(of_columns * flops, of_fronts * flops + library_call); }
+double cost_of_factors(const FactorCost& f) {
+  return std::min(f.count * of_columns * f.flops, f.count * (of_fronts * f.flops + library_call) + library_load);
+}
 
 }  // namespace
 
@@ -24,7 +27,14 @@ index_t Ways::steps_of_dense() const noexcept {
   return std::max(2 * least_steps, static_cast<index_t>(std::min(steps, 1e6)));
 }
 
-bool Ways::dense_at_once() const noexcept { return dense.total() < krylov.step * static_cast<double>(least_steps); }
+bool Ways::dense_at_once() const noexcept { return dense.total() < krylov.step * static_cast<double>(krylov.least); }
+
+bool Ways::counts_cost_little(bool through_inverse, index_t steps) const noexcept {
+  constexpr double little = 0.25;
+  const double taken = through_inverse ? inverse.once - counts + inverse.step * static_cast<double>(steps)
+                                       : krylov.step * static_cast<double>(steps);
+  return !(counts > little * taken);
+}
 
 Ways ways_of(const WayFacts& facts, index_t nev, index_t block, index_t basis) {
   const auto n = static_cast<double>(facts.rows), b = static_cast<double>(block);
@@ -32,9 +42,10 @@ Ways ways_of(const WayFacts& facts, index_t nev, index_t block, index_t basis) {
   // Twice through half of the basis, and as often the block itself.
   const double ortho = 8 * n * b * (static_cast<double>(basis) / 2 + b);
   Ways ways;
-  ways.krylov = {0, std::max(1.0, (2 * passes * b + ortho) / facts.device_speed), steps_without};
-  ways.inverse = {factorisations * cost_of_factors(facts.factors.flops), 12 * facts.factors.entries * b + ortho,
-                  steps_through_inverse};
+  ways.krylov = {0, std::max(1.0, (2 * passes * b + ortho) / facts.device_speed), steps_without,
+                 4 * facts.entries > n * n ? least_steps_of_dense : least_steps};
+  ways.inverse = {cost_of_factors(facts.factors), 12 * facts.factors.entries * b + ortho, steps_through_inverse};
+  ways.counts = ways.inverse.once * (facts.factors.count - 1) / facts.factors.count;
   ways.dense.once = of_lapack * n * n * n + 4 * n * n * static_cast<double>(nev);
   return ways;
 }

@@ -10,6 +10,7 @@ namespace ts::inline v0::solvers {
 struct FactorCost {
   double flops = inf;  ///< inf: none may be made
   double entries = 0;
+  int count = 3;  ///< made in a run: one for the shift, and two that count
 };
 
 /// What is known of a matrix before a run.
@@ -24,13 +25,15 @@ struct WayFacts {
 struct Way {
   double once = 0, step = 0;  ///< before the first block step, and for each
   index_t steps = 0;          ///< block steps that a run takes, as a guess from many
+  index_t least = 0;          ///< and at the least
   [[nodiscard]] double total() const noexcept { return once + step * static_cast<double>(steps); }
 };
 
 struct Ways {
-  Way krylov;   ///< block Lanczos on products with the matrix
-  Way inverse;  ///< the same through factors beyond the wanted end, or beside a target
-  Way dense;    ///< the matrix as a whole, by LAPACK
+  Way krylov;         ///< block Lanczos on products with the matrix
+  Way inverse;        ///< the same through factors beyond the wanted end, or beside a target
+  Way dense;          ///< the matrix as a whole, by LAPACK
+  double counts = 0;  ///< the factorisations that count what was found
 
   /// Factors are made before anything else is tried.
   [[nodiscard]] bool inverse_at_once() const noexcept { return inverse.total() < krylov.total(); }
@@ -42,6 +45,10 @@ struct Ways {
   [[nodiscard]] index_t steps_of_dense() const noexcept;
   /// The matrix is so small that no iteration could cost less.
   [[nodiscard]] bool dense_at_once() const noexcept;
+  /// A search that is its own witness is not counted as well, unless that adds little to what it took.
+  [[nodiscard]] bool counts_cost_little(bool through_inverse, index_t steps) const noexcept;
+  /// Where values are wanted that only an inverse brings near: LAPACK costs less.
+  [[nodiscard]] bool dense_beside_inverse() const noexcept { return dense.total() < inverse.total(); }
 };
 
 /// @param nev, block, basis sizes of the run, in columns

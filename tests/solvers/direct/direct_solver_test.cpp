@@ -215,20 +215,18 @@ TEMPLATE_TEST_CASE("steps with a Cholesky factor multiply to the matrix and undo
   REQUIRE(best);
   for (const index_t side : {1, 2, 5, 12}) {
     const auto m = definite<TestType>(side);
-    check_factor<TestType>(m.view(), *solvers::cholesky<TestType>(m.view(), CholeskyBody::eigen));
+    check_factor<TestType>(m.view(), *solvers::cholesky<TestType>(m.view(), CholeskyBody::by_columns));
     check_factor<TestType>(m.view(), *solvers::cholesky<TestType>(m.view()));
   }
-  if (best->by() == "Eigen")  // where CHOLMOD is not here
+  if (best->by() != "CHOLMOD")  // where CHOLMOD is not here
     CHECK_THROWS_AS(solvers::cholesky<TestType>(large.view(), CholeskyBody::cholmod), Error);
-  else
-    CHECK(best->by() == "CHOLMOD");
 }
 
 TEMPLATE_TEST_CASE("an indefinite matrix has no Cholesky factor, whoever tries", "", double, std::complex<double>) {
   auto m = definite<TestType>(12);
   change_entries(m, [&m](index_t i, index_t j, TestType& x) { x = i == j && i + 1 == m.rows ? -1 : x; });
   CHECK(solvers::cholesky<TestType>(m.view()) == nullptr);
-  CHECK(solvers::cholesky<TestType>(m.view(), CholeskyBody::eigen) == nullptr);
+  CHECK(solvers::cholesky<TestType>(m.view(), CholeskyBody::by_columns) == nullptr);
 }
 
 TEST_CASE("factors of a star whose pivots are all delayed take far more than their analysis foresees") {

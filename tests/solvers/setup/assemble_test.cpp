@@ -120,3 +120,23 @@ TEST_CASE("preconditioners are made for sparse and for dense matrices") {
                  }),
                  "needs a sparse matrix"));
 }
+
+TEST_CASE("a small matrix is left to LAPACK near a target where its factors would cost more, and only there") {
+  const Context ctx;
+  const auto cube = generators::hypercube(9), grid = generators::laplacian({30, 30});
+  const auto method = [&ctx](const CsrMatrix<double>& a, std::optional<double> target, solvers::EigenOptions options) {
+    const solvers::AnyView<double> view(a.view());
+    const auto assembled =
+        solvers::assemble_or_whole<double>(ctx, a.rows, view, std::nullopt, target, {Factorise::needed}, {}, options);
+    CHECK(assembled.problem.inverse.has_value() == (target && options.method != solvers::Method::dense));
+    CHECK((target || assembled.problem.count_below != nullptr));
+    return options.method;
+  };
+  CHECK(method(cube, 6.66, {}) == solvers::Method::dense);
+  CHECK(method(cube, std::nullopt, {}) == solvers::Method::dense);
+  CHECK(method(grid, 2.9, {}) == solvers::Method::automatic);
+  CHECK(method(grid, std::nullopt, {}) == solvers::Method::automatic);
+  solvers::EigenOptions few;
+  few.max_iterations = 50;
+  CHECK(method(cube, 6.66, few) == solvers::Method::automatic);
+}

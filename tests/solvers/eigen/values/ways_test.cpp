@@ -41,11 +41,27 @@ TEST_CASE("an inverse is due when block steps have cost what it costs in all, an
 TEST_CASE("LAPACK takes small matrices at once, and its cost is the budget of others") {
   CHECK(ways(200, 0).dense_at_once());
   CHECK_FALSE(ways(1000, 0).dense_at_once());
-  CHECK(ways(500, 500 * 500).dense_at_once());
+  CHECK(ways(800, 800 * 800).dense_at_once());
   CHECK_FALSE(ways(1500, 1500 * 1500).dense_at_once());
   CHECK(ways(500, 0).steps_of_dense() < ways(1000, 0).steps_of_dense());
   CHECK(ways(1000, 0).steps_of_dense() < 300);
   CHECK(ways(4000, 0).steps_of_dense() > 1000);
+}
+
+TEST_CASE("near a target LAPACK takes what fills its factors, and an inverse what does not") {
+  CHECK_FALSE(ways(900, 4380, {1.5e6, 2.1e4}).dense_beside_inverse());  // a square
+  CHECK(ways(512, 4608, {1.5e7, 6e4}).dense_beside_inverse());          // a hypercube
+  CHECK(ways(1200, 0, {5.8e8, 7.2e5}).dense_beside_inverse());          // a dense matrix
+  CHECK_FALSE(ways(10000, 49600, {2e7, 2e5}).dense_beside_inverse());
+}
+
+TEST_CASE("counts are left out where they would cost as much as a search that is its own witness") {
+  const Ways path = ways(50000, 149998, {199997, 49999}), cube = ways(13824, 93312, {9.4e8, 1.87e6});
+  CHECK(path.counts_cost_little(true, 11));
+  CHECK(path.counts_cost_little(false, 11));
+  CHECK_FALSE(cube.counts_cost_little(true, 11));
+  CHECK(cube.counts_cost_little(true, 1000));
+  CHECK_FALSE(ways(13824, 93312).counts_cost_little(false, 1000));
 }
 
 TEST_CASE("slow ends of matrices whose factors are cheap take few block steps") {
