@@ -3,7 +3,7 @@
 #include "tallskinny/app/common/options.hpp"
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
-#include "tallskinny/app/tssolve/told.hpp"
+#include "tallskinny/app/tssolve/report_fields.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
 namespace ts::app::tssolve {

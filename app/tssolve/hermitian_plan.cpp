@@ -8,7 +8,7 @@
 
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/reordering.hpp"
-#include "tallskinny/app/tssolve/told.hpp"
+#include "tallskinny/app/tssolve/report_fields.hpp"
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/solvers/eigen/hermitian/narrow.hpp"
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"

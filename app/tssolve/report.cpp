@@ -8,7 +8,7 @@
 #include "tallskinny/app/common/read_options.hpp"
 #include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/app/common/text.hpp"
-#include "tallskinny/app/tssolve/told.hpp"
+#include "tallskinny/app/tssolve/report_fields.hpp"
 #include "tallskinny/gemm/plan/text.hpp"
 
 namespace ts::app::tssolve {

@@ -12,7 +12,7 @@
 #include "tallskinny/app/common/text.hpp"
 #include "tallskinny/app/tssolve/checkpoint.hpp"
 #include "tallskinny/app/tssolve/report.hpp"
-#include "tallskinny/app/tssolve/told.hpp"
+#include "tallskinny/app/tssolve/report_fields.hpp"
 #include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/driver/hermitian.hpp"
 

@@ -6,7 +6,7 @@
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/kmeans/lloyd_detail.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/heads.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/projection.hpp"
 #include "tallskinny/solvers/kmeans/seeding/potential.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 
@@ -25,7 +25,7 @@ std::vector<index_t> spread(index_t rows, index_t count) {
 
 /// For coordinates about 1.
 double scale_of(const ColumnMoments& moments) {
-  return 1 / std::max(1e-300, *std::max_element(moments.reach.begin(), moments.reach.end()));
+  return 1 / std::max(1e-300, *std::max_element(moments.max_abs.begin(), moments.max_abs.end()));
 }
 
 /// A share of a diagonal element: with a smaller pivot columns depend on each other.

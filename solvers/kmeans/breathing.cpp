@@ -54,12 +54,12 @@ std::vector<double> utilities(const KMeansProblem& p, HostView<const double> cen
 Matrix<double> without_least(const KMeansProblem& p, HostView<const double> centers, index_t count) {
   const index_t k = centers.rows();
   const std::vector<double> utility = utilities(p, centers);
-  enum class Fate { open, stays, goes };
-  std::vector<Fate> fates(at(k), Fate::open);
+  enum class Fate { undetermined, stays, goes };
+  std::vector<Fate> fates(at(k), Fate::undetermined);
   for (index_t gone = 0, kept = 0; gone < count; ++gone) {
     index_t least = -1, heir = -1;
     for (index_t m = 0; m < k; ++m)
-      if (fates[at(m)] == Fate::open && (least < 0 || utility[at(m)] < utility[at(least)])) least = m;
+      if (fates[at(m)] == Fate::undetermined && (least < 0 || utility[at(m)] < utility[at(least)])) least = m;
     fates[at(least)] = Fate::goes;
     double nearest = inf;
     for (index_t m = 0; m < k; ++m)
@@ -67,7 +67,7 @@ Matrix<double> without_least(const KMeansProblem& p, HostView<const double> cent
         if (const double distance = squared_distance<double>(&centers(least, 0), &centers(m, 0), centers.cols());
             distance < nearest)
           nearest = distance, heir = m;
-    if (heir >= 0 && fates[at(heir)] == Fate::open && kept < k - count) fates[at(heir)] = Fate::stays, ++kept;
+    if (heir >= 0 && fates[at(heir)] == Fate::undetermined && kept < k - count) fates[at(heir)] = Fate::stays, ++kept;
   }
   Matrix<double> left(k - count, centers.cols());
   for (index_t m = 0, to = 0; m < k; ++m)
@@ -78,7 +78,7 @@ Matrix<double> without_least(const KMeansProblem& p, HostView<const double> cent
 }  // namespace
 
 Matrix<double> breathe(const KMeansProblem& all, const FirstCenters& first, std::uint64_t seed,
-                       const LloydControl& control, const Chosen& chosen) {
+                       const LloydControl& control, const SeedProgress& report) {
   std::optional<GatheredProblem> copy;
   if (all.distributed() || all.source.space() == Space::device || !all.source.in_memory()) {
     std::vector<index_t> numbers(at(all.all_rows()));
@@ -97,7 +97,7 @@ Matrix<double> breathe(const KMeansProblem& all, const FirstCenters& first, std:
     KMeansProblem grown = p;
     grown.k = p.k + more;
     for (bool better = true; better && round < most_rounds;) {
-      Matrix<double> centers = seed_plus_plus(grown, seed, ++round << 8, best.centers.cview(), chosen);
+      Matrix<double> centers = seed_plus_plus(grown, seed, ++round << 8, best.centers.cview(), report);
       if (control.spherical) normalise(centers.view());
       centers = iterated(grown, std::move(centers), few).centers;
       Found found = iterated(p, without_least(grown, centers.cview(), more), few);

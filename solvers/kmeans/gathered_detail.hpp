@@ -58,12 +58,12 @@ Rows rows_of(const Context& ctx, PerRow<const T> values, index_t count, index_t 
 class CopiedRows {
  public:
   /// Memory that can be reused.
-  using Room = std::pair<PerRowArray<float>, PerRowArray<double>>;
+  using Storage = std::pair<PerRowArray<float>, PerRowArray<double>>;
 
-  CopiedRows(const KMeansProblem& p, std::span<const index_t> numbers, Room room = {})
+  CopiedRows(const KMeansProblem& p, std::span<const index_t> numbers, Storage storage = {})
       : values_(p.source.type() != DType::float64 && p.scale.empty()
-                    ? Room{p.rows_as<float>(numbers, std::move(room.first)), PerRowArray<double>()}
-                    : Room{PerRowArray<float>(), p.rows_as<double>(numbers, std::move(room.second))}),
+                    ? Storage{p.rows_as<float>(numbers, std::move(storage.first)), PerRowArray<double>()}
+                    : Storage{PerRowArray<float>(), p.rows_as<double>(numbers, std::move(storage.second))}),
         rows_(values_.first.view().empty()
                   ? rows_of<double>(p.ctx, std::as_const(values_.second).view(), std::ssize(numbers), p.cols())
                   : rows_of<float>(p.ctx, std::as_const(values_.first).view(), std::ssize(numbers), p.cols())) {}
@@ -71,10 +71,10 @@ class CopiedRows {
   CopiedRows& operator=(const CopiedRows&) = delete;
 
   [[nodiscard]] const RowsInMemory& rows() const noexcept { return rows_; }
-  [[nodiscard]] Room room() && { return std::move(values_); }
+  [[nodiscard]] Storage storage() && { return std::move(values_); }
 
  private:
-  Room values_;
+  Storage values_;
   RowsInMemory rows_;
 };
 

@@ -73,7 +73,7 @@ LloydControl control_of(const KMeansProblem& p, const KMeansOptions& o) {
   return control;
 }
 
-Chosen chosen_in(const KMeansProblem& p, const KMeansOptions& o, int run, int runs) {
+SeedProgress progress_of(const KMeansProblem& p, const KMeansOptions& o, int run, int runs) {
   return [&o, k = p.k, run, runs](index_t count) {
     if (o.on_progress && !o.on_progress({.run = run, .runs = runs, .clusters = k, .chosen = std::min(count, k)}))
       throw Error(Errc::interrupted, "stopped while the first centres were chosen");
@@ -81,13 +81,13 @@ Chosen chosen_in(const KMeansProblem& p, const KMeansOptions& o, int run, int ru
 }
 
 Matrix<double> first_centers(const KMeansProblem& p, const KMeansOptions& o, int run, int runs) {
-  const Chosen chosen = chosen_in(p, o, run, runs);
+  const SeedProgress report = progress_of(p, o, run, runs);
   const auto stream = static_cast<std::uint64_t>(run) << 8;
-  if (o.algorithm == KMeansAlgorithm::two_level) return two_level_centers(p, o, stream, chosen);
+  if (o.algorithm == KMeansAlgorithm::two_level) return two_level_centers(p, o, stream, report);
   Matrix<double> centers;
   switch (o.init) {
-    case KMeansInit::plus_plus: centers = seed_plus_plus(p, o.seed, stream, {}, chosen); break;
-    case KMeansInit::parallel: centers = seed_parallel(p, o.seed, stream, chosen); break;
+    case KMeansInit::plus_plus: centers = seed_plus_plus(p, o.seed, stream, {}, report); break;
+    case KMeansInit::parallel: centers = seed_parallel(p, o.seed, stream, report); break;
     case KMeansInit::random: centers = seed_random(p, o.seed, stream); break;
     case KMeansInit::given: return usable_centers(p.cols(), o.centers, o.metric);
   }
@@ -191,7 +191,7 @@ class Restarts {
     const Stopwatch watch;
     const FirstCenters one = [&](const KMeansProblem& of) { return first_centers(of, o_, run, runs()); };
     Matrix<double> centers =
-        breathes_ ? breathe(p, one, o_.seed, controls_.front(), chosen_in(p, o_, run, runs())) : one(p);
+        breathes_ ? breathe(p, one, o_.seed, controls_.front(), progress_of(p, o_, run, runs())) : one(p);
     best_.seeding_seconds += watch.seconds();
     return centers;
   }

@@ -61,7 +61,7 @@ void Lloyd::begin_pass() {
 void Lloyd::take(index_t first, const Rows& block) {
   stats_ += clusters_->assign(
       block, strategy_.scores(), labels_.view().part(first, block.rows()), p_.weights_of(first, block.rows()),
-      phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay, strategy_.settled(), first);
+      phase_ == Phase::iterate ? Clusters::Sums::move : Clusters::Sums::stay, strategy_.stable(), first);
 }
 
 void Lloyd::end_pass() {
@@ -180,22 +180,22 @@ void DeviceFilters::prepare(const KMeansProblem& p, const LloydControl& control,
   decided_ = true;  // unless they are to begin later
   const bool projects = control.filter == KMeansFilter::projection, bounds = control.filter == KMeansFilter::bounds;
   const int left = control.max_iter - done;
-  const index_t passes = projects || bounds ? left : passes_with_heads(left);
+  const index_t passes = projects || bounds ? left : passes_with_projections(left);
   if (control.filter == KMeansFilter::none || control.spherical || passes == 0) return;
   if (p.source.space() != Space::device || !p.source.in_memory()) return;
   p.for_each_block_here([&](index_t, const Rows& block) {
     if (block.rows() != p.rows()) return;
-    const HeadsForm form = bounds ? HeadsForm{} : clusters.heads_form(block, passes, projects);
+    const ProjectionForm form = bounds ? ProjectionForm{} : clusters.projection_form(block, passes, projects);
     decided_ = form.columns == 0 || projects || form.from <= done;
     if (!decided_) return;
     if (form.columns > 0) {
       const DeviceMatrix<double> axes = leading_space(alone(p.ctx), block, p.moments, form.columns);
-      const HeadsForm found = form.within(axes.cols());  // fewer where rows have no more dimensions
+      const ProjectionForm found = form.within(axes.cols());  // fewer where rows have no more dimensions
       const DeviceView<const double> along(axes.data(), axes.rows(), found.columns, axes.cols());
-      if (found.columns > 0) clusters.use_heads(block, along, found.numbers);
+      if (found.columns > 0) clusters.use_projections(block, along, found.numbers);
     }
     if (!projects && !p.distributed() && clusters.tile_bounds_may_pay(block, bounds)) clusters.use_tile_bounds(block);
-    strategy.offer(clusters.choosing_costs(block));
+    strategy.offer(clusters.filter_costs(block));
   });
 }
 

@@ -33,21 +33,21 @@ struct LloydControl {
   }
 };
 
-/// Filters for passes on a device, made once labels are known: heads, and bounds of tiles.
+/// Filters for passes on a device, made once labels are known: projections, and bounds of tiles.
 class DeviceFilters {
  public:
   /// Makes the filters that will pay, before a pass of which `done` were made, and offers them to the strategy. Each
   /// rank decides for its own rows.
   void prepare(const KMeansProblem& p, const LloydControl& control, int done, Clusters& clusters,
                PassStrategy& strategy);
-  /// Number of passes with heads in a run of so many iterations; 0: too few.
-  [[nodiscard]] static index_t passes_of(int iterations) noexcept { return passes_with_heads(iterations - from); }
+  /// Number of passes with projections in a run of so many iterations; 0: too few.
+  [[nodiscard]] static index_t passes_of(int iterations) noexcept { return passes_with_projections(iterations - from); }
 
  private:
-  /// Heads need labels. They suit means better than first centres, since these are rows and lie farther from the axes.
-  /// And axes cost as much as some passes.
+  /// Projections need labels. They suit means better than first centres, since these are rows and lie farther from the
+  /// axes. And axes cost as much as some passes.
   static constexpr int from = 1, least_passes = 8;
-  [[nodiscard]] static index_t passes_with_heads(int left) noexcept { return left < least_passes ? 0 : left; }
+  [[nodiscard]] static index_t passes_with_projections(int left) noexcept { return left < least_passes ? 0 : left; }
 
   bool decided_ = false;
 };

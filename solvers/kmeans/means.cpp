@@ -175,7 +175,7 @@ void RowScales::look(index_t first, const Rows& block) {
 bool RowScales::differ_widely(const ColumnMoments& moments) const {
   const std::vector<double> rows = gather_lists<double>(p_.ctx, dense_);
   std::vector<double> largest = gather_lists<double>(p_.ctx, largest_);
-  const double limit = largest_in(moments.reach) * small_share;
+  const double limit = largest_in(moments.max_abs) * small_share;
   const auto small = [limit](double size) { return size > 0 && size < limit; };
   index_t found = std::count_if(largest.begin(), largest.end(), small);
   const std::size_t d = at(p_.cols());

@@ -22,7 +22,7 @@ std::vector<double> mean_of(HostView<const double> centers) {
 }
 
 /// Labels and inertia of rows that pass by once. Scores are taken about the mean of the centres, and of each block by
-/// its own reach, which changes the rows that they leave open, but no label.
+/// its own range, which changes the rows that they leave undecided, but no label.
 class OnePass {
  public:
   /// @param problem without scales and directionless rows, which this finds. @param given centres, to which distances
@@ -36,7 +36,7 @@ class OnePass {
         scores_(scores),
         mean_(mean_of(centers)),
         labels_(problem.filled<std::int32_t>(no_label)) {
-    p_.moments.shift = p_.moments.reach = std::vector<double>(mean_.size());
+    p_.moments.shift = p_.moments.max_abs = std::vector<double>(mean_.size());
     p_.place_weights();
   }
 
@@ -94,7 +94,7 @@ class OnePass {
     const std::vector<double> more = chunk_inertias(p_.ctx, block, given_, labels, weights);
     inertias_.insert(inertias_.end(), more.begin(), more.end());
     ColumnMoments& all = p_.moments;
-    for (std::size_t j = 0; j < mean_.size(); ++j) all.reach[j] = std::max(all.reach[j], moments.reach[j]);
+    for (std::size_t j = 0; j < mean_.size(); ++j) all.max_abs[j] = std::max(all.max_abs[j], moments.max_abs[j]);
     all.shift = std::move(moments.shift);
   }
 

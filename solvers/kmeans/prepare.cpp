@@ -62,9 +62,11 @@ void rehearse_passes(const KMeansProblem& p, const Rows& rows, const KMeansOptio
   const auto made = Clusters::make(p.ctx, Space::device, p.moments, unit_of(p), Matrix<double>::zeros(p.k, p.cols()));
   Clusters& clusters = *made;
   PerRowArray<std::int32_t> labels(p.ctx, Space::device, p.rows(), no_label);
-  const index_t with_heads = options.metric == KMeansMetric::cosine ? 0 : DeviceFilters::passes_of(options.max_iter);
-  clusters.rehearse(rows, scores_of(options.precision), labels.view(), p.weights_of(0, p.rows()), with_heads);
-  if (const index_t axes = with_heads > 0 ? clusters.heads_form(rows, with_heads).columns : 0; axes > 0)
+  const index_t with_projections =
+      options.metric == KMeansMetric::cosine ? 0 : DeviceFilters::passes_of(options.max_iter);
+  clusters.rehearse(rows, scores_of(options.precision), labels.view(), p.weights_of(0, p.rows()), with_projections);
+  if (const index_t axes = with_projections > 0 ? clusters.projection_form(rows, with_projections).columns : 0;
+      axes > 0)
     (void)leading_space(p.ctx, rows, p.moments, axes);
   clusters.add_rows(rows, labels.view(), p.weights_of(0, p.rows()));
   (void)clusters.move_to_means();

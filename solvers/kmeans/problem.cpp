@@ -48,12 +48,14 @@ double lightest_of(const KMeansProblem& p) {
 }
 
 /// Every |x_ij| is at most that.
-double largest_of(const ColumnMoments& moments, std::size_t j) { return moments.reach[j] + std::abs(moments.shift[j]); }
+double largest_of(const ColumnMoments& moments, std::size_t j) {
+  return moments.max_abs[j] + std::abs(moments.shift[j]);
+}
 
 }  // namespace
 
 void check_coordinates(const ColumnMoments& moments) {
-  for (std::size_t j = 0; j < moments.reach.size(); ++j)
+  for (std::size_t j = 0; j < moments.max_abs.size(); ++j)
     if (largest_of(moments, j) > largest_coordinate)
       refuse_range(Of::points, "the points have coordinates beyond 2^500, whose squared distances overflow float64");
 }
@@ -63,7 +65,7 @@ void check_weight_range(const KMeansProblem& p) {
   const double heaviest = heaviest_of(p);
   if (heaviest < smallest_weight) refuse_range(Of::weights, "all weights are below 2^-480, too small for float64 sums");
   double squares = 0;  // n w 4 times this bounds the inertia
-  for (std::size_t j = 0; j < p.moments.reach.size(); ++j) squares += std::pow(largest_of(p.moments, j), 2);
+  for (std::size_t j = 0; j < p.moments.max_abs.size(); ++j) squares += std::pow(largest_of(p.moments, j), 2);
   squares = max_of_ranks(p.ctx, squares);
   if (heaviest * static_cast<long double>(p.all_rows()) * std::max(1.0L, 4.0L * squares) > largest_sum)
     refuse_range(Of::weights, "the weights are so large that the weighted sums overflow float64");
@@ -132,9 +134,9 @@ void KMeansProblem::load_rows_here(std::span<const index_t> numbers, HostView<do
 }
 
 template <class T>
-PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers, PerRowArray<T> room) const {
+PerRowArray<T> KMeansProblem::rows_as(std::span<const index_t> numbers, PerRowArray<T> storage) const {
   const index_t count = std::ssize(numbers) * cols();
-  auto all = source.space() == Space::host ? PerRowArray<T>(count, std::move(room))
+  auto all = source.space() == Space::host ? PerRowArray<T>(count, std::move(storage))
                                            : PerRowArray<T>(ctx, Space::device, count, 0);
   for_each_block([&](index_t first_here, const Rows& block) {
     const index_t first = first_row() + first_here;
@@ -178,7 +180,7 @@ void KMeansProblem::find_moments() {
   found.end_round(ctx, again);
   moments = std::move(found).finish();
   check_coordinates(moments);
-  const double spread = moments.reach.empty() ? 0 : *std::max_element(moments.reach.begin(), moments.reach.end());
+  const double spread = moments.max_abs.empty() ? 0 : *std::max_element(moments.max_abs.begin(), moments.max_abs.end());
   if (spread > 0 && spread < smallest_spread) {
     std::vector<double> first(at(cols()));
     load(0, first.data());
@@ -252,7 +254,7 @@ std::vector<double> own_distances(const KMeansProblem& p, HostView<const double>
 }
 
 FixedPoint unit_of(const KMeansProblem& p) {
-  return {p.moments.reach, p.weighted() ? heaviest_of(p) : 1.0, p.all_rows()};
+  return {p.moments.max_abs, p.weighted() ? heaviest_of(p) : 1.0, p.all_rows()};
 }
 
 std::vector<index_t> sizes_of(const Context& ctx, std::span<const std::int32_t> labels, index_t k) {

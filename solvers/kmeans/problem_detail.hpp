@@ -61,10 +61,10 @@ struct KMeansProblem {
   void load(index_t i, double* row) const;
   /// all: rows in any order. Many that do not lie in host memory are gathered in one pass. Not during a pass.
   void load_rows(std::span<const index_t> numbers, HostView<double> out) const;
-  /// all: rows in ascending order, as T, contiguous where the rows are; many at a time. @param room in host memory that
-  /// serves, if it is enough
+  /// all: rows in ascending order, as T, contiguous where the rows are; many at a time. @param storage in host memory
+  /// that serves, if it is enough
   template <class T>
-  [[nodiscard]] PerRowArray<T> rows_as(std::span<const index_t> numbers, PerRowArray<T> room = {}) const;
+  [[nodiscard]] PerRowArray<T> rows_as(std::span<const index_t> numbers, PerRowArray<T> storage = {}) const;
   /// Local numbers of those of these rows that this rank has, in the order given.
   [[nodiscard]] std::vector<index_t> here_of(std::span<const index_t> numbers) const;
   /// all: the weights of these rows.

@@ -13,21 +13,22 @@ constexpr double cost_of_row_bounds = 512;
 /// Cost of a column of a row that is read, rounded, and scored with the centroid of its label.
 constexpr double reading_cost = 100;
 /// Cost of a row that is scored with any group of 32: of its bounds and lists.
-constexpr double open_row_cost = 20000;
+constexpr double undecided_row_cost = 20000;
 
 }  // namespace
 
 double PassCosts::without() const noexcept {
   const auto d = static_cast<double>(cols);
-  const double of_pair = cols >= least_columns_of_int8 ? of.column * d + of.rest : d;
+  const double of_pair = cols >= least_columns_of_int8 ? of.column * d + of.per_pair : d;
   return static_cast<double>(clusters) * of_pair + reading_cost * d;
 }
 
-double PassCosts::with_groups(double coarse, double met, double open) const noexcept {
+double PassCosts::with_groups(double coarse, double met, double undecided) const noexcept {
   // Measured: a centroid scored alone in float32 costs as much as 2500 more products than it has, as its row comes from
   // memory.
   const auto d = static_cast<double>(cols), k = static_cast<double>(clusters);
-  return k * (coarse * (of.column * d + of.rest_of_heads) + met * (d + 2500)) + open * open_row_cost + reading_cost * d;
+  return k * (coarse * (of.column * d + of.per_coarse_pair) + met * (d + 2500)) + undecided * undecided_row_cost +
+         reading_cost * d;
 }
 
 bool groups_serve(index_t rows, index_t cols, index_t clusters) noexcept {
@@ -37,7 +38,7 @@ bool groups_serve(index_t rows, index_t cols, index_t clusters) noexcept {
 PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept
     : shape_(shape),
       scores_(scores),
-      rows_rest_(wide()),
+      rows_unused_(wide()),
       groups_serve_(shape.host && shape.in_memory && shape.bytes &&
                     groups_serve(shape.rows, shape.costs.cols, shape.costs.clusters)) {
   const double products = static_cast<double>(shape.costs.clusters) * static_cast<double>(shape.costs.cols);
@@ -47,8 +48,8 @@ PassStrategy::PassStrategy(const Shape& shape, Scores scores) noexcept
   if (shape.costs.with_groups(0.5, 0, 1) > shape.costs.without() && !wanted())
     of_groups_ = Attempts(shape.all_rows / one_of);
   // Bounds of rows of few products cost more than these, unless hardly a label changes.
-  rows_rest_ = rows_rest_ || products < cost_of_row_bounds;
-  if (rows_rest_) of_rows_ = Attempts(shape.all_rows / one_of);
+  rows_unused_ = rows_unused_ || products < cost_of_row_bounds;
+  if (rows_unused_) of_rows_ = Attempts(shape.all_rows / one_of);
   if (!wide()) return;
   least_skipped_ = std::max(least_skipped_, shape.costs.of.least_skipped);
   of_rows_ = Attempts(shape.all_rows / shape.costs.of.least_changed);
@@ -59,11 +60,12 @@ bool PassStrategy::wide() const noexcept {
   return shape_.host && scores_ == Scores::int8 && shape_.costs.cols >= least_columns_of_int8 && shape_.bytes;
 }
 
-void PassStrategy::offer(const ChoosingCosts& costs) noexcept {
+void PassStrategy::offer(const FilterCosts& costs) noexcept {
   there_ = costs;
-  // Bounds of tiles leave many pairs while many labels change; with heads less is to be gained.
-  constexpr index_t one_of = 16, one_of_without_heads = 8;
-  if (!wanted()) of_tiles_ = Attempts(shape_.all_rows / (costs.has_heads() ? one_of : one_of_without_heads));
+  // Bounds of tiles leave many pairs while many labels change; with projections less is to be gained.
+  constexpr index_t one_of = 16, one_of_without_projections = 8;
+  if (!wanted())
+    of_tiles_ = Attempts(shape_.all_rows / (costs.has_projections() ? one_of : one_of_without_projections));
 }
 
 /// A tenth of a run, of 20 passes at least.
@@ -85,7 +87,7 @@ PassFilter PassStrategy::choose(int done, int left, index_t changed) noexcept {
 }
 
 PassFilter PassStrategy::choose_here(int left, index_t changed) const noexcept {
-  const PassFilter rows = rows_rest_ && !wanted() ? PassFilter::none : PassFilter::rows;
+  const PassFilter rows = rows_unused_ && !wanted() ? PassFilter::none : PassFilter::rows;
   if (shape_.filter == KMeansFilter::projection) return PassFilter::none;
   if (!groups_serve_ || done_ == 0) return rows;
   const bool goes_on = filter_ == PassFilter::groups;
@@ -95,16 +97,16 @@ PassFilter PassStrategy::choose_here(int left, index_t changed) const noexcept {
 
 PassFilter PassStrategy::choose_there(int left, index_t changed) const noexcept {
   constexpr int least_left = 6;
-  const bool affordable = spent_ + there_.making_bounds(share_of_heads_) < budget(there_.all) + there_.all;
+  const bool affordable = spent_ + there_.making_bounds(share_of_projections_) < budget(there_.all) + there_.all;
   if (tiles_known_ ||
       (there_.has_bounds() && of_tiles_.due(changed) && (wanted() || (left >= least_left && affordable))))
     return PassFilter::tiles;
-  return there_.has_heads() && of_projection_.due(changed) ? PassFilter::projection : PassFilter::none;
+  return there_.has_projections() && of_projection_.due(changed) ? PassFilter::projection : PassFilter::none;
 }
 
 void PassStrategy::passed(const AssignStats& here, const AssignStats& all, bool held) noexcept {
   constexpr index_t few = 16;
-  settled_ = all.changed <= shape_.all_rows / few;
+  stable_ = all.changed <= shape_.all_rows / few;
   if (!shape_.host)
     judge_there(here);
   else if (filter_ == PassFilter::groups)
@@ -128,24 +130,25 @@ void PassStrategy::judge_groups(const AssignStats& here) noexcept {
 void PassStrategy::judge_there(const AssignStats& here) noexcept {
   const double pairs = static_cast<double>(shape_.rows) * static_cast<double>(shape_.costs.clusters);
   const double share = std::min(1.0, static_cast<double>(here.met) / pairs);
-  const double usual = there_.has_heads() ? std::min(there_.all, there_.with_heads(share_of_heads_)) : there_.all;
+  const double usual =
+      there_.has_projections() ? std::min(there_.all, there_.with_projections(share_of_projections_)) : there_.all;
   if (here.filter == PassFilter::projection) {
-    share_of_heads_ = share;
-    if (spend(there_.with_heads(share), there_.all)) of_projection_.failed(here.changed);
+    share_of_projections_ = share;
+    if (spend(there_.with_projections(share), there_.all)) of_projection_.failed(here.changed);
   }
   const bool made = here.filter == PassFilter::tiles && !tiles_known_;
   tiles_known_ = here.filter == PassFilter::tiles;
   if (!tiles_known_) return;
-  if (!spend(made ? there_.making_bounds(share_of_heads_) : there_.with_bounds(share), usual)) return;
+  if (!spend(made ? there_.making_bounds(share_of_projections_) : there_.with_bounds(share), usual)) return;
   tiles_known_ = false;
   of_tiles_.failed(here.changed);
 }
 
 void PassStrategy::judge_rows(const AssignStats& all, bool held) noexcept {
-  if (rows_rest_) {
-    rows_rest_ = !of_rows_.due(all.changed);
+  if (rows_unused_) {
+    rows_unused_ = !of_rows_.due(all.changed);
   } else if (held && static_cast<double>(all.skipped) < least_skipped_ * static_cast<double>(shape_.all_rows)) {
-    rows_rest_ = true;
+    rows_unused_ = true;
     of_rows_.failed(all.changed);
   }
 }

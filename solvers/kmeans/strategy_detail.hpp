@@ -18,7 +18,7 @@ struct PassCosts {
   [[nodiscard]] double without() const noexcept;
   /// Cost with bounds of groups. The arguments are the shares of the pairs of rows and centroids scored in 8 bits, and
   /// in float32, and the share of the rows with any score.
-  [[nodiscard]] double with_groups(double coarse, double met, double open) const noexcept;
+  [[nodiscard]] double with_groups(double coarse, double met, double undecided) const noexcept;
 };
 
 /// True if bounds of groups may serve such rows in memory.
@@ -56,10 +56,10 @@ class PassStrategy {
   [[nodiscard]] PassFilter filter() const noexcept { return filter_; }
   [[nodiscard]] Scores scores() const noexcept { return scores_; }
   /// True if few labels changed in the last pass. With more, confirming labels costs more than it saves.
-  [[nodiscard]] bool settled() const noexcept { return settled_; }
+  [[nodiscard]] bool stable() const noexcept { return stable_; }
 
   /// Sets the filters that passes on a device may use from now on, with their costs.
-  void offer(const ChoosingCosts& costs) noexcept;
+  void offer(const FilterCosts& costs) noexcept;
   /// Chooses before a pass, of which `done` were made and at most `left` follow with it. @param changed labels in the
   /// last one
   PassFilter choose(int done, int left, index_t changed) noexcept;
@@ -82,14 +82,14 @@ class PassStrategy {
   Shape shape_;
   Scores scores_;
   PassFilter filter_ = PassFilter::none;
-  bool settled_ = false;
+  bool stable_ = false;
   double least_skipped_;  ///< share of rows that bounds must leave alone
-  bool rows_rest_, groups_serve_;
+  bool rows_unused_, groups_serve_;
   Attempts of_rows_, of_groups_, of_projection_, of_tiles_;
-  ChoosingCosts there_ = {};
-  double share_of_heads_ = 1;  ///< of pairs that heads left in their last pass
-  bool tiles_known_ = false;   ///< bounds of tiles are those of the pass before
-  double spent_ = 0;           ///< what filters have cost beyond passes without
+  FilterCosts there_ = {};
+  double share_of_projections_ = 1;  ///< of pairs that projections left in their last pass
+  bool tiles_known_ = false;         ///< bounds of tiles are those of the pass before
+  double spent_ = 0;                 ///< what filters have cost beyond passes without
   int done_ = 0, left_ = 0;
 };
 

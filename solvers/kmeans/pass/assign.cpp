@@ -40,7 +40,7 @@ AssignStats assign_dense(const Context& ctx, const AssignArguments& of) {
   if constexpr (std::is_same_v<S, float>) {
     if (const GroupBounds* const bounds = of.group_bounds.all; bounds != nullptr && bounds->serves()) {
       expects(
-          bounds->rows() >= of.group_bounds.first + of.x.rows() && of.group_bounds.first % assign_cpu::head_piece == 0,
+          bounds->rows() >= of.group_bounds.first + of.x.rows() && of.group_bounds.first % assign_cpu::piece_size == 0,
           "assign: bounds of groups belong to other rows");
       return assign_by_groups(ctx, of);
     }
@@ -64,7 +64,7 @@ AssignStats assign(const Context& ctx, const AssignArguments& of) {
           "assign: the number of centroids must be between 1 and 2^31 - 2");
   expect_per_row(of.x, of.labels, "labels");
   if (!of.weights.empty()) expect_per_row(of.x, of.weights, "weights");
-  expects(std::ssize(of.moments.shift) == d && std::ssize(of.moments.reach) == d,
+  expects(std::ssize(of.moments.shift) == d && std::ssize(of.moments.max_abs) == d,
           "assign: the moments are those of other rows");
   expects(of.sums == nullptr || (of.unit != nullptr && of.sums->clusters() == k && of.sums->cols() == d),
           "assign: the sums must have the shape of the centroids, and a unit");

@@ -23,7 +23,7 @@ inline constexpr index_t least_columns_of_int8 = 192;
 struct AssignStats {
   index_t changed = 0;   ///< rows whose label is not what it was
   index_t rescored = 0;  ///< rows whose best candidates were closer than the rounding bound of their scores,
-                         ///< or, `settled` on a device, whose labels were not confirmed
+                         ///< or, `stable` on a device, whose labels were not confirmed
   index_t skipped = 0;   ///< rows left alone because bounds prove their label
   index_t coarse = 0;    ///< pairs of a row and a centroid that a pass with GroupBounds scored in 8 bits
   index_t met = 0;       ///< of these, in float32; on a device, those in lists
@@ -50,7 +50,7 @@ struct AssignArguments {
   const FixedPoint* unit = nullptr;     ///< of the sums
   ClusterSums* sums = nullptr;          ///< k x d, or none
   BoundsOfRows bounds = {};             ///< of rows in host memory, or none
-  bool settled = false;                 ///< most labels are expected to stay
+  bool stable = false;                  ///< most labels are expected to stay
   GroupBoundsOfRows group_bounds = {};  ///< of dense rows in host memory, or none; then without bounds
 
   /// Rows whose scores are too close are decided again.
@@ -73,7 +73,7 @@ struct AssignArguments {
 /// flops: 2 n d k.
 /// Dense rows of one column in host memory, without bounds, get their labels from a search among the boundaries between
 /// centroids; they are the same, also for Scores::fast. Flops: n log2 k.
-/// `settled` on a device: a pass then confirms labels, which takes less
+/// `stable` on a device: a pass then confirms labels, which takes less
 /// than finding them, and finds those that it could not confirm; the results are the same.
 /// @throws Error(invalid_argument) for shapes that do not fit. x and centroids must be finite.
 AssignStats assign(const Context& ctx, const AssignArguments& of);

@@ -43,7 +43,7 @@ class RunningPass {
       cuda::launch_with<cuda::PreparePolicy>(
           ctx_, cuda::assign_prepare_plan(p.problem, plans),
           {c.rows, c.first_column, static_cast<int>(p.k), static_cast<int>(plans.padded), c.sums.shift, p.scale,
-           p.shrink, p.origin.value, m.columns, m.half_norms, m.origins, p.as_are ? m.plain_origins : nullptr,
+           p.shrink, p.origin.value, m.columns, m.half_norms, m.origins, p.raw ? m.plain_origins : nullptr,
            plans.scores ? m.negated : nullptr, plans.confirms ? m.confirming : nullptr, p.products ? m.plain : nullptr,
            m.largest});
     PlacedSums sums = c.sums;
@@ -59,8 +59,8 @@ class RunningPass {
   void score() {
     if (plan_.line)
       score_line();
-    else if (plan_.chooses)
-      score_chosen();
+    else if (plan_.filters)
+      score_listed();
     else if (plan_.products)
       score_by_library();
     else if (plan_.plans.scores)
@@ -68,16 +68,16 @@ class RunningPass {
   }
 
   /// Labels of the others: pairs of centroids first, then scores of more parts, then exact distances.
-  void settle() {
+  void resolve() {
     const PassMemory& m = memory_;
     const cuda::AssignPlans& plans = plan_.plans;
     if (plan_.line) return;
     if (plan_.pairs_first && !plan_.fast) decide(gather(m.pair_marks, &m.counts->of_two), nullptr, true);
-    if (plans.scores && !plan_.fast) open_ = gather(m.marks, &m.counts->rescored);
-    if (plan_.chooses && !plans.again) return decide(open_, nullptr, true);  // from the lists
-    if (plans.collect) return collect(), decide(open_, nullptr, true);
-    if (plans.again) score_by(*plans.again, open_, m.listed_marks, false);
-    if (!plans.scores || !plan_.fast) decide(open_, plans.again ? m.listed_marks : nullptr, plan_.pairs_again);
+    if (plans.scores && !plan_.fast) undecided_ = gather(m.marks, &m.counts->rescored);
+    if (plan_.filters && !plans.again) return decide(undecided_, nullptr, true);  // from the lists
+    if (plans.collect) return collect(), decide(undecided_, nullptr, true);
+    if (plans.again) score_by(*plans.again, undecided_, m.listed_marks, false);
+    if (!plans.scores || !plan_.fast) decide(undecided_, plans.again ? m.listed_marks : nullptr, plan_.pairs_again);
   }
 
   /// Counts, which is waited for, and the rows that moved to the sums of their clusters.
@@ -88,7 +88,7 @@ class RunningPass {
     stats.changed = static_cast<index_t>(counts.changed);
     stats.rescored = static_cast<index_t>(counts.rescored + counts.of_two);
     stats.met = static_cast<index_t>(counts.kept);
-    if (plan_.chooses) stats.filter = pass_.chooser->bounded() ? PassFilter::tiles : PassFilter::projection;
+    if (plan_.filters) stats.filter = pass_.filter->bounded() ? PassFilter::tiles : PassFilter::projection;
     stats.scorer = plan_.line           ? "line"
                    : plan_.products     ? "cublas"
                    : plan_.plans.scores ? plan_.plans.scores->kernel.family
@@ -145,20 +145,20 @@ class RunningPass {
                                         0);
       cuda::launch_with<cuda::MinimaPolicy>(ctx_, p.products->minima, minima);
     }
-    chosen_ = {.numbers = m.numbers, .counts = m.candidates, .stride = cuda::most_candidates, .each = 1};
+    lists_ = {.numbers = m.numbers, .counts = m.candidates, .stride = cuda::most_candidates, .each = 1};
   }
 
   /// Scores all rows against the centroids that their tiles list.
-  void score_chosen() {
+  void score_listed() {
     const PassPlan& p = plan_;
     const PassMemory& m = memory_;
     const std::size_t marks = at(cuda::AssignProblem::mark_words(p.n)) * sizeof(std::uint32_t);
     cuda::fill_bytes(ctx_.stream, m.marks, 0, marks), cuda::fill_bytes(ctx_.stream, m.pair_marks, 0, marks);
-    const ChosenCentroids chosen = pass_.chooser->choose(ctx_, choosing_by(*p.plans.scores));
-    launch_chosen(*p.plans.scores, chosen);
-    chosen_ = chosen.lists;
+    const ListedCentroids listed = pass_.filter->candidates(ctx_, filter_pass(*p.plans.scores));
+    launch_listed(*p.plans.scores, listed);
+    lists_ = listed.lists;
   }
-  [[nodiscard]] ChoosingPass choosing_by(const cuda::ScorePlan& by) const {
+  [[nodiscard]] FilterPass filter_pass(const cuda::ScorePlan& by) const {
     const PassPlan& p = plan_;
     const PassMemory& m = memory_;
     const PlacedCentroids& c = pass_.centroids;
@@ -167,18 +167,18 @@ class RunningPass {
     return {p.plans,   by,      c.rows, c.sums.shift, m.half_norms, m.origins,
             m.largest, p.scale, origin, beyond,       pass_.labels, &m.counts->kept};
   }
-  void launch_chosen(const cuda::ScorePlan& by, const ChosenCentroids& chosen) {
-    cuda::ScoresArguments a = arguments(by, chosen.rows, memory_.marks, false);
-    a.centroids = chosen.centroids, a.origins = chosen.origins, a.chosen = chosen.lists;
+  void launch_listed(const cuda::ScorePlan& by, const ListedCentroids& listed) {
+    cuda::ScoresArguments a = arguments(by, listed.rows, memory_.marks, false);
+    a.centroids = listed.centroids, a.origins = listed.origins, a.lists = listed.lists;
     cuda::launch(ctx_, by.kernel, a);
   }
   /// Collects the centroids that may be nearest for rows that the scores of all rows leave undecided.
   void collect() {
     const index_t n = plan_.n, positions = n / rows_a_position;
     cuda::fill_bytes(ctx_.stream, memory_.candidates, 0, at(positions) * sizeof(std::int32_t));
-    cuda::ScoresArguments a = arguments(*plan_.plans.collect, open_, nullptr, false);
+    cuda::ScoresArguments a = arguments(*plan_.plans.collect, undecided_, nullptr, false);
     a.candidates = {memory_.numbers, memory_.candidates, static_cast<int>(positions)};
-    chosen_ = {.numbers = memory_.numbers, .counts = memory_.candidates, .stride = cuda::most_candidates, .each = 1};
+    lists_ = {.numbers = memory_.numbers, .counts = memory_.candidates, .stride = cuda::most_candidates, .each = 1};
     cuda::launch(ctx_, plan_.plans.collect->kernel, a);
   }
   void score_by(const cuda::ScorePlan& by, const cuda::Selection& selection, std::uint32_t* undecided, bool confirms) {
@@ -188,15 +188,15 @@ class RunningPass {
                                                 std::uint32_t* undecided, bool confirms) const {
     const PassPlan& p = plan_;
     const PassMemory& m = memory_;
-    const bool signs = confirms && !by.as_are;  // centroids have columns with their origins
-    const float* const origins = by.as_are ? m.plain_origins : signs ? m.half_norms : m.origins;
+    const bool signs = confirms && !by.raw;  // centroids have columns with their origins
+    const float* const origins = by.raw ? m.plain_origins : signs ? m.half_norms : m.origins;
     cuda::ScoresArguments a{};
     a.x = rows_, a.selection = selection, a.centroids = signs ? m.confirming : m.negated, a.origins = origins;
     a.per_unit = signs ? 1.0F : static_cast<float>(by.unit / p.origin.unit);
-    a.reach = static_cast<float>(p.origin.reach * 1.001), a.one = one, a.open = p.origin.open(p.d);
+    a.row_norm = static_cast<float>(p.origin.row_norm * 1.001), a.one = one, a.margin = p.origin.margin(p.d);
     a.largest = m.largest, a.shift = pass_.centroids.sums.shift, a.scale = p.scale, a.labels = pass_.labels.data;
     a.undecided = undecided, a.pairs = {m.pairs, m.pair_marks};
-    a.sums = to_, a.counts = m.counts, a.chosen = chosen_;
+    a.sums = to_, a.counts = m.counts, a.lists = lists_;
     return a;
   }
 
@@ -215,7 +215,7 @@ class RunningPass {
     plan.budget.shared_bytes = cuda::DecidePolicy::shared_bytes;
     cuda::launch_with<cuda::DecidePolicy>(ctx_, plan,
                                           {rows_, c, selection, undecided, with_pairs ? memory_.pairs : nullptr,
-                                           pass_.labels.data, to_, memory_.counts, chosen_});
+                                           pass_.labels.data, to_, memory_.counts, lists_});
   }
 
   const Context& ctx_;
@@ -224,18 +224,18 @@ class RunningPass {
   PassMemory memory_;
   cuda::RowsArgument rows_;
   cuda::SumsArgument to_, all_;
-  cuda::ChosenArgument chosen_;
+  cuda::CandidateLists lists_;
   std::optional<assign_detail::Line> line_;  ///< what is copied from it may be under way
-  cuda::Selection open_;                     ///< rows that scores left open; every row if there were none
+  cuda::Selection undecided_;                ///< rows that scores left undecided; every row if there were none
 };
 
 AssignStats run(const Context& ctx, const DevicePass& pass) {
   const PassPlan plan(ctx, pass);
-  if (plan.chooses) pass.chooser->turn(ctx, pass.centroids.rows);
+  if (plan.filters) pass.filter->set_centroids(ctx, pass.centroids.rows);
   RunningPass running(ctx, pass, plan);
   running.prepare();
   running.score();
-  running.settle();
+  running.resolve();
   return running.sum();
 }
 
@@ -247,7 +247,7 @@ AssignStats pass_over(const Context& ctx, const DevicePass& pass) {
     const index_t rows = std::min(most_listed_rows, pass.x.rows() - i);
     const Rows block = pass.x.block(i, rows);
     all += run(ctx, {block, pass.moments, pass.centroids, pass.scores, pass.labels.part(i, rows),
-                     pass.weights.part(i, rows), pass.unit, pass.settled, pass.first, pass.chooser, pass.into});
+                     pass.weights.part(i, rows), pass.unit, pass.stable, pass.first, pass.filter, pass.into});
   }
   return all;
 }

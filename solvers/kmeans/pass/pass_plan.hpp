@@ -24,8 +24,8 @@ struct PassPlan {
   cuda::AssignProblem problem;
   cuda::AssignPlans plans;
   bool line;                                   ///< centroids in their order tell labels, without scores
-  bool chooses;                                ///< of the centroids
-  bool as_are;                                 ///< rows are taken as they are
+  bool filters;                                ///< of the centroids
+  bool raw;                                    ///< rows are scored without shift and scale
   std::optional<cuda::ProductPlans> products;  ///< a library multiplies rows and centroids
   bool pairs_first;                            ///< scores of all rows leave pairs of centroids
   bool pairs_again;                            ///< scores of listed rows do
@@ -42,22 +42,22 @@ struct PassPlan {
         problem(problem_of(pass)),
         plans(cuda::assign_plans(problem, ctx.stream.device())),
         line(cuda::takes_line(problem)),
-        chooses(pass.chooser != nullptr && choose(ctx, pass.chooser->bounded())),
-        as_are(plans.scores && plans.scores->as_are),
+        filters(pass.filter != nullptr && take_listed_plan(ctx, pass.filter->bounded())),
+        raw(plans.scores && plans.scores->raw),
         products(products_of(ctx)),
         pairs_first(plans.scores && (products || plans.scores->pairs)),
         pairs_again(plans.again && plans.again->pairs),
-        origin(pass.moments, pass.centroids.spread, as_are) {}
+        origin(pass.moments, pass.centroids.spread, raw) {}
 
   /// The counters of the pass, and behind them its sums where they are not elsewhere.
   [[nodiscard]] index_t words(bool own_sums) const noexcept { return counters + (own_sums ? sum_words(k, d) : 0); }
 
  private:
-  /// The kernel for chosen centroids in place of the one for all, if there is one.
-  bool choose(const Context& ctx, bool bounded) {
-    auto chosen = cuda::assign_chosen_plan(problem, plans, ctx.stream.device(), bounded);
-    if (!chosen) return false;
-    plans.scores = std::move(chosen);
+  /// The kernel for listed centroids in place of the one for all, if there is one.
+  bool take_listed_plan(const Context& ctx, bool bounded) {
+    auto listed = cuda::assign_listed_plan(problem, plans, ctx.stream.device(), bounded);
+    if (!listed) return false;
+    plans.scores = std::move(listed);
     return true;
   }
   /// The library is looked for only where it would be used.
@@ -71,8 +71,8 @@ struct PassPlan {
     return {.rows = cuda::rows_form(pass.x),
             .k = pass.centroids.sums.clusters,
             .wide = needs_wide(pass.moments, pass.x.type(), scale),
-            .as_are = as_they_are(pass.moments, pass.x.type(), scale),
-            .settled = pass.settled && !fast && pass.chooser == nullptr,
+            .raw = allows_raw_rows(pass.moments, pass.x.type(), scale),
+            .stable = pass.stable && !fast && pass.filter == nullptr,
             .fast = fast,
             .first = pass.first};
   }
@@ -92,7 +92,7 @@ struct PassMemory {
   double* columns;  ///< of centroids
   float *half_norms, *origins, *plain_origins;
   std::uint16_t *negated, *confirming;
-  std::uint32_t* marks;  ///< of rows that scores leave open
+  std::uint32_t* marks;  ///< of rows that scores leave undecided
   index_t* list;         ///< of these, and later the order of moves
   cuda::Pair* pairs;
   std::uint32_t *pair_marks, *listed_marks;
@@ -125,7 +125,7 @@ struct PassMemory {
     const index_t positions = plans.collect || p.products ? p.n / rows_a_position : 0;
     take(numbers, p.line ? p.k : positions * cuda::most_candidates);
     take(columns, padded * p.d), take(half_norms, padded), take(origins, padded);
-    take(plain_origins, p.as_are ? padded : 0);
+    take(plain_origins, p.raw ? padded : 0);
     take(negated, scores ? padded * std::max(plans.steps * 32, 2 * p.d) : 0);
     take(confirming, plans.confirms && plans.chunk > 0 ? padded * (plans.steps + 1) * 16 : 0);
     take(marks, scores ? words : 0), take(list, scores ? p.n : moving);

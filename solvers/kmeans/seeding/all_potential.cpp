@@ -58,9 +58,9 @@ std::vector<double> Potential::squared(std::span<const index_t> numbers) const {
 std::vector<index_t> Potential::choose(const Choosing& how) {
   std::vector<index_t> rows;
   problem_.for_each_block([&](index_t, const Rows& all) {
-    ChosenRows chosen = choose_rows(problem_.ctx, all, problem_.moments, squared_.view(), weights(), how);
-    total_ = chosen.left;
-    rows = std::move(chosen.rows);
+    SeedRows seeds = choose_rows(problem_.ctx, all, problem_.moments, squared_.view(), weights(), how);
+    total_ = seeds.left;
+    rows = std::move(seeds.rows);
   });
   return rows;
 }

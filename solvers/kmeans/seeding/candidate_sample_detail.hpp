@@ -34,9 +34,9 @@ class CandidateSample {
     }
   };
   CandidateSample(const KMeansProblem& p, const Potential& all, const Factors& factors, const Random& random,
-                  const Random& evenly, CopiedRows::Room room = {})
+                  const Random& evenly, CopiedRows::Storage storage = {})
       : numbers_(keep(all, factors, random, evenly)),
-        copies_(p, numbers_, std::move(room)),
+        copies_(p, numbers_, std::move(storage)),
         squared_(all.squared(numbers_)),
         weights_(p.weights_at(numbers_)),
         alone_(alone(p.ctx)),
@@ -50,7 +50,7 @@ class CandidateSample {
   [[nodiscard]] const KMeansProblem& problem() const noexcept { return problem_; }
   [[nodiscard]] Potential& potential() noexcept { return potential_; }
   /// Memory of the sample, for the next one.
-  [[nodiscard]] CopiedRows::Room room() && { return std::move(copies_).room(); }
+  [[nodiscard]] CopiedRows::Storage storage() && { return std::move(copies_).storage(); }
   /// Numbers of the rows.
   [[nodiscard]] const std::vector<index_t>& numbers() const noexcept { return numbers_; }
 

@@ -14,36 +14,36 @@ constexpr std::int32_t no_number = -1;  // of a candidate
 
 }  // namespace
 
-ChosenRows choose_rows(BatchedChoices& batches, const Choosing& how) {
-  ChosenRows chosen;
+SeedRows choose_rows(BatchedChoices& batches, const Choosing& how) {
+  SeedRows seeds;
   const auto centers = static_cast<index_t>(how.first_number) / how.trials;
   std::uint64_t numbers = how.first_number << numbers_of_call;
   index_t room = INT32_MAX;  // draws whose pairs find room
   // The number of centres so far suggests how many choices leave most of the potential.
   auto wanted = static_cast<index_t>(how.first_number / 4);
-  while (std::ssize(chosen.rows) < how.most) {
-    const index_t choices = how.most - std::ssize(chosen.rows), draws = choices * how.trials;
-    const auto [least, most] = batches.best_draws(centers + std::ssize(chosen.rows));
+  while (std::ssize(seeds.rows) < how.most) {
+    const index_t choices = how.most - std::ssize(seeds.rows), draws = choices * how.trials;
+    const auto [least, most] = batches.best_draws(centers + std::ssize(seeds.rows));
     wanted = std::max(std::min(std::clamp(wanted, least, std::max(least, most)), room), how.trials);
     const index_t count = std::min(wanted, draws + draws / 8 + 1);
-    const Turns turns = batches.take_turns({count, how.trials, choices, how.enough, how.random, numbers});
+    const ChoiceRounds rounds = batches.run_rounds({count, how.trials, choices, how.enough, how.random, numbers});
     numbers += static_cast<std::uint64_t>(2 * count);
-    if (!turns.found) {
+    if (!rounds.found) {
       if (count <= how.trials) break;
       room = count / 2;
       continue;
     }
-    chosen.rows.insert(chosen.rows.end(), turns.rows.begin(), turns.rows.end());
-    chosen.left = turns.left;
-    if (how.chosen) how.chosen(std::ssize(chosen.rows));
-    if (!(chosen.left > how.enough) || turns.rows.empty()) break;
+    seeds.rows.insert(seeds.rows.end(), rounds.rows.begin(), rounds.rows.end());
+    seeds.left = rounds.left;
+    if (how.report) how.report(std::ssize(seeds.rows));
+    if (!(seeds.left > how.enough) || rounds.rows.empty()) break;
     // A batch should leave half to three quarters: less, and draws are in vain; more, and batches are many.
-    if (turns.left >= 0.75 * turns.before)
+    if (rounds.left >= 0.75 * rounds.before)
       wanted *= 2;
-    else if (turns.left < 0.5 * turns.before)
+    else if (rounds.left < 0.5 * rounds.before)
       wanted /= 2;
   }
-  return chosen;
+  return seeds;
 }
 
 HostChoices::HostChoices(const Context& ctx, const Rows& x, const ColumnMoments& moments, std::span<double> squared,
@@ -116,13 +116,13 @@ std::int64_t HostChoices::gain_of(std::span<const NearerRow> nearer) const {
   return sum;
 }
 
-Turns HostChoices::take_turns(const DrawsAhead& ahead) {
+ChoiceRounds HostChoices::run_rounds(const DrawsAhead& ahead) {
   sum_up();
-  Turns turns;
+  ChoiceRounds rounds;
   std::int64_t left = through_.empty() ? 0 : through_.back();
-  turns.before = turns.left = unit_.value(left);
-  const std::int64_t enough = ahead.enough < turns.left ? unit_.units(1, ahead.enough) : left;
-  if (left <= enough) return turns;
+  rounds.before = rounds.left = unit_.value(left);
+  const std::int64_t enough = ahead.enough < rounds.left ? unit_.units(1, ahead.enough) : left;
+  if (left <= enough) return rounds;
   std::vector<Draw> draws = draw(ahead);
   const std::vector<index_t> candidates = candidates_of(draws);
   const NearerRows found = search_.find(candidates, squared_);
@@ -132,20 +132,20 @@ Turns HostChoices::take_turns(const DrawsAhead& ahead) {
                [&](index_t q) { gains[at(q)] = gain_of(found.of(q)); });
   std::vector<Taken> taken;
   for (const Draw& draw : draws) {
-    if (std::ssize(turns.rows) == ahead.most || left <= enough) break;
+    if (std::ssize(rounds.rows) == ahead.most || left <= enough) break;
     if (!(draw.least < squared(draw.row))) continue;
     taken.push_back({draw.row, found.of(draw.candidate), gains[at(draw.candidate)]});
     if (std::ssize(taken) < ahead.trials) continue;
-    left -= choose_best(taken, turns.rows);
+    left -= choose_best(taken, rounds.rows);
     taken.clear();
   }
-  turns.left = unit_.value(left);
-  return turns;
+  rounds.left = unit_.value(left);
+  return rounds;
 }
 
 /// The one with the largest gain, which it returns; of several the first. D^2 only falls, and so do gains: those that
 /// were smaller in the search are not summed up again.
-std::int64_t HostChoices::choose_best(std::vector<Taken>& taken, std::vector<index_t>& chosen) {
+std::int64_t HostChoices::choose_best(std::vector<Taken>& taken, std::vector<index_t>& seeds) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   order.reserve(taken.size());
   for (std::size_t q = 0; q < taken.size(); ++q) order.emplace_back(-taken[q].most_gain, q);
@@ -159,7 +159,7 @@ std::int64_t HostChoices::choose_best(std::vector<Taken>& taken, std::vector<ind
     double& kept = squared_[at(near.row)];
     kept = std::min(kept, near.squared);
   }
-  chosen.push_back(taken[best.second].row);
+  seeds.push_back(taken[best.second].row);
   return -best.first;
 }
 

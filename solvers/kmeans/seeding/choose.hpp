@@ -13,7 +13,7 @@ struct DrawsAhead {
   std::uint64_t first_number;  ///< of two for each draw
 };
 /// The rows chosen among them, and sum_i w_i D_i^2 before and after.
-struct Turns {
+struct ChoiceRounds {
   bool found = true;  ///< false: so many rows are nearer to draws that there is no room
   std::vector<index_t> rows;
   double before = 0, left = 0;
@@ -29,7 +29,7 @@ class BatchedChoices {
 
   /// Draws, finds the rows that each of the draws is nearer to, and chooses until too few draws are left for a choice.
   /// Makes at least one choice where more than enough is left. Memory suffices for the pairs of one choice.
-  [[nodiscard]] virtual Turns take_turns(const DrawsAhead& draws) = 0;
+  [[nodiscard]] virtual ChoiceRounds run_rounds(const DrawsAhead& draws) = 0;
   /// Least and greatest number of draws that should be made together when there are so many centres.
   [[nodiscard]] virtual std::pair<index_t, index_t> best_draws(index_t centers) const noexcept = 0;
 };
@@ -39,7 +39,7 @@ class BatchedChoices {
 /// When its turn comes, a drawn row is taken with the probability D^2 now / D^2 then, so that it is a draw by D^2 now.
 /// Thus many candidates are compared with all rows in one pass. Draws too few for a choice are discarded: their number
 /// does not depend on which rows they are.
-[[nodiscard]] ChosenRows choose_rows(BatchedChoices& batches, const Choosing& how);
+[[nodiscard]] SeedRows choose_rows(BatchedChoices& batches, const Choosing& how);
 
 /// Choices among rows in host memory. Bits do not depend on threads.
 class HostChoices : public BatchedChoices {
@@ -48,7 +48,7 @@ class HostChoices : public BatchedChoices {
   HostChoices(const Context& ctx, const Rows& x, const ColumnMoments& moments, std::span<double> squared,
               std::span<const double> weights);
 
-  [[nodiscard]] Turns take_turns(const DrawsAhead& draws) override;
+  [[nodiscard]] ChoiceRounds run_rounds(const DrawsAhead& draws) override;
   [[nodiscard]] std::pair<index_t, index_t> best_draws(index_t) const noexcept override { return {1, 1024}; }
 
  private:
@@ -70,7 +70,7 @@ class HostChoices : public BatchedChoices {
   [[nodiscard]] std::vector<Draw> draw(const DrawsAhead& ahead) const;
   [[nodiscard]] std::vector<index_t> candidates_of(std::vector<Draw>& draws);
   [[nodiscard]] std::int64_t gain_of(std::span<const NearerRow> nearer) const;
-  [[nodiscard]] std::int64_t choose_best(std::vector<Taken>& taken, std::vector<index_t>& chosen);
+  [[nodiscard]] std::int64_t choose_best(std::vector<Taken>& taken, std::vector<index_t>& seeds);
 
   const Context& ctx_;
   std::span<double> squared_;

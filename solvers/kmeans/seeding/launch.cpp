@@ -88,7 +88,7 @@ void label_rows(const Context& ctx, const PotentialArguments& of, const cuda::Me
   placed.spread.scale =
       assign_detail::scoring_scale(of.rows.empty() ? of.candidates : HostView<const double>(nullptr, 0, d), moments);
   norms.shift = placed.sums.shift, norms.scale = placed.spread.scale, norms.largest = as<unsigned>(largest);
-  launch_warps(ctx, "seed_heads", cuda::SeedBatchPolicy{rows.type()}, padded, norms, 64);
+  launch_warps(ctx, "seed_halves", cuda::SeedBatchPolicy{rows.type()}, padded, norms, 64);
   placed.spread.squared = std::pow(up * std::bit_cast<float>(fetch_number(ctx, as<const unsigned>(largest))), 2);
   (void)pass_over(ctx, {of.x, moments, placed, Scores::float32, labels});
 }

@@ -14,8 +14,8 @@ namespace ts::inline v0::cuda {
 struct BatchPlans {
   index_t columns;     ///< of rows in float16
   index_t most_draws;  ///< at once
-  KernelPlan heads, ahead, tiles, pairs, measure, turns;
-  bool warpgroups;  ///< tiles are filter/kernels/heads_tiles.cuh
+  KernelPlan halves, ahead, tiles, pairs, measure, rounds;
+  bool warpgroups;  ///< tiles are filter/kernels/projection_tiles.cuh
 };
 /// @param warpgroups may serve where the device has them
 [[nodiscard]] BatchPlans batch_plans(DType type, index_t rows, index_t d, const DeviceInfo& device,
@@ -28,8 +28,8 @@ namespace ts::inline v0::assign_device {
 void lower_potential(const Context& ctx, const PotentialArguments& of);
 std::vector<index_t> keep_rows(const Context& ctx, PerRow<const double> squared, PerRow<const double> weights,
                                double factor, const Philox& random, index_t first_row);
-ChosenRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
-                       PerRow<const double> weights, const Choosing& how);
+SeedRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
+                     PerRow<const double> weights, const Choosing& how);
 void gather_rows(const Context& ctx, const Rows& x, std::span<const index_t> numbers, HostView<double> out);
 /// Copies rows to host memory, unchanged or, with a shift, as (x - shift) scale.
 template <class S>
@@ -46,7 +46,7 @@ class DeviceChoices final : public assign_detail::BatchedChoices {
   DeviceChoices(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
                 PerRow<const double> weights, bool warpgroups = true);
 
-  [[nodiscard]] assign_detail::Turns take_turns(const assign_detail::DrawsAhead& draws) override;
+  [[nodiscard]] assign_detail::ChoiceRounds run_rounds(const assign_detail::DrawsAhead& draws) override;
   [[nodiscard]] std::pair<index_t, index_t> best_draws(index_t centers) const noexcept override;
   /// Arguments and results of the last batch, in device memory.
   [[nodiscard]] const cuda::SeedBatchArguments& batch() const noexcept { return batch_; }

@@ -32,12 +32,12 @@ class Oversampling {
         all_(p),
         picked_{draw_by_weight(p, Random(seed, stream + Purpose::first_row).uniform(0))} {
     if (!samples_) nearest_ = p.filled<std::int32_t>(no_label);
-    meet();
+    measure();
   }
 
-  Kept keep(const Chosen& chosen) {
+  Kept keep(const SeedProgress& report) {
     for (std::uint64_t round = 0; round < rounds && all_.total() > 0; ++round) {
-      chosen(std::min(p_.k - 1, static_cast<index_t>(picked_.size())));
+      report(std::min(p_.k - 1, static_cast<index_t>(picked_.size())));
       if (samples_ && sample_ == nullptr) take_sample(round);
       pick(Random(seed_, stream_ + Purpose::kept + round));
     }
@@ -70,16 +70,16 @@ class Oversampling {
         potential.keep(oversampling * static_cast<double>(p_.k) / potential.total(), random.philox());
     const auto before = static_cast<std::int32_t>(picked_.size());
     for (const index_t row : more) picked_.push_back(sample_ != nullptr ? sample_->numbers()[at(row)] : row);
-    if (sample_ == nullptr) return meet();
+    if (sample_ == nullptr) return measure();
     potential.lower(more, later_ ? PerRow<std::int32_t>() : nearest_.view(), before);
     if (!later_) met_first_ = std::ssize(picked_);
     if (potential.total() > stale * at_first_) return;
     sample_ = nullptr;
-    meet();
+    measure();
   }
 
   /// Compares all rows with the picked rows that they were not compared with yet.
-  void meet() {
+  void measure() {
     const index_t before = std::exchange(met_, static_cast<index_t>(picked_.size()));
     all_.lower(std::span(picked_).subspan(at(before)), samples_ ? PerRow<std::int32_t>() : nearest_.view(),
                static_cast<std::int32_t>(before));
@@ -125,18 +125,19 @@ index_t rounds_sample(index_t rows, index_t cols, index_t clusters) {
   return 2 * size < rows && cols <= most_sampled / size ? size : rows;
 }
 
-Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream, const Chosen& chosen) {
-  const Kept kept_rows = Oversampling(p, seed, stream).keep(chosen);
+Matrix<double> seed_parallel(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
+                             const SeedProgress& report) {
+  const Kept kept_rows = Oversampling(p, seed, stream).keep(report);
   if (std::ssize(kept_rows.rows) <= p.k) {
     Matrix<double> rows(std::ssize(kept_rows.rows), p.cols());
     p.load_rows(kept_rows.rows, rows.view());
-    return seed_plus_plus(p, seed, stream, rows.cview(), chosen);
+    return seed_plus_plus(p, seed, stream, rows.cview(), report);
   }
   const CopiedRows candidates(p, kept_rows.rows);
   const Context here = alone(p.ctx);
   KMeansProblem reduced{here, candidates.rows(), {}, kept_rows.weights, p.k};
   reduced.find_moments();
-  return seed_plus_plus(reduced, seed, stream, {}, chosen);
+  return seed_plus_plus(reduced, seed, stream, {}, report);
 }
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

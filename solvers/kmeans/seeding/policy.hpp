@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/projection_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/arguments.hpp"
 
 namespace ts::inline v0::cuda {
@@ -47,7 +47,7 @@ struct SeedKeepPolicy {
 /// rounded up.
 struct alignas(16) SeedNorms {
   double squared;
-  float head, rest;
+  float rounded, residual;
 };
 /// A row that a candidate may be nearer to, and its squared distance.
 struct SeedPair {
@@ -69,11 +69,11 @@ struct SeedOutcome {
 /// A batch of draws (choose.hpp), which all of its kernels see.
 struct SeedBatchArguments {
   RowsArgument x;  ///< less than 2^31
-  int d, columns;  ///< columns: of heads, 16 or a multiple
+  int d, columns;  ///< columns: of halves, 16 or a multiple
   const double* shift;
   double scale;
   // For each row:
-  void* heads;            ///< in float16, filled up with zeros; or null
+  void* halves;           ///< in float16, filled up with zeros; or null
   SeedNorms* norms;       ///< or null
   void* limits;           ///< limit_columns in float16
   double* squared;        ///< D^2
@@ -89,7 +89,7 @@ struct SeedBatchArguments {
   word64 stream, key, first_number;
   index_t* numbers;  ///< the row
   double* least;     ///< D^2 at which it is taken no longer
-  void* chunks;      ///< as heads_tiles.cuh takes them
+  void* chunks;      ///< as projection_tiles.cuh takes them
   unsigned* signs;   ///< chunks x 4 x rows
   SeedStretch* stretches;
   // Pairs of a draw and a row:
@@ -100,20 +100,20 @@ struct SeedBatchArguments {
   int trials, most;  ///< draws of each, and choices
   double enough;
   SeedOutcome* outcome;
-  index_t* chosen;
+  index_t* seeds;
 };
 
-/// seeding/kernels/seed_heads.cuh, seed_ahead.cuh, seed_tiles.cuh, seed_pairs.cuh, seed_measure.cuh, seed_turns.cuh
+/// seeding/kernels/seed_halves.cuh, seed_ahead.cuh, seed_tiles.cuh, seed_pairs.cuh, seed_measure.cuh, seed_rounds.cuh
 struct SeedBatchPolicy {
   DType type = DType::float32;
 
   static constexpr int threads = 512, warps = threads / 32, blocks_at_once = 2;
   static constexpr int most_blocks = 256, most_trials = 16;
   static constexpr int tile_threads = 256, tile_rows = tile_threads, tile_steps = 4;  ///< of seed_tiles.cuh
-  // Static, and of each draw of seed_turns.cuh dynamic.
+  // Static, and of each draw of seed_rounds.cuh dynamic.
   static constexpr int ahead_bytes = warps * 16 + most_blocks * 8, pairs_bytes = warps * 33 * 4 + 8,
-                       turns_bytes = warps * (32 + 4 * most_trials) + 16, bytes_of_draw = 32,
-                       tile_bytes = 2 * heads_chunk * tile_steps * 32;
+                       rounds_bytes = warps * (32 + 4 * most_trials) + 16, bytes_of_draw = 32,
+                       tile_bytes = 2 * projection_chunk * tile_steps * 32;
 
   TS_POLICY(SeedBatchPolicy, SeedBatchArguments, "solvers/kmeans/seeding/policy.hpp", type);
 };

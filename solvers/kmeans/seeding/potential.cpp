@@ -92,8 +92,8 @@ std::vector<index_t> keep_rows(const Context& ctx, PerRow<const double> squared,
   return rows;
 }
 
-ChosenRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
-                       PerRow<const double> weights, const Choosing& how) {
+SeedRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments, PerRow<double> squared,
+                     PerRow<const double> weights, const Choosing& how) {
   expects(!x.sparse() && x.rows() <= INT32_MAX && how.trials <= most_trials,
           "choose_rows() takes dense rows, less than 2^31, and few trials");
   assign_detail::expect_per_row(x, squared, "squared distances");

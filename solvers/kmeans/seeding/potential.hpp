@@ -44,9 +44,9 @@ struct Choosing {
   Philox random;
   std::uint64_t first_number = 0;
   /// Called now and then with the number of choices made; an exception ends them.
-  std::function<void(index_t)> chosen = {};
+  std::function<void(index_t)> report = {};
 };
-struct ChosenRows {
+struct SeedRows {
   std::vector<index_t> rows;
   double left = 0;  ///< sum_i w_i D_i^2 with these
 };
@@ -54,8 +54,8 @@ struct ChosenRows {
 inline constexpr index_t most_trials = 16;
 /// Makes all these choices (Arthur, Vassilvitskii 2007, greedy) in one call where the rows are. They are dense and less
 /// than 2^31. D_i^2 is lowered as by lower_potential().
-[[nodiscard]] ChosenRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
-                                     PerRow<double> squared, PerRow<const double> weights, const Choosing& how);
+[[nodiscard]] SeedRows choose_rows(const Context& ctx, const Rows& x, const ColumnMoments& moments,
+                                   PerRow<double> squared, PerRow<const double> weights, const Choosing& how);
 
 /// Candidates filled up with copies of the last one, so that kernels are compiled for few numbers of centroids; a copy
 /// is never the nearest.

@@ -39,7 +39,7 @@ std::vector<index_t> some_rows(index_t n, index_t count, const Random& random) {
 }
 
 Matrix<double> seed_plus_plus(const KMeansProblem& p, std::uint64_t seed, std::uint64_t stream,
-                              HostView<const double> have, const Chosen& chosen) {
+                              HostView<const double> have, const SeedProgress& report) {
   constexpr std::uint64_t most_samples = 128;  // streams
   Matrix<double> centers(p.k, p.cols());
   ortho::copy<double>(have, centers.view().rows(0, have.rows()));
@@ -53,20 +53,20 @@ Matrix<double> seed_plus_plus(const KMeansProblem& p, std::uint64_t seed, std::u
   const index_t size = seeding_sample(p.all_rows(), p.cols(), p.k), trials = seeding_trials(p.k);
   const bool all = size == p.all_rows();
   const Random draws(seed, stream + Purpose::draws);
-  CopiedRows::Room room;
+  CopiedRows::Storage storage;
   for (std::uint64_t round = 0; count < p.k && potential.total() > 0; ++round) {
-    chosen(count);
+    report(count);
     const Random random(seed, stream + Purpose::samples + round % most_samples);
     CandidateSample sample(p, potential, {all ? inf : static_cast<double>(size) / potential.total()}, random, random,
-                           std::move(room));
+                           std::move(storage));
     const index_t most = all ? p.k : size / seeding_rows_for_each;
     Choosing how{trials, std::min(p.k - count, most), all ? 0 : stale * sample.potential().total(), draws.philox(),
                  static_cast<std::uint64_t>(count * trials)};
-    how.chosen = [&](index_t more) { chosen(count + more); };
+    how.report = [&](index_t more) { report(count + more); };
     std::vector<index_t> rows = sample.potential().choose(how);
     if (rows.empty() && all) break;
     for (index_t& row : rows) row = sample.numbers()[at(row)];
-    room = std::move(sample).room();
+    storage = std::move(sample).storage();
     const HostView<double> more = centers.view().rows(count, std::ssize(rows));
     p.load_rows(rows, more);
     count += std::ssize(rows);
@@ -94,8 +94,8 @@ index_t seeding_sample(index_t rows, index_t cols, index_t clusters) noexcept {
   const index_t for_each_trial = rows / seeding_trials(clusters);
   const auto affordable = static_cast<index_t>(most_iterations * static_cast<double>(for_each_trial));
   const index_t size = std::max(least, std::min(seeding_rows_for_each * clusters, affordable));
-  const index_t room = std::max(seeding_rows_for_each, most_sampled / std::max<index_t>(cols, 1));
-  return std::min({rows, size, room});
+  const index_t most = std::max(seeding_rows_for_each, most_sampled / std::max<index_t>(cols, 1));
+  return std::min({rows, size, most});
 }
 
 }  // namespace ts::inline v0::solvers

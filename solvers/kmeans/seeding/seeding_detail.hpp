@@ -14,7 +14,7 @@
 namespace ts::inline v0::solvers::kmeans_detail {
 
 /// Called with the number of centres chosen so far; throws Error(interrupted) to stop.
-using Chosen = std::function<void(index_t)>;
+using SeedProgress = std::function<void(index_t)>;
 
 /// Rows of a sample for each centre that is chosen from it, at least.
 inline constexpr index_t seeding_rows_for_each = 16;
@@ -58,14 +58,14 @@ std::vector<index_t> rows_in_order(const KMeansProblem& p, const Number& number)
 /// w D^2; a new one is taken whenever a sixteenth of the sample is chosen or the potential has fallen to a sixteenth.
 /// `have` (0 x d or more rows) are centres already chosen.
 Matrix<double> seed_plus_plus(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream,
-                              HostView<const double> have, const Chosen& chosen);
+                              HostView<const double> have, const SeedProgress& report);
 
 /// k-means|| (Bahmani, Moseley, Vattani, Kumar, Vassilvitskii 2012): five rounds that keep each row with
 /// probability min(1, k / 2 w D^2 / potential), then weighted k-means++ on the rows kept. Of many rows the rounds see
 /// a sample of rounds_sample(): half of them kept by w D^2 to the first centre, half by w alone. If the potential falls
 /// to a sixteenth, all rows meet what was kept so far, and there is a new sample.
 Matrix<double> seed_parallel(const KMeansProblem& problem, std::uint64_t seed, std::uint64_t stream,
-                             const Chosen& chosen);
+                             const SeedProgress& report);
 /// 16 rows for each that is kept, 16384 at least; all rows where that would not be much less.
 [[nodiscard]] index_t rounds_sample(index_t rows, index_t cols, index_t clusters);
 

@@ -31,14 +31,14 @@ std::vector<index_t> shares_of(std::span<const index_t> sizes, index_t k) {
 }  // namespace
 
 Matrix<double> two_level_centers(const KMeansProblem& p, const KMeansOptions& options, std::uint64_t stream,
-                                 const Chosen& chosen) {
+                                 const SeedProgress& report) {
   const Random seeds(options.seed, stream + levels);
   index_t have = 0;
   KMeansOptions o = options;
   o.algorithm = KMeansAlgorithm::lloyd, o.n_init = 1;
   if (o.on_progress)
     o.on_progress = [&](const KMeansProgress&) {
-      chosen(have);
+      report(have);
       return true;
     };
   const auto centers_of = [&](const std::vector<index_t>& numbers, index_t clusters, std::uint64_t seed) {
@@ -61,7 +61,7 @@ Matrix<double> two_level_centers(const KMeansProblem& p, const KMeansOptions& op
   Matrix<double> centers(p.k, p.cols());
   for (std::size_t q = 0; q < rows.size(); ++q) {
     if (shares[q] == 0) continue;
-    chosen(have);
+    report(have);
     const Matrix<double> fine = centers_of(gather_lists<index_t>(p.ctx, rows[q]), shares[q], seeds.bits(q + 1));
     std::copy_n(fine.data(), shares[q] * p.cols(), centers.data() + have * p.cols());
     have += shares[q];

@@ -37,13 +37,13 @@ LloydRun balanced(const KMeansProblem& problem, const KMeansOptions& options, co
 /// and iterations end before convergence. All ranks call it. Works on rows in host memory, each rank on a copy of all,
 /// so that bits do not depend on threads, ranks, or where the rows are.
 /// @param first finds first centres (k x d). @param control of the run; no progress is reported.
-/// @param chosen called with the number of centres while some are added.
+/// @param report called with the number of centres while some are added.
 [[nodiscard]] Matrix<double> breathe(const KMeansProblem& problem, const FirstCenters& first, std::uint64_t seed,
-                                     const LloydControl& control, const Chosen& chosen);
+                                     const LloydControl& control, const SeedProgress& report);
 
-/// The centres with which KMeansAlgorithm::two_level begins to refine. `chosen` is called with their number as they are
+/// The centres with which KMeansAlgorithm::two_level begins to refine. `report` is called with their number as they are
 /// found.
 Matrix<double> two_level_centers(const KMeansProblem& problem, const KMeansOptions& options, std::uint64_t stream,
-                                 const Chosen& chosen);
+                                 const SeedProgress& report);
 
 }  // namespace ts::inline v0::solvers::kmeans_detail

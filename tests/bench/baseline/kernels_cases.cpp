@@ -103,7 +103,7 @@ void add_planned_cases(KernelCases& cases) {
   for (const DType type : {DType::float32, DType::float16})
     for (const auto& [d, k] : {std::pair<index_t, index_t>{4, 16}, {16, 64}, {64, 64}, {128, 1000}, {512, 1000}}) {
       cuda::AssignProblem problem{{type, 1 << 22, d, true, static_cast<int>(size_of(type))}, k};
-      problem.settled = problem.margin = true;
+      problem.stable = problem.margin = true;
       const cuda::AssignPlans plans = cuda::assign_plans(problem, cases.device());
       std::vector<cuda::KernelPlan> kernels;
       if (plans.scores) kernels.push_back(plans.scores->kernel);

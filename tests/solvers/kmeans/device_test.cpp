@@ -227,8 +227,8 @@ TEST_CASE("k-means of rows on a GPU by several ranks has the bits of one", "[kme
   }
 }
 
-TEST_CASE("on a device, heads serve several ranks, and rows of fewer dimensions than the plan has axes",
-          "[kmeans][heads][gpu]") {
+TEST_CASE("on a device, projections serve several ranks, and rows of fewer dimensions than the plan has axes",
+          "[kmeans][projections][gpu]") {
   constexpr index_t n = index_t{1} << 19, d = 512, k = 4096;
   const bool flat = GENERATE(false, true);
   constexpr int ranks = 2;

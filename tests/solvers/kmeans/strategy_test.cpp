@@ -119,10 +119,10 @@ TEST_CASE("scores rise where too many rows are decided again, and float64 has no
 namespace {
 
 constexpr index_t rows_there = 1 << 20, clusters_there = 4096;
-/// A pass with heads that leave 0.1 takes 5.
-constexpr ChoosingCosts costs_there{.all = 10, .heads = 3, .by_heads = 20, .bounds = 1, .by_bounds = 20};
+/// A pass with projections that leave 0.1 takes 5.
+constexpr FilterCosts costs_there{.all = 10, .projections = 3, .by_projections = 20, .bounds = 1, .by_bounds = 20};
 
-PassStrategy there(const ChoosingCosts& costs, KMeansFilter filter = KMeansFilter::automatic) {
+PassStrategy there(const FilterCosts& costs, KMeansFilter filter = KMeansFilter::automatic) {
   PassStrategy strategy(
       {.rows = rows_there, .all_rows = rows_there, .costs = {768, clusters_there, {}}, .filter = filter, .host = false},
       Scores::int8);
@@ -143,7 +143,7 @@ PassFilter use(PassStrategy& strategy, int done, double share, index_t changed, 
 
 }  // namespace
 
-TEST_CASE("on a device heads serve until few labels change, then bounds of tiles", "[kmeans]") {
+TEST_CASE("on a device projections serve until few labels change, then bounds of tiles", "[kmeans]") {
   PassStrategy strategy = there(costs_there);
   CHECK(use(strategy, 1, 0.3, rows_there) == PassFilter::projection);
   CHECK(use(strategy, 2, 0.1, rows_there / 4) == PassFilter::projection);
@@ -168,8 +168,9 @@ TEST_CASE("on a device filters end that cost a tenth of a run, until fewer label
 }
 
 TEST_CASE("on a device a filter that is asked for is used whatever it costs, and no other", "[kmeans]") {
-  constexpr ChoosingCosts heads{.all = 10, .heads = 3, .by_heads = 20}, bounds{.all = 10, .bounds = 1, .by_bounds = 20};
-  PassStrategy projects = there(heads, KMeansFilter::projection), bounded = there(bounds, KMeansFilter::bounds),
+  constexpr FilterCosts projections{.all = 10, .projections = 3, .by_projections = 20},
+      bounds{.all = 10, .bounds = 1, .by_bounds = 20};
+  PassStrategy projects = there(projections, KMeansFilter::projection), bounded = there(bounds, KMeansFilter::bounds),
                none = there(costs_there, KMeansFilter::none);
   for (int done = 1; done < 40; ++done) {
     CHECK(use(projects, done, 1, rows_there) == PassFilter::projection);

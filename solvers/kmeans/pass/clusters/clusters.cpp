@@ -42,9 +42,9 @@ class HostClusters final : public Clusters {
     }
   }
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
-                     bool settled, index_t first) override {
+                     bool stable, index_t first) override {
     AssignArguments of{x, moments_, centroids_.cview(), scores, labels, weights};
-    of.settled = settled;
+    of.stable = stable;
     if (sums == Sums::move) of.unit = &unit_, of.sums = &sums_;
     if (filter_ == PassFilter::rows) of.bounds = {&*row_bounds_, first};
     if (filter_ == PassFilter::groups) of.group_bounds = {group_bounds_.get(), first};
@@ -118,6 +118,8 @@ Clusters::Moved Clusters::move_here(const ClusterSums& sums, HostView<double> ce
   return moved;
 }
 
-void Clusters::refuse() { throw Error(Errc::invalid_argument, "clusters: heads and tiles serve rows on a device"); }
+void Clusters::refuse() {
+  throw Error(Errc::invalid_argument, "clusters: projections and tiles serve rows on a device");
+}
 
 }  // namespace ts::inline v0

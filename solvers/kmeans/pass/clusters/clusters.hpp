@@ -7,7 +7,7 @@
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/solvers/kmeans/pass/assign.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/heads_arguments.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/projection_arguments.hpp"
 #include "tallskinny/solvers/kmeans/pass/resolver/distances.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/means.hpp"
 
@@ -47,31 +47,32 @@ class Clusters {
   /// assign() with these centroids; the sums, which must belong to the labels given, move with the labels or
   /// stay. @param first number of the first of these rows, among those of begin_pass()
   virtual AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                             Sums sums, bool settled = false, index_t first = 0) = 0;
+                             Sums sums, bool stable = false, index_t first = 0) = 0;
 
-  /// Returns the form that use_heads() should be given for so many passes over these rows on a device; no columns:
-  /// heads do not fit, or, unless they are `wanted`, do not pay there.
-  [[nodiscard]] virtual HeadsForm heads_form(const Rows& /*x*/, index_t /*passes*/, bool /*wanted*/ = false) const {
+  /// Returns the form that use_projections() should be given for so many passes over these rows on a device; no
+  /// columns: projections do not fit, or, unless they are `wanted`, do not pay there.
+  [[nodiscard]] virtual ProjectionForm projection_form(const Rows& /*x*/, index_t /*passes*/,
+                                                       bool /*wanted*/ = false) const {
     return {};
   }
-  /// Lets passes over these rows, all of which have labels, filter centroids by their heads along axes
-  /// (filter/heads.hpp); results are the same. Axes: d x heads_form().columns, orthonormal; heads_form() also says
-  /// which numbers should pay.
-  virtual void use_heads(const Rows& /*x*/, DeviceView<const double> /*axes*/,
-                         HeadNumbers /*numbers*/ = HeadNumbers::float16) {
+  /// Lets passes over these rows, all of which have labels, filter centroids by their projections along axes
+  /// (filter/projection.hpp); results are the same. Axes: d x projection_form().columns, orthonormal; projection_form()
+  /// also says which numbers should pay.
+  virtual void use_projections(const Rows& /*x*/, DeviceView<const double> /*axes*/,
+                               ProjectionNumbers /*numbers*/ = ProjectionNumbers::float16) {
     refuse();
   }
   /// True if use_tile_bounds() has the memory for these rows on a device, and, unless it is `wanted`, may pay.
   [[nodiscard]] virtual bool tile_bounds_may_pay(const Rows& /*x*/, bool /*wanted*/ = false) const { return false; }
-  /// Lets passes filter centroids by bounds of tiles of rows, too (filter/tile_bounds.hpp). Call after use_heads(), if
-  /// at all.
+  /// Lets passes filter centroids by bounds of tiles of rows, too (filter/tile_bounds.hpp). Call after
+  /// use_projections(), if at all.
   virtual void use_tile_bounds(const Rows& /*x*/) { refuse(); }
   /// Costs of passes over these rows with the filters in use.
-  [[nodiscard]] virtual ChoosingCosts choosing_costs(const Rows& /*x*/) const { return {}; }
+  [[nodiscard]] virtual FilterCosts filter_costs(const Rows& /*x*/) const { return {}; }
   /// Starts on a device whatever passes over these rows may start, for a Context that rehearses. Includes passes that
-  /// filter centroids by heads, where there will be enough of them and that pays.
+  /// filter centroids by projections, where there will be enough of them and that pays.
   virtual void rehearse(const Rows& /*x*/, Scores /*scores*/, PerRow<std::int32_t> /*labels*/,
-                        PerRow<const double> /*weights*/, index_t /*passes_with_heads*/) {
+                        PerRow<const double> /*weights*/, index_t /*passes_with_projections*/) {
     refuse();
   }
 

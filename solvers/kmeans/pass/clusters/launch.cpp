@@ -10,7 +10,7 @@
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/heads.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/projection.hpp"
 #include "tallskinny/solvers/kmeans/pass/filter/tile_bounds.hpp"
 #include "tallskinny/solvers/kmeans/pass/launch.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
@@ -31,7 +31,7 @@ class DeviceClusters final : public Clusters {
         scale_of_rows_(assign_detail::scoring_scale(centroids.rows(0, 0), moments)),
         of_columns_(ctx.stream, 3, d_),
         sums_(ctx.stream, 1, sum_words(k_, d_)),
-        told_(ctx.stream, k_, sizeof(ClusterNews) / sizeof(double)),
+        news_there_(ctx.stream, k_, sizeof(ClusterNews) / sizeof(double)),
         news_(at(k_)) {
     for (DeviceMatrix<double>& each : placed_) each = DeviceMatrix<double>(ctx.stream, 1, k_ * d_ + k_);
     Upload upload(ctx, 3 * d_);
@@ -63,57 +63,58 @@ class DeviceClusters final : public Clusters {
 
   void begin_pass(PassFilter filter, index_t, const EachBlock&) override { filter_ = filter; }
   AssignStats assign(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights, Sums sums,
-                     bool settled, index_t) override {
+                     bool stable, index_t) override {
     expect_rows(x, labels);
     if (!weights.empty()) assign_detail::expect_per_row(x, weights, "weights");
     const bool move = sums == Sums::move;
     // Labelled rows are in the sums: while these are empty, no row has a label.
-    const bool first = empty_ && move && !settled;
+    const bool first = empty_ && move && !stable;
     stale_ = stale_ || move, empty_ = empty_ && !move;
-    Chooser* const by = scores == Scores::fast ? nullptr : chooser(x);
+    CandidateFilter* const by = scores == Scores::fast ? nullptr : candidate_filter(x);
     const AssignStats stats =
-        pass_over(ctx_, {x, moments_, placed(move), scores, labels, weights, &unit_, settled, first, by, nullptr});
+        pass_over(ctx_, {x, moments_, placed(move), scores, labels, weights, &unit_, stable, first, by, nullptr});
     if (tile_bounds_ && stats.filter == PassFilter::tiles) tile_bounds_->passed(stats.met);
     if (tile_bounds_ && stats.filter != PassFilter::tiles) tile_bounds_->forget();
     return stats;
   }
 
-  [[nodiscard]] HeadsForm heads_form(const Rows& x, index_t passes, bool wanted) const override {
-    const HeadsForm form = cuda::heads_form(problem_of(x), passes, ctx_.stream.device(), wanted);
-    const bool fits = 2 * Heads::bytes(x.rows(), d_, form, k_) <= cuda::free_memory(ctx_.stream);
-    return fits ? form : HeadsForm{};
+  [[nodiscard]] ProjectionForm projection_form(const Rows& x, index_t passes, bool wanted) const override {
+    const ProjectionForm form = cuda::projection_form(problem_of(x), passes, ctx_.stream.device(), wanted);
+    const bool fits = 2 * ProjectionFilter::bytes(x.rows(), d_, form, k_) <= cuda::free_memory(ctx_.stream);
+    return fits ? form : ProjectionForm{};
   }
-  void use_heads(const Rows& x, DeviceView<const double> axes, HeadNumbers numbers) override {
+  void use_projections(const Rows& x, DeviceView<const double> axes, ProjectionNumbers numbers) override {
     expects(axes.rows() == x.cols(), "clusters: axes have the columns of the rows");
-    heads_.emplace(ctx_, x, moments_, Heads::Along{axes, numbers}, k_, spread_.scale);
+    projections_.emplace(ctx_, x, moments_, ProjectionFilter::Along{axes, numbers}, k_, spread_.scale);
   }
   [[nodiscard]] bool tile_bounds_may_pay(const Rows& x, bool wanted) const override {
     return cuda::tile_bounds_may_pay(problem_of(x), ctx_.stream.device(), wanted) &&
            2 * TileBounds::bytes(x.rows(), d_, k_) <= cuda::free_memory(ctx_.stream);
   }
   void use_tile_bounds(const Rows& x) override { tile_bounds_.emplace(x, k_); }
-  [[nodiscard]] ChoosingCosts choosing_costs(const Rows& x) const override {
-    return cuda::choosing_costs(problem_of(x), heads_ ? heads_->form() : HeadsForm{}, tile_bounds_.has_value());
+  [[nodiscard]] FilterCosts filter_costs(const Rows& x) const override {
+    return cuda::filter_costs(problem_of(x), projections_ ? projections_->form() : ProjectionForm{},
+                              tile_bounds_.has_value());
   }
   void rehearse(const Rows& x, Scores scores, PerRow<std::int32_t> labels, PerRow<const double> weights,
-                index_t passes_with_heads) override {
+                index_t passes_with_projections) override {
     const PlacedCentroids centroids = placed(true);
-    for (const bool settled : {false, true})
-      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, settled});
+    for (const bool stable : {false, true})
+      pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, stable});
     pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, true});
-    if (passes_with_heads == 0 || scores == Scores::fast) return;
-    const auto choose_by = [&](Chooser& by) {
+    if (passes_with_projections == 0 || scores == Scores::fast) return;
+    const auto filter_by = [&](CandidateFilter& by) {
       pass_over(ctx_, {x, moments_, centroids, scores, labels, weights, &unit_, false, false, &by});
     };
-    if (const HeadsForm form = heads_form(x, passes_with_heads, false); form.columns > 0) {
-      use_heads(x, DeviceMatrix<double>(ctx_.stream, d_, form.columns).cview(), form.numbers);
-      choose_by(*heads_);
+    if (const ProjectionForm form = projection_form(x, passes_with_projections, false); form.columns > 0) {
+      use_projections(x, DeviceMatrix<double>(ctx_.stream, d_, form.columns).cview(), form.numbers);
+      filter_by(*projections_);
     }
     if (tile_bounds_may_pay(x, false)) {
       TileBounds bounds(x, k_);
-      choose_by(bounds);
+      filter_by(bounds);
     }
-    heads_.reset();
+    projections_.reset();
   }
 
   void add_rows(const Rows& x, PerRow<const std::int32_t> labels, PerRow<const double> weights) override {
@@ -140,7 +141,7 @@ class DeviceClusters final : public Clusters {
       stale_ = true;  // news_ is of centroids that are not taken
       return {0, std::move(moved.weightless)};
     }
-    mean_step_ = sum_of_steps, turn_ = 1 - turn_;
+    mean_step_ = sum_of_steps, current_ = 1 - current_;
     take_spread();
     return moved;
   }
@@ -191,8 +192,8 @@ class DeviceClusters final : public Clusters {
   }
   /// Sums over the rows of all ranks.
   [[nodiscard]] std::uint64_t* all_sums() const noexcept { return (of_ranks_.cols() > 0 ? of_ranks_ : sums_).data(); }
-  [[nodiscard]] double* current() const noexcept { return placed_[turn_].data(); }
-  [[nodiscard]] double* other() const noexcept { return placed_[1 - turn_].data(); }
+  [[nodiscard]] double* current() const noexcept { return placed_[current_].data(); }
+  [[nodiscard]] double* other() const noexcept { return placed_[1 - current_].data(); }
   [[nodiscard]] PlacedCentroids placed(bool with_sums) const noexcept {
     const double* const shift = of_columns_.data();
     return {
@@ -202,16 +203,16 @@ class DeviceClusters final : public Clusters {
     return {.rows = cuda::rows_form(x), .k = k_, .wide = needs_wide(moments_, x.type(), spread_.scale)};
   }
 
-  /// Returns the chooser of centroids for a pass over these rows, or null.
-  [[nodiscard]] Chooser* chooser(const Rows& x) {
+  /// Returns the filter of centroids for a pass over these rows, or null.
+  [[nodiscard]] CandidateFilter* candidate_filter(const Rows& x) {
     constexpr double margin = 3;  // in mean moves of centroids
-    const bool by_heads = heads_ && heads_->fit(x, spread_.scale);
+    const bool by_projections = projections_ && projections_->fit(x, spread_.scale);
     if (filter_ == PassFilter::tiles && tile_bounds_ && tile_bounds_->fit(x, spread_.scale)) {
       if (!tile_bounds_->known())
-        tile_bounds_->begin_by(by_heads ? &*heads_ : nullptr, margin * mean_step_ * spread_.scale);
+        tile_bounds_->begin_by(by_projections ? &*projections_ : nullptr, margin * mean_step_ * spread_.scale);
       return &*tile_bounds_;
     }
-    return filter_ == PassFilter::projection && by_heads ? &*heads_ : nullptr;
+    return filter_ == PassFilter::projection && by_projections ? &*projections_ : nullptr;
   }
 
   /// Sets news_, of current centroids or of the means, which are put into other().
@@ -222,12 +223,12 @@ class DeviceClusters final : public Clusters {
         upper, upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(), unit_.inverse};
     launch_threads(ctx_, "assign_means", cuda::MeansPolicy{step == Step::move}, 32 * k_,
                    {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(),
-                    step == Step::move ? other() : current(), reinterpret_cast<ClusterNews*>(told_.data())});
+                    step == Step::move ? other() : current(), reinterpret_cast<ClusterNews*>(news_there_.data())});
     const std::size_t bytes = news_.size() * sizeof(ClusterNews);
     cuda::Staging& staging = ctx_.stream.staging();
     staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
     const cuda::Staging::Stretch found = staging.take(bytes);
-    cuda::Staging::download(ctx_.stream, found, told_.data());
+    cuda::Staging::download(ctx_.stream, found, news_there_.data());
     ctx_.stream.synchronize();
     std::memcpy(news_.data(), found.host, bytes);
     stale_ = false;
@@ -245,9 +246,9 @@ class DeviceClusters final : public Clusters {
   /// Sets what passes need to know of current centroids, from news_.
   void take_spread() {
     // Means lie among their rows, so that mostly rows alone tell the scale.
-    double reach = moments_.reach.empty() ? 0 : *std::max_element(moments_.reach.begin(), moments_.reach.end());
-    for (const ClusterNews& news : news_) reach = std::max(reach, news.reach);
-    spread_ = {inverse_power_of_two(reach), 0};
+    double max_abs = moments_.max_abs.empty() ? 0 : *std::max_element(moments_.max_abs.begin(), moments_.max_abs.end());
+    for (const ClusterNews& news : news_) max_abs = std::max(max_abs, news.max_abs);
+    spread_ = {inverse_power_of_two(max_abs), 0};
     if (spread_.scale != scale_of_rows_) run(Step::measure, spread_.scale);
     for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
   }
@@ -257,14 +258,14 @@ class DeviceClusters final : public Clusters {
   DeviceMatrix<double> of_columns_;             ///< shift, to_units, from_units
   DeviceMatrix<std::uint64_t> sums_;            ///< as ClusterSums::add_words has them
   DeviceMatrix<std::uint64_t> of_ranks_;        ///< the same of the rows of several ranks
-  DeviceMatrix<double> told_;
-  std::size_t turn_ = 0;
+  DeviceMatrix<double> news_there_;
+  std::size_t current_ = 0;
   std::vector<ClusterNews> news_;
   bool empty_ = true;   ///< sums have no rows
   bool stale_ = false;  ///< sums have changed since news_
   Spread spread_;
   PassFilter filter_ = PassFilter::none;
-  std::optional<Heads> heads_;
+  std::optional<ProjectionFilter> projections_;
   std::optional<TileBounds> tile_bounds_;
   double mean_step_ = 0;  ///< of centroids in the last move
 };

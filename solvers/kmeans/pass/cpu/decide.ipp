@@ -57,7 +57,7 @@ index_t screen(const CentroidSteps& c, const std::int32_t* __restrict labels, in
   constexpr index_t step = 256;  // the first loop becomes vectors, the second cannot
   const float* __restrict moved = c.moved;
   const float* __restrict half_gap = c.half_gap;
-  std::int32_t open[step];
+  std::int32_t unproven[step];
   index_t found = 0;
   for (index_t i0 = 0; i0 < count; i0 += step) {
     const index_t length = count - i0 < step ? count - i0 : step;
@@ -67,11 +67,11 @@ index_t screen(const CentroidSteps& c, const std::int32_t* __restrict labels, in
       const float other = lower[i0 + i] - (label == c.farthest ? c.second_most_moved : c.most_moved);
       const float below = other > 0 ? other * down : 0.0F, gap = half_gap[label];
       upper[i0 + i] = above, lower[i0 + i] = below;
-      open[i] = above < (below > gap ? below : gap) ? 0 : 1;
+      unproven[i] = above < (below > gap ? below : gap) ? 0 : 1;
     }
     for (index_t i = 0; i < length; ++i) {
       undecided[found] = i0 + i;
-      found += open[i];
+      found += unproven[i];
     }
   }
   return found;

@@ -1,18 +1,18 @@
 // Products of rows in signed bytes and a group of centroids in unsigned ones. Part of kernels.ipp.
 
 // TS_TILES: there is AMX; compilers do not agree on a name for it.
-constexpr int group_vectors = head_group / lanes<float>;
+constexpr int group_vectors = group_centroids / lanes<float>;
 #if defined(TS_TILES)
 constexpr bool with_tiles = true;
-constexpr int head_rows = 32, head_most = 127;
+constexpr int batch_rows = 32, most_byte = 127;
 #elif defined(__AVX512VNNI__)
 constexpr bool with_tiles = false;
-constexpr int head_rows = 8, head_most = 127;  // 16 accumulators of 32 registers
+constexpr int batch_rows = 8, most_byte = 127;  // 16 accumulators of 32 registers
 #else
 constexpr bool with_tiles = false;
-constexpr int head_rows = 2, head_most = 63;  // sums of two products have 16 bits here
+constexpr int batch_rows = 2, most_byte = 63;  // sums of two products have 16 bits here
 #endif
-constexpr int head_offset = head_most + 1;
+constexpr int byte_offset = most_byte + 1;
 
 #if defined(__AVX512VNNI__)
 /// acc += sum of four products of bytes; the intrinsic lets GCC 12 keep sums in memory.
@@ -38,7 +38,7 @@ TS_INLINE void add_products_of_bytes(VecI32& acc, const VecI32* c, const VecI32*
 }
 #endif
 
-using GroupSums = VecI32[head_rows][group_vectors];
+using GroupSums = VecI32[batch_rows][group_vectors];
 
 #if defined(TS_TILES)
 // Tiles of 16 x 64 bytes: 0 to 3 are sums of 32 rows and 32 centroids, 4 and 5 have 64 columns of 16 rows each, 6 and 7
@@ -64,10 +64,10 @@ TS_INLINE void add_products_of_tiles(const std::int8_t* rows, std::ptrdiff_t str
                                      index_t columns) {
   asm volatile("" ::: "memory");
   for (index_t j = 0; j < columns; j += tile_columns) {
-    const std::uint8_t* const of_group = quads + j * head_group;
+    const std::uint8_t* const of_group = quads + j * group_centroids;
     _tile_loadd(4, rows + j, stride);
-    _tile_loadd(6, of_group, 4 * head_group);
-    _tile_loadd(7, of_group + 4 * tile_side, 4 * head_group);
+    _tile_loadd(6, of_group, 4 * group_centroids);
+    _tile_loadd(7, of_group + 4 * tile_side, 4 * group_centroids);
     _tile_dpbsud(0, 4, 6);
     _tile_dpbsud(1, 4, 7);
     if constexpr (both) {
@@ -109,7 +109,7 @@ TS_INLINE void products_in_tiles(const std::uint8_t* quads, const std::int8_t* c
     for (index_t j = 0; j < columns; j += gathered_columns) {
       const index_t some = columns - j < gathered_columns ? columns - j : gathered_columns;
       gather_columns(rows, count, j, some, gathered);
-      add_products_of_tiles<both>(gathered, gathered_columns, quads + j * head_group, some);
+      add_products_of_tiles<both>(gathered, gathered_columns, quads + j * group_centroids, some);
     }
   }
   constexpr std::ptrdiff_t step = sizeof(VecI32[group_vectors]);
@@ -123,9 +123,9 @@ TS_INLINE void products_in_tiles(const std::uint8_t* quads, const std::int8_t* c
   asm volatile("" ::: "memory");
 }
 
-/// Products of the first `count` of head_rows rows and a group of centroids; with_start() completes them.
-TS_INLINE void meet_group(const std::uint8_t* quads, const std::int8_t* const* rows, int count, const std::int32_t*,
-                          index_t columns, GroupSums& acc) {
+/// Products of the first `count` of batch_rows rows and a group of centroids; with_start() completes them.
+TS_INLINE void score_group(const std::uint8_t* quads, const std::int8_t* const* rows, int count, const std::int32_t*,
+                           index_t columns, GroupSums& acc) {
   if (count > tile_side)
     products_in_tiles<true>(quads, rows, count, columns, acc);
   else
@@ -136,17 +136,17 @@ TS_INLINE VecI32 with_start(VecI32 sum, std::int32_t start) { return sum + broad
 constexpr void (*take_tiles)() = nullptr;
 constexpr void (*give_tiles)() = nullptr;
 
-/// Products of head_rows rows and a group of centroids.
-TS_INLINE void meet_group(const std::uint8_t* quads, const std::int8_t* const* rows, int, const std::int32_t* start,
-                          index_t columns, GroupSums& acc) {
+/// Products of batch_rows rows and a group of centroids.
+TS_INLINE void score_group(const std::uint8_t* quads, const std::int8_t* const* rows, int, const std::int32_t* start,
+                           index_t columns, GroupSums& acc) {
   constexpr int n = lanes<float>, some = quads_at_once;
 #pragma GCC unroll 8
-  for (int r = 0; r < head_rows; ++r)
+  for (int r = 0; r < batch_rows; ++r)
     for (int v = 0; v < group_vectors; ++v) acc[r][v] = broadcast<VecI32>(start[r]);
-  for (index_t j = 0; j < columns; j += 4 * some, quads += 4 * some * head_group) {
-    VecI32 x[head_rows][some];
+  for (index_t j = 0; j < columns; j += 4 * some, quads += 4 * some * group_centroids) {
+    VecI32 x[batch_rows][some];
 #pragma GCC unroll 8
-    for (int r = 0; r < head_rows; ++r)
+    for (int r = 0; r < batch_rows; ++r)
 #pragma GCC unroll 2
       for (int q = 0; q < some; ++q) {
         std::int32_t quad;
@@ -157,9 +157,9 @@ TS_INLINE void meet_group(const std::uint8_t* quads, const std::int8_t* const* r
     for (int v = 0; v < group_vectors; ++v) {
       VecI32 of_group[some];
 #pragma GCC unroll 2
-      for (int q = 0; q < some; ++q) of_group[q] = load<VecI32>(quads + 4 * q * head_group + 4 * n * v);
+      for (int q = 0; q < some; ++q) of_group[q] = load<VecI32>(quads + 4 * q * group_centroids + 4 * n * v);
 #pragma GCC unroll 8
-      for (int r = 0; r < head_rows; ++r) add_products_of_bytes(acc[r][v], of_group, x[r]);
+      for (int r = 0; r < batch_rows; ++r) add_products_of_bytes(acc[r][v], of_group, x[r]);
     }
   }
 }

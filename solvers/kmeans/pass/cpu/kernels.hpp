@@ -189,13 +189,13 @@ struct AssignKernels : ByteKernels {
   double (*squared_distance)(const double* a, const double* b, index_t d) = nullptr;
   /// out[q] = ||(x_i - shift) scale - c||^2 of the row i = rows[q] and the centroid c of its label, labels[i], as
   /// squared_distance; `room` is for d numbers.
-  void (*own_squared_distances)(const Rows& x, const index_t* rows, index_t count, const OwnCentroids& of, double* room,
-                                double* out) = nullptr;
+  void (*own_squared_distances)(const Rows& x, const index_t* rows, index_t count, const OwnCentroids& of,
+                                double* scratch, double* out) = nullptr;
   // For `count` rows from row `first` on, one after the other:
   /// sum[j] += x_ij.
   void (*add)(const Rows& x, index_t first, index_t count, double* sum) = nullptr;
-  /// reach[j] = max(reach[j], |x_ij - shift[j]|), squares[j] += (x_ij - mean[j])^2.
-  void (*spread)(const Rows& x, index_t first, index_t count, const double* shift, const double* mean, double* reach,
+  /// max_abs[j] = max(max_abs[j], |x_ij - shift[j]|), squares[j] += (x_ij - mean[j])^2.
+  void (*spread)(const Rows& x, index_t first, index_t count, const double* shift, const double* mean, double* max_abs,
                  double* squares) = nullptr;
   // The following have the same bits on all processors and on GPUs (sums/kernels/assign_means.cuh).
   /// mean[j] = ClusterSums::mean() of column j with its shift.

@@ -234,14 +234,14 @@ void row_scores(const S* x, index_t d, const S* centroids, const S* half_norms, 
 #include "tallskinny/solvers/kmeans/pass/cpu/pruning.ipp"
 #else
 constexpr IntegerKernels of_integers;
-constexpr PruningKernels of_heads;
+constexpr PruningKernels of_bytes;
 #endif
 
 #if defined(TS_FLOATS_OF)
 }  // namespace
 
 extern const ByteKernels bytes;
-const ByteKernels bytes = {of_integers, of_heads};
+const ByteKernels bytes = {of_integers, of_bytes};
 #else
 template <class S>
 constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
@@ -254,7 +254,7 @@ constexpr ScoreKernels<S, typename Types<S>::Index> score_table() {
 extern const AssignKernels kernels;
 #define TS_NAME_OF(isa) #isa
 #define TS_NAME(isa) TS_NAME_OF(isa)
-const AssignKernels kernels = {{of_integers, of_heads},
+const AssignKernels kernels = {{of_integers, of_bytes},
                                TS_NAME(TS_ISA),
                                score_table<float>(),
                                score_table<double>(),

@@ -1,5 +1,5 @@
 // Products of rows and centroids in 8 bits, which rule out centroids that cannot be the nearest
-// (filter/group_bounds.hpp). Rows have signed bytes, centroids the same plus head_offset, since instructions multiply
+// (filter/group_bounds.hpp). Rows have signed bytes, centroids the same plus byte_offset, since instructions multiply
 // signed by unsigned ones (groups.ipp). Part of kernels.ipp.
 
 #if defined(__AVX512VNNI__)
@@ -60,15 +60,15 @@ TS_INLINE void store_bytes(std::int8_t* p, VecI32 v) {
 }
 #endif
 
-/// The bytes of a head, and how far they are from it.
-void round_head(const float* x, index_t columns, std::int8_t* head, RoundedHead& out) {
+/// The bytes of a row, and how far they are from it.
+void quantize_row(const float* x, index_t columns, std::int8_t* quantized, QuantizedRow& out) {
   VecF most{};
   for (index_t j = 0; j < columns; j += lanes<float>) {
     const VecF v = load<VecF>(x + j);
     most = larger(most, larger(v, -v));
   }
-  const float reach = -least_of(-most);
-  const float factor = reach > 0x1p-100f ? static_cast<float>(head_most) / reach : 0;
+  const float max_abs = -least_of(-most);
+  const float factor = max_abs > 0x1p-100f ? static_cast<float>(most_byte) / max_abs : 0;
   const VecF by = broadcast<VecF>(factor);
   VecF squares{}, lost{};
   VecI32 sum{};
@@ -76,7 +76,7 @@ void round_head(const float* x, index_t columns, std::int8_t* head, RoundedHead&
     const VecF v = load<VecF>(x + j) * by;
     const VecI32 q = rounded(v);
     const VecF back = __builtin_convertvector(q, VecF);
-    store_bytes(head + j, q);
+    store_bytes(quantized + j, q);
     sum += q;
     squares += back * back;
     lost += (v - back) * (v - back);
@@ -87,14 +87,14 @@ void round_head(const float* x, index_t columns, std::int8_t* head, RoundedHead&
 
 /// Lists the centroids of a group that may be nearest.
 template <bool lowers_limits>
-TS_INLINE void list_group(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
+TS_INLINE void list_group(const CentroidGroup& c, const BatchOfRows& rows, index_t columns) {
   constexpr int n = lanes<float>;
   GroupSums acc;
-  meet_group(c.quads, rows.head, rows.count, rows.start, columns, acc);
+  score_group(c.quads, rows.quantized, rows.count, rows.start, columns, acc);
   VecI32 number;
   for (int l = 0; l < n; ++l) number[l] = c.first + l;
   const VecF beyond = broadcast<VecF>(__builtin_inff());
-  const int count = with_tiles ? rows.count : head_rows;
+  const int count = with_tiles ? rows.count : batch_rows;
 #pragma GCC unroll 8
   for (int r = 0; r < count; ++r) {
     const VecF scale = broadcast<VecF>(rows.scale[r]), radius = broadcast<VecF>(-rows.radius[r]);
@@ -133,33 +133,33 @@ TS_INLINE void list_group(const GroupOfHeads& c, const BatchOfHeads& rows, index
     if constexpr (!lowers_limits) rows.least[r] = least_of(least);
   }
 }
-void survivors(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) {
+void survivors(const CentroidGroup& c, const BatchOfRows& rows, index_t columns) {
   list_group<false>(c, rows, columns);
 }
-void nearest(const GroupOfHeads& c, const BatchOfHeads& rows, index_t columns) { list_group<true>(c, rows, columns); }
+void nearest(const CentroidGroup& c, const BatchOfRows& rows, index_t columns) { list_group<true>(c, rows, columns); }
 
 /// Bounds of a piece of rows move towards 0; bit r of the result: row r has upper[r] >= its bound.
 std::uint64_t move_bounds(std::uint16_t* bounds, float moved, const float* upper) {
   constexpr int n = lanes<float>;
-  std::uint64_t open = 0;
-  for (int r = 0; r < head_piece; r += n) {
+  std::uint64_t crossed = 0;
+  for (int r = 0; r < piece_size; r += n) {
     VecF bound = of_halves(bounds + r);
     if (moved != 0) {
       bound = larger(VecF{}, bound - broadcast<VecF>(moved)) * broadcast<VecF>(down);
       store_halves(bounds + r, bound);
       bound = of_halves(bounds + r);
     }
-    open |= static_cast<std::uint64_t>(at_most(bound, load<VecF>(upper + r))) << r;
+    crossed |= static_cast<std::uint64_t>(at_most(bound, load<VecF>(upper + r))) << r;
   }
-  return open;
+  return crossed;
 }
 
 /// bounds[r] = sqrt(floor[r] + 2 least[r]) rounded down, for the numbers r of a batch.
-void put_bounds(const BatchOfHeads& rows, int count, std::uint16_t* bounds) {
-  alignas(64) float distance[most_head_rows] = {};
-  alignas(64) std::uint16_t halves[most_head_rows] = {};
+void put_bounds(const BatchOfRows& rows, int count, std::uint16_t* bounds) {
+  alignas(64) float distance[most_batch_rows] = {};
+  alignas(64) std::uint16_t halves[most_batch_rows] = {};
   for (int r = 0; r < count; ++r) distance[r] = rows.floor[r] + 2 * rows.least[r];
-  for (int r = 0; r < head_rows; r += lanes<float>)
+  for (int r = 0; r < batch_rows; r += lanes<float>)
     store_halves(halves + r, smaller(root(larger(VecF{}, load<VecF>(distance + r))) * broadcast<VecF>(down),
                                      broadcast<VecF>(65504.0f)));
   for (int r = 0; r < count; ++r) bounds[rows.place[r]] = halves[r];
@@ -237,7 +237,7 @@ double square(const float* x, index_t d) {
   return sum;
 }
 
-constexpr PruningKernels of_heads = {head_rows, head_offset, take_tiles, give_tiles, round_head, survivors, nearest,
+constexpr PruningKernels of_bytes = {batch_rows, byte_offset, take_tiles, give_tiles, quantize_row, survivors, nearest,
                                      move_bounds, put_bounds, product, listed_scores, scaled_row, square,
                                      // Tiles were measured on a Xeon with 2.5 GHz, the others on Zen 4.
                                      with_tiles ? ProductCosts{0.28, 15, 60, 0.65, 40} : ProductCosts{}};

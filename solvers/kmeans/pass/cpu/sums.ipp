@@ -105,13 +105,13 @@ double squared_distance(const double* a, const double* b, index_t d) {
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-void own_squared_distances(const Rows& x, const index_t* rows, index_t count, const OwnCentroids& of, double* room,
+void own_squared_distances(const Rows& x, const index_t* rows, index_t count, const OwnCentroids& of, double* scratch,
                            double* out) {
   const index_t d = x.cols();
   for (index_t q = 0; q < count; ++q) {
-    centred(x, rows[q], of.shift, room);
-    for (index_t j = 0; j < d; ++j) room[j] *= of.scale;
-    out[q] = squared_distance(room, of.centroids + of.labels[rows[q]] * d, d);
+    centred(x, rows[q], of.shift, scratch);
+    for (index_t j = 0; j < d; ++j) scratch[j] *= of.scale;
+    out[q] = squared_distance(scratch, of.centroids + of.labels[rows[q]] * d, d);
   }
 }
 
@@ -124,17 +124,17 @@ void add(const Rows& x, index_t first, index_t count, double* sum) {
 }
 
 template <class Row>
-void spread_row(const double* __restrict shift, const double* __restrict mean, index_t d, double* __restrict reach,
+void spread_row(const double* __restrict shift, const double* __restrict mean, index_t d, double* __restrict max_abs,
                 double* __restrict squares, Row row) {
   for (index_t j = 0; j < d; ++j) {
     const double v = row[j], from_shift = __builtin_fabs(v - shift[j]), from_mean = v - mean[j];
-    reach[j] = reach[j] > from_shift ? reach[j] : from_shift;
+    max_abs[j] = max_abs[j] > from_shift ? max_abs[j] : from_shift;
     squares[j] += from_mean * from_mean;
   }
 }
-void spread(const Rows& x, index_t first, index_t count, const double* shift, const double* mean, double* reach,
+void spread(const Rows& x, index_t first, index_t count, const double* shift, const double* mean, double* max_abs,
             double* squares) {
   for_rows(
       x, count, [&](index_t q) TS_LAMBDA { return first + q; }, [](index_t) TS_LAMBDA { return 1.0; },
-      [&](index_t, auto row) TS_LAMBDA { spread_row(shift, mean, x.cols(), reach, squares, row); });
+      [&](index_t, auto row) TS_LAMBDA { spread_row(shift, mean, x.cols(), max_abs, squares, row); });
 }

@@ -9,8 +9,8 @@
 namespace ts::inline v0 {
 
 /// Labels are the same with each. `rows`: bounds of each row (RowBounds). `groups`: bounds of each row and group of
-/// centroids (GroupBounds). On a device `projection`: a few columns along axes (Heads); `tiles`: bounds of tiles of
-/// rows (TileBounds).
+/// centroids (GroupBounds). On a device `projection`: a few columns along axes (ProjectionFilter); `tiles`: bounds of
+/// tiles of rows (TileBounds).
 enum class PassFilter { none, rows, groups, projection, tiles };
 
 [[nodiscard]] constexpr std::string_view name_of(PassFilter filter) noexcept {
@@ -19,21 +19,21 @@ enum class PassFilter { none, rows, groups, projection, tiles };
 }
 
 /// Milliseconds of passes on a device, as far as these decide them; shares are of all pairs of a row and a centroid.
-struct ChoosingCosts {
-  double all = 0;        ///< a pass over all centroids
-  double heads = 0;      ///< a choice by heads
-  double by_heads = 0;   ///< and scores in lists
-  double bounds = 0;     ///< a choice by bounds of tiles
-  double by_bounds = 0;  ///< and scores in lists, which leave bounds
+struct FilterCosts {
+  double all = 0;             ///< a pass over all centroids
+  double projections = 0;     ///< a choice by projections
+  double by_projections = 0;  ///< and scores in lists
+  double bounds = 0;          ///< a choice by bounds of tiles
+  double by_bounds = 0;       ///< and scores in lists, which leave bounds
 
-  [[nodiscard]] bool has_heads() const noexcept { return by_heads > 0; }
+  [[nodiscard]] bool has_projections() const noexcept { return by_projections > 0; }
   [[nodiscard]] bool has_bounds() const noexcept { return by_bounds > 0; }
-  [[nodiscard]] double with_heads(double share) const noexcept { return heads + share * by_heads; }
+  [[nodiscard]] double with_projections(double share) const noexcept { return projections + share * by_projections; }
   [[nodiscard]] double with_bounds(double share) const noexcept { return bounds + share * by_bounds; }
-  /// The first pass with bounds: over all centroids, or those that heads leave with a margin, about three times as many
-  /// as without.
-  [[nodiscard]] double making_bounds(double share_of_heads) const noexcept {
-    return has_heads() ? heads + with_bounds(std::min(1.0, 3 * share_of_heads)) : with_bounds(1);
+  /// The first pass with bounds: over all centroids, or those that projections leave with a margin, about three times
+  /// as many as without.
+  [[nodiscard]] double making_bounds(double share_of_projections) const noexcept {
+    return has_projections() ? projections + with_bounds(std::min(1.0, 3 * share_of_projections)) : with_bounds(1);
   }
 };
 

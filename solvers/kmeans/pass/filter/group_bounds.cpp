@@ -11,7 +11,7 @@
 
 namespace ts::inline v0 {
 
-using assign_cpu::head_group, assign_cpu::head_piece, assign_cpu::no_bound;
+using assign_cpu::group_centroids, assign_cpu::piece_size, assign_cpu::no_bound;
 using assign_detail::float_above;
 
 namespace {
@@ -28,7 +28,7 @@ bool GroupBounds::possible(const Context& ctx, index_t d) {
 assign_cpu::ProductCosts GroupBounds::costs(const Context& ctx) { return assign_cpu::select(ctx.simd).pruning.costs; }
 
 std::uint64_t GroupBounds::bytes(index_t rows, index_t d, index_t k) noexcept {
-  const index_t of_row = stride_of_bytes(d) + 2 * ((k + head_group - 1) / head_group) + 24;
+  const index_t of_row = stride_of_bytes(d) + 2 * ((k + group_centroids - 1) / group_centroids) + 24;
   return static_cast<std::uint64_t>(rows * of_row + 16 * k * d);
 }
 
@@ -38,20 +38,20 @@ GroupBounds::GroupBounds(const Context& ctx, index_t rows, index_t k, const Colu
       columns_(columns_of_bytes(d_)),
       stride_(stride_of_bytes(d_)),
       k_(k),
-      groups_((k + head_group - 1) / head_group),
-      pieces_((rows + head_piece - 1) / head_piece),
+      groups_((k + group_centroids - 1) / group_centroids),
+      pieces_((rows + piece_size - 1) / piece_size),
       moments_(moments),
       scale_(assign_detail::scoring_scale(HostView<const double>(nullptr, 0, d_), moments)),
       bytes_memory_(at(rows * stride_)),
-      bounds_memory_(at(pieces_ * groups_ * head_piece) * sizeof(std::uint16_t)),
+      bounds_memory_(at(pieces_ * groups_ * piece_size) * sizeof(std::uint16_t)),
       bytes_(static_cast<std::int8_t*>(bytes_memory_.data())),
       start_(at(rows)),
-      upper_(at(pieces_ * head_piece), no_bound),
+      upper_(at(pieces_ * piece_size), no_bound),
       bounds_(static_cast<std::uint16_t*>(bounds_memory_.data())),
       number_(at(k)),
       place_(at(k)) {
   expects(possible(ctx, d_), "bounds of groups: the processor has no instructions for it, or rows are too wide");
-  for (auto* of_row : {&unit_, &head_, &error_, &square_}) of_row->resize(at(rows));
+  for (auto* of_row : {&unit_, &byte_norm_, &error_, &square_}) of_row->resize(at(rows));
   std::iota(number_.begin(), number_.end(), 0);
   place_ = number_;
 }
@@ -59,7 +59,7 @@ GroupBounds::GroupBounds(const Context& ctx, index_t rows, index_t k, const Colu
 void GroupBounds::forget(const Context& ctx) {
   std::fill(upper_.begin(), upper_.end(), no_bound);
   parallel_ranges(ctx.thread_count(), pieces_, [&](index_t begin, index_t end) {
-    std::fill(bounds_ + begin * groups_ * head_piece, bounds_ + end * groups_ * head_piece, std::uint16_t{0});
+    std::fill(bounds_ + begin * groups_ * piece_size, bounds_ + end * groups_ * piece_size, std::uint16_t{0});
   });
 }
 
@@ -78,7 +78,7 @@ void GroupBounds::put(const Context& ctx, index_t first, const Rows& block) {
       const assign_detail::Bytes all =
           assign_detail::round_to_bytes(kernels.pruning, x.data(), columns_, norm, bytes_ + (first + i) * stride_);
       unit_[to] = static_cast<float>(all.unit), start_[to] = -all.sum * kernels.pruning.offset;
-      head_[to] = float_above(all.norm), error_[to] = float_above(all.error + 0x1p-23 * norm);
+      byte_norm_[to] = float_above(all.norm), error_[to] = float_above(all.error + 0x1p-23 * norm);
       square_[to] = float_above(square);
     }
   });
@@ -87,7 +87,7 @@ void GroupBounds::put(const Context& ctx, index_t first, const Rows& block) {
 /// Orders centroids into groups by halving along the column in which those to be halved vary most.
 void GroupBounds::order_centroids() {
   const auto halve = [&](const auto& self, index_t begin, index_t end) -> void {
-    if (end - begin <= head_group) return;
+    if (end - begin <= group_centroids) return;
     std::vector<double> sum(at(d_)), squares(at(d_));
     for (index_t q = begin; q < end; ++q)
       for (index_t j = 0; j < d_; ++j) {
@@ -100,7 +100,7 @@ void GroupBounds::order_centroids() {
       const double spread = squares[at(j)] - sum[at(j)] * sum[at(j)] / static_cast<double>(end - begin);
       if (spread > most) most = spread, widest = j;
     }
-    const index_t half = begin + ((end - begin) / 2 + head_group - 1) / head_group * head_group;
+    const index_t half = begin + ((end - begin) / 2 + group_centroids - 1) / group_centroids * group_centroids;
     std::nth_element(number_.begin() + begin, number_.begin() + half, number_.begin() + end,
                      [&](std::int32_t a, std::int32_t b) {
                        const double u = scaled_(a, widest), v = scaled_(b, widest);
@@ -110,8 +110,8 @@ void GroupBounds::order_centroids() {
     self(self, half, end);
   };
   halve(halve, 0, k_);
-  for (index_t q = 0; q < k_; q += head_group)
-    std::sort(number_.begin() + q, number_.begin() + std::min(k_, q + head_group));
+  for (index_t q = 0; q < k_; q += group_centroids)
+    std::sort(number_.begin() + q, number_.begin() + std::min(k_, q + group_centroids));
   for (index_t q = 0; q < k_; ++q) place_[at(number_[at(q)])] = static_cast<std::int32_t>(q);
 }
 
@@ -135,7 +135,7 @@ void GroupBounds::begin_pass(const Context& ctx, HostView<const double> centroid
   }
   group_moved_.assign(at(groups_), 0);
   for (index_t q = 0; q < k_; ++q)
-    group_moved_[at(q / head_group)] = std::max(group_moved_[at(q / head_group)], moved_[at(number_[at(q)])]);
+    group_moved_[at(q / group_centroids)] = std::max(group_moved_[at(q / group_centroids)], moved_[at(number_[at(q)])]);
   copies_ = false;  // until the pass finds one
 }
 

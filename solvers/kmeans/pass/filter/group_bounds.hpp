@@ -57,10 +57,10 @@ class GroupBounds {
   // For each row:
   HostMemory bytes_memory_, bounds_memory_;
   std::int8_t* bytes_;  ///< columns_ of each, stride_ apart: an odd number of lines of a cache
-  std::vector<float> unit_, head_, error_, square_;  ///< of bytes; ||bytes||, ||x - bytes||, ||x||^2, at most
-  std::vector<std::int32_t> start_;                  ///< what products with the offset of centroids add, negated
-  std::vector<float> upper_;                         ///< of the distance to the label; infinite: not known
-  std::uint16_t* bounds_;  ///< float16; of group g and row r of piece p at (p groups + g) head_piece + r
+  std::vector<float> unit_, byte_norm_, error_, square_;  ///< of bytes; ||bytes||, ||x - bytes||, ||x||^2, at most
+  std::vector<std::int32_t> start_;                       ///< what products with the offset of centroids add, negated
+  std::vector<float> upper_;                              ///< of the distance to the label; infinite: not known
+  std::uint16_t* bounds_;  ///< float16; of group g and row r of piece p at (p groups + g) piece_size + r
   // For each centroid:
   std::vector<std::int32_t> number_, place_;  ///< of the centroid at a place, group by group; the other way round
   std::vector<float> moved_, group_moved_;    ///< of centroids by number; of groups, at most

@@ -1,4 +1,4 @@
-#include "tallskinny/solvers/kmeans/pass/filter/heads.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/projection.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include "tallskinny/gemm/runtime/launch.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/heads_plan.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/projection_plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/projection_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/upload.hpp"
 #include "tallskinny/solvers/kmeans/pass/sums/launch.hpp"
 
@@ -55,8 +55,8 @@ Matrix<double> mix_of_axes(index_t m) {
 
 }  // namespace
 
-Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Along& along, index_t k,
-             double scale)
+ProjectionFilter::ProjectionFilter(const Context& ctx, const Rows& x, const ColumnMoments& moments, const Along& along,
+                                   index_t k, double scale)
     : x_(x),
       n_(x.rows()),
       d_(x.cols()),
@@ -67,18 +67,18 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, co
       scale_(scale),
       axes_(ctx.stream, d_, m_),
       shift_(ctx.stream, 1, m_),
-      turned_(ctx.stream, k, m_),
-      heads_(array<std::uint8_t>(ctx, n_ * form_.bytes())),
-      norms_(array<cuda::HeadNorms>(ctx, n_)),
+      along_axes_(ctx.stream, k, m_),
+      projections_(array<std::uint8_t>(ctx, n_ * form_.bytes())),
+      norms_(array<cuda::ProjectionNorms>(ctx, n_)),
       places_(array<std::uint32_t>(ctx, k + 1)),
       order_(array<std::uint32_t>(ctx, n_)),
       list_(array<index_t>(ctx, n_ + 1)),
       limits_(array<std::uint16_t>(ctx, n_ * cuda::limit_columns)),
-      signs_(array<std::uint32_t>(ctx, ceil_div(n_, cuda::heads_rows) * padded_ / 32)),
+      signs_(array<std::uint32_t>(ctx, ceil_div(n_, cuda::projection_rows) * padded_ / 32)),
       by_rows_(array<std::uint16_t>(ctx, (k + 1) * row_columns(d_))),
       origins_(array<float>(ctx, k + 1)),
       chunks_(array<std::uint8_t>(ctx, padded_ * (form_.bytes() + 2 * cuda::limit_columns))) {
-  const bool mixes = form_.numbers == HeadNumbers::int8;
+  const bool mixes = form_.numbers == ProjectionNumbers::int8;
   const Matrix<double> mix_here = mixes ? mix_of_axes(m_) : Matrix<double>();
   DeviceMatrix<double> mix(ctx.stream, mix_here.rows(), mix_here.cols()), shift_there(ctx.stream, 1, d_);
   DeviceMatrix<double> taken(ctx.stream, d_, m_), rounded(ctx.stream, d_, m_), gram_there(ctx.stream, m_, m_);
@@ -87,9 +87,9 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, co
     tsmm(ctx, Op::none, 1.0, along.axes, mix.cview(), 0.0, taken.view());
   else
     copy(ctx.stream, taken.view(), along.axes);
-  const cuda::KernelPlan axes_plan = cuda::heads_axes_plan(form_, d_);
+  const cuda::KernelPlan axes_plan = cuda::projection_axes_plan(form_, d_);
   const cuda::Memory stages = array<std::uint16_t>(ctx, static_cast<index_t>(axes_plan.grid) * axes_plan.block);
-  cuda::launch_with<cuda::HeadsAxesPolicy>(
+  cuda::launch_with<cuda::ProjectionAxesPolicy>(
       ctx, axes_plan,
       {taken.data(), static_cast<int>(d_), static_cast<int>(m_), rounded.data(), axes_.data(), stages.data()});
   // 2 - G is G^-1 up to the square of what G is from 1: axes are those of centroids, Q (2 - G), now.
@@ -100,62 +100,63 @@ Heads::Heads(const Context& ctx, const Rows& x, const ColumnMoments& moments, co
   upload.send(shift_there.data());
   tsmm(ctx, Op::none, 1.0, shift_there.cview(), axes_.cview(), 0.0, shift_.view());
   const double delta = distance_from_one(ctx, gram_there);
-  expects(delta < 0.25, "heads: axes are not orthonormal");
+  expects(delta < 0.25, "projections: axes are not orthonormal");
   held_ = 1 - delta, off_ = delta * delta / (1 - delta) * (1 + delta);
   const auto d = static_cast<double>(d_), m = static_cast<double>(m_), longest = std::sqrt(1 + delta);
   const double shift_norm =
       std::sqrt(std::inner_product(moments.shift.begin(), moments.shift.end(), moments.shift.begin(), 0.0)) * scale;
   const double of_sums = std::sqrt(m) * 18 * (std::ceil(d / 16) + 4) * 0x1p-23;
-  cuda::launch_with<cuda::HeadsRowsPolicy>(
-      ctx, cuda::heads_rows_plan(cuda::rows_form(x), form_),
+  cuda::launch_with<cuda::ProjectionRowsPolicy>(
+      ctx, cuda::projection_rows_plan(cuda::rows_form(x), form_),
       {argument_of(x), stages.data(), shift_there.data(), scale,
        static_cast<float>((of_sums * 1.01 + 0x1p-11 + 0x1p-21) * longest * 1.01),
        static_cast<float>((std::sqrt(d) * 0x1p-24 + shift_norm * 0x1p-21) * longest),
-       static_cast<float>((1 - 0x1p-20) / (1 + delta)), static_cast<int>(d_), static_cast<int>(m_), heads_.data(),
-       as<cuda::HeadNorms>(norms_)});
+       static_cast<float>((1 - 0x1p-20) / (1 + delta)), static_cast<int>(d_), static_cast<int>(m_), projections_.data(),
+       as<cuda::ProjectionNorms>(norms_)});
   ctx.stream.synchronize();
 }
 
-std::uint64_t Heads::bytes(index_t n, index_t d, const HeadsForm& form, index_t k) noexcept {
+std::uint64_t ProjectionFilter::bytes(index_t n, index_t d, const ProjectionForm& form, index_t k) noexcept {
   const index_t m = form.columns;
   const index_t of_rows =
-      form.bytes() + static_cast<index_t>(sizeof(cuda::HeadNorms)) + 4 + 8 + 2 * cuda::limit_columns;
-  const index_t of_pairs = padded_to_chunks(k) / (8 * cuda::heads_rows) + padded_to_chunks(k) * 4 / cuda::group_rows;
+      form.bytes() + static_cast<index_t>(sizeof(cuda::ProjectionNorms)) + 4 + 8 + 2 * cuda::limit_columns;
+  const index_t of_pairs =
+      padded_to_chunks(k) / (8 * cuda::projection_rows) + padded_to_chunks(k) * 4 / cuda::group_rows;
   const index_t of_centroids = 2 * row_columns(d) + 10 * m + 64;
   return static_cast<std::uint64_t>(n * (of_rows + of_pairs) + k * of_centroids);
 }
 
-void Heads::turn(const Context& ctx, const double* centroids) {
+void ProjectionFilter::set_centroids(const Context& ctx, const double* centroids) {
   tsmm(ctx, Op::none, 1.0, DeviceView<const double>::unchecked(centroids, k_, d_, d_), axes_.cview(), 0.0,
-       turned_.view());
+       along_axes_.view());
 }
 
-ChosenCentroids Heads::choose_within(const Context& ctx, const ChoosingPass& pass, float margin) {
+ListedCentroids ProjectionFilter::candidates_within(const Context& ctx, const FilterPass& pass, float margin) {
   const cuda::DeviceInfo& device = ctx.stream.device();
   const auto steps = static_cast<int>(pass.plans.steps), k = static_cast<int>(k_), m = static_cast<int>(m_);
-  const auto chunk_count = static_cast<int>(padded_ / cuda::heads_chunk);
-  if (const index_t tile = cuda::tile_rows(pass.chosen); tile != tile_) {
+  const auto chunk_count = static_cast<int>(padded_ / cuda::projection_chunk);
+  if (const index_t tile = cuda::tile_rows(pass.listed); tile != tile_) {
     tile_ = tile;
     numbers_ = array<int>(ctx, ceil_div(n_, tile) * padded_), counts_ = array<int>(ctx, ceil_div(n_, tile));
   }
   auto* const order = as<std::uint32_t>(order_);
   sort_moves(ctx, {static_cast<int>(n_), {}, pass.labels.data, k, as<std::uint32_t>(places_), order});
-  cuda::launch_with<cuda::HeadsCentroidsPolicy>(
-      ctx, cuda::heads_centroids_plan(form_.numbers, k_),
-      {pass.centroids, turned_.data(), pass.shift, shift_.data(), pass.half_norms, pass.origins, scale_, held_, off_, k,
-       static_cast<int>(d_), m, steps, static_cast<int>(padded_), pass.beyond, by_rows_.data(), as<float>(origins_),
-       chunks_.data()});
+  cuda::launch_with<cuda::ProjectionCentroidsPolicy>(
+      ctx, cuda::projection_centroids_plan(form_.numbers, k_),
+      {pass.centroids, along_axes_.data(), pass.shift, shift_.data(), pass.half_norms, pass.origins, scale_, held_,
+       off_, k, static_cast<int>(d_), m, steps, static_cast<int>(padded_), pass.beyond, by_rows_.data(),
+       as<float>(origins_), chunks_.data()});
   auto* const list = as<index_t>(list_);
-  cuda::launch_with<cuda::HeadsLimitsPolicy>(
-      ctx, cuda::heads_limits_plan(cuda::rows_form(x_), form_, steps, device),
+  cuda::launch_with<cuda::ProjectionLimitsPolicy>(
+      ctx, cuda::projection_limits_plan(cuda::rows_form(x_), form_, steps, device),
       {argument_of(x_), order, pass.labels.data, by_rows_.data(), pass.half_norms, pass.largest, pass.shift, scale_,
-       as<cuda::HeadNorms>(norms_), margin, limits_.data(), list + 1, reinterpret_cast<cuda::word64*>(list)});
-  cuda::launch_with<cuda::HeadsTilesPolicy>(
-      ctx, cuda::heads_tiles_plan(n_, form_, false, device),
-      {heads_.data(), limits_.data(), chunks_.data(), order, n_, chunk_count, as<std::uint32_t>(signs_)});
-  launch_warps(ctx, "heads_lists", cuda::HeadsListsPolicy{}, ceil_div(n_, tile_),
-               {as<std::uint32_t>(signs_), ceil_div(n_, cuda::heads_rows), chunk_count,
-                static_cast<int>(tile_ / cuda::heads_rows), k, static_cast<int>(padded_), as<int>(numbers_),
+       as<cuda::ProjectionNorms>(norms_), margin, limits_.data(), list + 1, reinterpret_cast<cuda::word64*>(list)});
+  cuda::launch_with<cuda::ProjectionTilesPolicy>(
+      ctx, cuda::projection_tiles_plan(n_, form_, false, device),
+      {projections_.data(), limits_.data(), chunks_.data(), order, n_, chunk_count, as<std::uint32_t>(signs_)});
+  launch_warps(ctx, "projection_lists", cuda::ProjectionListsPolicy{}, ceil_div(n_, tile_),
+               {as<std::uint32_t>(signs_), ceil_div(n_, cuda::projection_rows), chunk_count,
+                static_cast<int>(tile_ / cuda::projection_rows), k, static_cast<int>(padded_), as<int>(numbers_),
                 as<int>(counts_), pass.kept},
                64);
   return {{list + 1, reinterpret_cast<cuda::word64*>(list)},
@@ -168,11 +169,11 @@ bool inverse_factor(const Context& ctx, const DeviceMatrix<double>& gram, double
   const auto plan = cuda::axes_factor_plan(gram.rows(), ctx.stream.device());
   expects(plan.has_value(), "axes: a Gram matrix has too many columns");
   Workspace w;
-  const std::size_t told = w.reserve<double>(1);
+  const std::size_t independent = w.reserve<double>(1);
   w.get(ctx.stream);
-  cuda::launch_with<cuda::AxesFactorPolicy>(ctx, *plan,
-                                            {gram.data(), static_cast<int>(gram.rows()), dead, w.at<double>(told)});
-  return fetch_number(ctx, w.at<double>(told)) != 0 || ctx.stream.rehearsal() != nullptr;
+  cuda::launch_with<cuda::AxesFactorPolicy>(
+      ctx, *plan, {gram.data(), static_cast<int>(gram.rows()), dead, w.at<double>(independent)});
+  return fetch_number(ctx, w.at<double>(independent)) != 0 || ctx.stream.rehearsal() != nullptr;
 }
 
 }  // namespace ts::inline v0::assign_device

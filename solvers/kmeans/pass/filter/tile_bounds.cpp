@@ -28,8 +28,8 @@ void TileBounds::passed(index_t kept) noexcept {
   known_ = true;
 }
 
-void TileBounds::make_room(const Context& ctx, const ChoosingPass& pass) {
-  const index_t tile = cuda::tile_rows(pass.chosen);
+void TileBounds::allocate(const Context& ctx, const FilterPass& pass) {
+  const index_t tile = cuda::tile_rows(pass.listed);
   if (tile == tile_) return;
   tile_ = tile;
   before_ = DeviceMatrix<double>(ctx.stream, k_, d_);
@@ -38,34 +38,34 @@ void TileBounds::make_room(const Context& ctx, const ChoosingPass& pass) {
   chunks_ = array<std::uint8_t>(ctx, padded_ * 2 * cuda::limit_columns);
   const index_t tiles = cuda::ceil_div(n_, tile);
   bounds_ = array<int>(ctx, tiles * padded_), numbers_ = array<int>(ctx, tiles * padded_);
-  counts_ = array<int>(ctx, tiles), turns_ = array<int>(ctx, tiles);
+  counts_ = array<int>(ctx, tiles), schedule_ = array<int>(ctx, tiles);
   nearest_ = array<float>(ctx, n_), upper_ = array<float>(ctx, n_), list_ = array<index_t>(ctx, n_ + 1);
   forget();
 }
 
 /// Measures the distance of each row to its own centroid.
-void TileBounds::measure(const Context& ctx, const ChoosingPass& pass) {
+void TileBounds::measure(const Context& ctx, const FilterPass& pass) {
   launch_warps(ctx, "bounds_uppers", cuda::BoundsUppersPolicy{x_.type()}, n_,
                {argument_of(x_), as<std::uint32_t>(order_), pass.labels.data, pass.centroids, pass.scale,
                 static_cast<int>(d_), as<float>(nearest_)},
                64);
 }
 
-void TileBounds::place_centroids(const Context& ctx, const ChoosingPass& pass) {
-  cuda::launch_with<cuda::HeadsCentroidsPolicy>(
-      ctx, cuda::heads_centroids_plan(HeadNumbers::float16, k_),
+void TileBounds::place_centroids(const Context& ctx, const FilterPass& pass) {
+  cuda::launch_with<cuda::ProjectionCentroidsPolicy>(
+      ctx, cuda::projection_centroids_plan(ProjectionNumbers::float16, k_),
       {pass.centroids, nullptr, pass.shift, nullptr, pass.half_norms, pass.origins, pass.scale, 1, 0,
        static_cast<int>(k_), static_cast<int>(d_), 0, static_cast<int>(pass.plans.steps), static_cast<int>(padded_),
        pass.beyond, by_rows_.data(), as<float>(origins_), chunks_.data()});
 }
 
-void TileBounds::move(const Context& ctx, const ChoosingPass& pass, bool first) {
+void TileBounds::move(const Context& ctx, const FilterPass& pass, bool first) {
   launch_threads(ctx, "bounds_moves", cuda::BoundsMovesPolicy{}, 32 * k_,
                  {pass.centroids, before_.data(), pass.half_norms, pass.scale, static_cast<int>(k_),
                   static_cast<int>(d_), first, as<float>(moves_)});
 }
 
-void TileBounds::list(const Context& ctx, const ChoosingPass& pass, bool first, const cuda::ChosenArgument& given) {
+void TileBounds::list(const Context& ctx, const FilterPass& pass, bool first, const cuda::CandidateLists& given) {
   auto* const list = as<index_t>(list_);
   cuda::BoundsListsArguments a{};
   a.order = as<std::uint32_t>(order_), a.labels = pass.labels.data, a.moves = as<float>(moves_), a.rows = n_;
@@ -78,7 +78,7 @@ void TileBounds::list(const Context& ctx, const ChoosingPass& pass, bool first, 
   launch_warps(ctx, "bounds_lists", cuda::BoundsListsPolicy{}, cuda::ceil_div(n_, tile_), a, 64);
 }
 
-ChosenCentroids TileBounds::chosen(const ChoosingPass& pass, const cuda::ChosenArgument& given) const {
+ListedCentroids TileBounds::listed(const FilterPass& pass, const cuda::CandidateLists& given) const {
   auto* const list = as<index_t>(list_);
   const bool here = given.numbers == nullptr;
   return {{list + 1, reinterpret_cast<cuda::word64*>(list)},
@@ -89,13 +89,13 @@ ChosenCentroids TileBounds::chosen(const ChoosingPass& pass, const cuda::ChosenA
            static_cast<float>(pass.origin)}};
 }
 
-ChosenCentroids TileBounds::choose(const Context& ctx, const ChoosingPass& pass) {
-  make_room(ctx, pass);
+ListedCentroids TileBounds::candidates(const Context& ctx, const FilterPass& pass) {
+  allocate(ctx, pass);
   const bool first = !known_;
-  cuda::ChosenArgument given;
-  if (first && heads_ != nullptr) {
-    given = heads_->choose_within(ctx, pass, margin_).lists;
-    cuda::copy_bytes(ctx.stream, order_.data(), heads_->order(), at(n_) * sizeof(std::uint32_t));
+  cuda::CandidateLists given;
+  if (first && projections_ != nullptr) {
+    given = projections_->candidates_within(ctx, pass, margin_).lists;
+    cuda::copy_bytes(ctx.stream, order_.data(), projections_->order(), at(n_) * sizeof(std::uint32_t));
   } else if (first) {
     sort_moves(ctx, {static_cast<int>(n_),
                      {},
@@ -108,11 +108,11 @@ ChosenCentroids TileBounds::choose(const Context& ctx, const ChoosingPass& pass)
   place_centroids(ctx, pass);
   move(ctx, pass, first);
   list(ctx, pass, first, given);
-  ChosenCentroids found = chosen(pass, given);
-  found.lists.turns = as<int>(turns_);
-  cuda::launch_with<cuda::BoundsTurnsPolicy>(ctx, cuda::bounds_turns_plan(),
-                                             {found.lists.counts, static_cast<int>(cuda::ceil_div(n_, tile_)),
-                                              static_cast<int>(pass.chosen.kernel.grid), as<int>(turns_)});
+  ListedCentroids found = listed(pass, given);
+  found.lists.schedule = as<int>(schedule_);
+  cuda::launch_with<cuda::BoundsSchedulePolicy>(ctx, cuda::bounds_schedule_plan(),
+                                                {found.lists.counts, static_cast<int>(cuda::ceil_div(n_, tile_)),
+                                                 static_cast<int>(pass.listed.kernel.grid), as<int>(schedule_)});
   return found;
 }
 

@@ -16,7 +16,7 @@ struct DecideArguments {
   int* labels;
   SumsArgument sums;
   PassCounts* counts;
-  ChosenArgument chosen;
+  CandidateLists lists;
 };
 
 /// resolver/kernels/assign_decide.cuh

@@ -77,10 +77,10 @@ class PerRowArray {
 
   /// `count` numbers in host memory that are to be set. @param room whose memory serves, if it has enough
   explicit PerRowArray(index_t count, PerRowArray room = {}) : size_(count) {
-    unset_ = std::move(room.unset_), has_room_ = room.has_room_;
-    if (unset_.data() != nullptr && count <= has_room_) return;
-    has_room_ = count + count / 16;  // for a few more next time; what is not touched takes no memory
-    unset_ = HostMemory(at(has_room_) * sizeof(T));
+    unset_ = std::move(room.unset_), has_memory_ = room.has_memory_;
+    if (unset_.data() != nullptr && count <= has_memory_) return;
+    has_memory_ = count + count / 16;  // for a few more next time; what is not touched takes no memory
+    unset_ = HostMemory(at(has_memory_) * sizeof(T));
   }
 
   [[nodiscard]] PerRow<T> view() noexcept {
@@ -108,7 +108,7 @@ class PerRowArray {
  private:
   std::vector<T> host_;
   HostMemory unset_;  ///< or this, with room for so many
-  index_t has_room_ = 0;
+  index_t has_memory_ = 0;
   cuda::Memory device_;
   cuda::Stream stream_;
   index_t size_ = 0;

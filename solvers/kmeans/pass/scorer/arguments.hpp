@@ -35,8 +35,8 @@ struct ScoresArguments {
   const void* centroids;  ///< as assign_prepare.cuh makes them ready for the kernel
   const float* origins;   ///< where their scores begin
   float per_unit;         ///< of scores to units of their origin; to 2^-23 of one where keys keep scores
-  float reach;            ///< of rows as they are
-  unsigned one, open;     ///< 1, which compilers must not know; units within which narrow scores decide nothing
+  float row_norm;         ///< of raw rows, at most
+  unsigned one, margin;   ///< 1, which compilers must not know; units within which narrow scores decide nothing
   const Largest* largest;
   const double* shift;
   double scale;
@@ -45,7 +45,7 @@ struct ScoresArguments {
   PairsArgument pairs;
   SumsArgument sums;
   PassCounts* counts;
-  ChosenArgument chosen;
+  CandidateLists lists;
   CandidatesArgument candidates;
 };
 

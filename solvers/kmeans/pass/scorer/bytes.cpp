@@ -24,19 +24,19 @@ double weight_for(double a, double t, double b, double s) noexcept {
 
 Bytes round_to_bytes(const assign_cpu::PruningKernels& kernels, const float* x, index_t columns, double norm,
                      std::int8_t* bytes) {
-  assign_cpu::RoundedHead head{};
-  kernels.round_head(x, columns, bytes, head);
-  if (head.factor == 0) return {0, 0, 0, norm};
-  const double unit = 1 / static_cast<double>(head.factor), root = std::sqrt(static_cast<double>(columns));
+  assign_cpu::QuantizedRow quantized{};
+  kernels.quantize_row(x, columns, bytes, quantized);
+  if (quantized.factor == 0) return {0, 0, 0, norm};
+  const double unit = 1 / static_cast<double>(quantized.factor), root = std::sqrt(static_cast<double>(columns));
   // Sums of squares were rounded, and so was each product with the factor: by 2^-16 of a unit, and less.
   const double more = 1 + 1e-4 + static_cast<double>(columns) * 0x1p-26;
-  return {unit, head.sum, std::sqrt(static_cast<double>(head.squares)) * more * unit,
-          (std::sqrt(static_cast<double>(head.lost)) * more + 1e-4 * root) * unit};
+  return {unit, quantized.sum, std::sqrt(static_cast<double>(quantized.squares)) * more * unit,
+          (std::sqrt(static_cast<double>(quantized.lost)) * more + 1e-4 * root) * unit};
 }
 
 GroupsOfBytes::GroupsOfBytes(const assign_cpu::PruningKernels& kernels, index_t places, index_t of_each)
     : columns(of_each) {
-  const index_t size = assign_cpu::head_group, padded = (places + size - 1) / size * size;
+  const index_t size = assign_cpu::group_centroids, padded = (places + size - 1) / size * size;
   quads.assign(at(padded * columns + assign_cpu::beyond_quads), static_cast<std::uint8_t>(kernels.offset));
   half_norms.assign(at(padded), assign_cpu::no_bound);
   scale.assign(half_norms.size(), 0), radius.assign(half_norms.size(), 0);
@@ -44,7 +44,7 @@ GroupsOfBytes::GroupsOfBytes(const assign_cpu::PruningKernels& kernels, index_t 
 
 void GroupsOfBytes::put(const assign_cpu::PruningKernels& kernels, index_t place, const std::int8_t* bytes,
                         double unit) {
-  constexpr index_t size = assign_cpu::head_group;
+  constexpr index_t size = assign_cpu::group_centroids;
   std::uint8_t* const to = quads.data() + place / size * size * columns + place % size * 4;
   for (index_t j = 0; j < columns; ++j)
     to[j / 4 * size * 4 + j % 4] = static_cast<std::uint8_t>(bytes[j] + kernels.offset);

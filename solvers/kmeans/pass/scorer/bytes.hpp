@@ -36,7 +36,7 @@ struct Bytes {
   std::int32_t sum;
   double norm, error;  ///< ||q unit||, ||x - q unit||, at most
 };
-/// @param norm ||x||, @param columns a multiple of assign_cpu::head_columns
+/// @param norm ||x||, @param columns a multiple of assign_cpu::byte_columns
 Bytes round_to_bytes(const assign_cpu::PruningKernels& kernels, const float* x, index_t columns, double norm,
                      std::int8_t* bytes);
 
@@ -49,7 +49,7 @@ Bytes round_to_bytes(const assign_cpu::PruningKernels& kernels, const float* x, 
 /// A number that is not negative as float16, rounded towards 0.
 [[nodiscard]] std::uint16_t half_below(float x) noexcept;
 
-/// Centroids in groups of assign_cpu::head_group, in the layout of the kernels.
+/// Centroids in groups of assign_cpu::group_centroids, in the layout of the kernels.
 struct GroupsOfBytes {
   index_t columns = 0;
   InLines<std::uint8_t> quads;
@@ -58,9 +58,9 @@ struct GroupsOfBytes {
   /// Makes room for `places` centroids; places without one never survive.
   GroupsOfBytes(const assign_cpu::PruningKernels& kernels, index_t places, index_t columns);
   void put(const assign_cpu::PruningKernels& kernels, index_t place, const std::int8_t* bytes, double unit);
-  [[nodiscard]] index_t groups() const noexcept { return std::ssize(scale) / assign_cpu::head_group; }
-  [[nodiscard]] assign_cpu::GroupOfHeads group(index_t g) const noexcept {
-    constexpr index_t size = assign_cpu::head_group;
+  [[nodiscard]] index_t groups() const noexcept { return std::ssize(scale) / assign_cpu::group_centroids; }
+  [[nodiscard]] assign_cpu::CentroidGroup group(index_t g) const noexcept {
+    constexpr index_t size = assign_cpu::group_centroids;
     return {quads.data() + g * size * columns, half_norms.data() + g * size, scale.data() + g * size,
             radius.data() + g * size, static_cast<std::int32_t>(g * size)};
   }

@@ -10,8 +10,8 @@
 
 namespace ts::inline v0::assign_detail {
 
-using assign_cpu::BatchOfHeads, assign_cpu::head_group, assign_cpu::head_piece;
-using assign_cpu::most_head_rows;
+using assign_cpu::BatchOfRows, assign_cpu::group_centroids, assign_cpu::piece_size;
+using assign_cpu::most_batch_rows;
 
 /// use(r) for the bits that are set.
 template <class Use>
@@ -32,9 +32,9 @@ class BytesPass : public DensePass<float> {
         columns_((centroids_.d + 63) / 64 * 64),
         groups_(kernels_.pruning, centroids_.k, columns_) {
     // Limits that do not fall leave lists long.
-    longest_ = groups_.groups() * head_group;
+    longest_ = groups_.groups() * group_centroids;
     if (copies != Copies::like_others) longest_ = std::max<index_t>(1024, longest_ / 8);
-    step_ = longest_ + 3 * head_group;
+    step_ = longest_ + 3 * group_centroids;
     const index_t k = centroids_.k, d = centroids_.d;
     std::vector<double> norm(at(k)), error(norm.size());
     parallel_ranges(ctx.thread_count(), k, [&](index_t begin, index_t end) {
@@ -71,27 +71,27 @@ class BytesPass : public DensePass<float> {
     InLines<std::int8_t> bytes;            ///< of these rows
     std::vector<std::int32_t> lists, ids;  ///< step_ of each row; of one row
     std::vector<float> lowers;             ///< beside lists: least scores
-    std::array<float, head_piece> scale, radius, limit, floor;
-    std::array<std::int32_t*, head_piece> end;  ///< of lists
-    std::array<double, head_piece> norm;
-    std::array<std::int32_t, head_piece> start;
+    std::array<float, piece_size> scale, radius, limit, floor;
+    std::array<std::int32_t*, piece_size> end;  ///< of lists
+    std::array<double, piece_size> norm;
+    std::array<std::int32_t, piece_size> start;
   };
   [[nodiscard]] Scratch scratch() const {
     const auto step = at(step_);
     Scratch s;
     static_cast<DensePass<float>::Scratch&>(s) = DensePass<float>::scratch();
-    s.x = Matrix<float>::zeros(head_piece, columns_);
-    s.bytes.resize(at(head_piece * columns_));
-    s.lists.resize((head_piece + 1) * step), s.lowers.resize(s.lists.size());
+    s.x = Matrix<float>::zeros(piece_size, columns_);
+    s.bytes.resize(at(piece_size * columns_));
+    s.lists.resize((piece_size + 1) * step), s.lowers.resize(s.lists.size());
     s.ids.resize(step), s.scores.resize(std::max(s.scores.size(), step));
     return s;
   }
 
-  /// Labels of `count` rows from row i0 on, head_piece of them at most.
+  /// Labels of `count` rows from row i0 on, piece_size of them at most.
   void piece(index_t i0, index_t count, Scratch& s) const {
     for (int r = 0; r < count; ++r) begin(i0 + r, r, s);
-    const std::uint64_t overflown = meet(static_cast<int>(count), s.bytes.data(), s);
-    for_each_bit(first_bits(count) & ~overflown, [&](int r) { settle(i0 + r, r, s); });
+    const std::uint64_t overflown = score(static_cast<int>(count), s.bytes.data(), s);
+    for_each_bit(first_bits(count) & ~overflown, [&](int r) { resolve_by_list(i0 + r, r, s); });
     for_each_bit(overflown, [&](int r) { relabel(i0 + r, resolve(i0 + r, s), s); });
   }
 
@@ -104,7 +104,7 @@ class BytesPass : public DensePass<float> {
 
  protected:
   [[nodiscard]] static std::uint64_t first_bits(index_t count) noexcept {
-    return count == head_piece ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+    return count == piece_size ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
   }
   [[nodiscard]] std::int32_t* list(int r, Scratch& s) const { return s.lists.data() + r * step_; }
   /// Takes from a list what was listed before limits were lowered.
@@ -159,22 +159,23 @@ class BytesPass : public DensePass<float> {
 
   /// Lists what may be nearest; returns the rows of which more may be than a list holds. Limits stay where s.floor is
   /// infinite. @param bytes of these rows
-  std::uint64_t meet(int count, const std::int8_t* bytes, Scratch& s) const {
+  std::uint64_t score(int count, const std::int8_t* bytes, Scratch& s) const {
     const int at_once = kernels_.pruning.rows;
     const assign_cpu::UseTiles tiles(kernels_.pruning);
     const auto to_lower = reinterpret_cast<std::int32_t*>(s.lowers.data()) - s.lists.data();
-    const std::int8_t* head[head_piece];
-    for (int r = 0; r < head_piece; ++r) head[r] = bytes + std::min(r, count - 1) * columns_;
+    const std::int8_t* quantized[piece_size];
+    for (int r = 0; r < piece_size; ++r) quantized[r] = bytes + std::min(r, count - 1) * columns_;
     // Rows that fill up the last batch are in no list.
-    for (auto q = at(count); q < head_piece; ++q)
-      s.limit[q] = std::numeric_limits<float>::lowest(), s.end[q] = list(head_piece, s);
+    for (auto q = at(count); q < piece_size; ++q)
+      s.limit[q] = std::numeric_limits<float>::lowest(), s.end[q] = list(piece_size, s);
     std::uint64_t overflown = 0;
     for (index_t g = 0; g < groups_.groups(); ++g) {
-      const assign_cpu::GroupOfHeads group = groups_.group(g);
+      const assign_cpu::CentroidGroup group = groups_.group(g);
       for (int r0 = 0; r0 < count; r0 += at_once) {
         const auto q = at(r0);
-        BatchOfHeads batch{};
-        batch.head = &head[q], batch.start = &s.start[q], batch.scale = &s.scale[q], batch.radius = &s.radius[q];
+        BatchOfRows batch{};
+        batch.quantized = &quantized[q], batch.start = &s.start[q], batch.scale = &s.scale[q],
+        batch.radius = &s.radius[q];
         batch.floor = &s.floor[q], batch.limit = &s.limit[q], batch.end = &s.end[q];
         batch.to_lower = to_lower, batch.count = std::min(at_once, count - r0);
         kernels_.pruning.nearest(group, batch, columns_);
@@ -190,7 +191,7 @@ class BytesPass : public DensePass<float> {
     }
     return overflown;
   }
-  void settle(index_t i, int r, Scratch& s) const {
+  void resolve_by_list(index_t i, int r, Scratch& s) const {
     const auto q = at(r);
     filter(r, s);
     const std::int32_t* const numbers = list(r, s);

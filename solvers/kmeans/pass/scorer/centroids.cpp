@@ -32,8 +32,8 @@ std::vector<bool> copies(HostView<const double> centroids) {
   return copy;
 }
 
-double reach_of(HostView<const double> centroids, const ColumnMoments& moments) {
-  std::vector<double> of_column = moments.reach;
+double max_abs_of(HostView<const double> centroids, const ColumnMoments& moments) {
+  std::vector<double> of_column = moments.max_abs;
   of_column.resize(moments.shift.size());
   for (index_t m = 0; m < centroids.rows(); ++m) {
     const double* const c = centroids.data() + m * centroids.ld();
@@ -44,7 +44,7 @@ double reach_of(HostView<const double> centroids, const ColumnMoments& moments) 
 }
 
 double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments) {
-  return inverse_power_of_two(reach_of(centroids, moments));
+  return inverse_power_of_two(max_abs_of(centroids, moments));
 }
 
 Matrix<double> scaled_centroids(const Context& ctx, HostView<const double> centroids, const ColumnMoments& moments,
@@ -104,7 +104,7 @@ PackedShift<S>::PackedShift(const ColumnMoments& moments, double scale, index_t 
   bool direct = scale >= 0x1p-100 && scale <= 0x1p100;
   for (std::size_t j = 0; j < moments.shift.size(); ++j)
     direct = direct && static_cast<double>(narrow[j]) == moments.shift[j] &&
-             std::abs(moments.shift[j]) + moments.reach[j] <= within;
+             std::abs(moments.shift[j]) + moments.max_abs[j] <= within;
   wide.resize(wide.size() + at(lanes));
   narrow.resize(wide.size());
   packing = {wide.data(), scale, narrow.data(), direct};

@@ -33,7 +33,7 @@ struct Scored {
 /// copy[j] for centroids that equal an earlier one bit for bit: they can never win.
 std::vector<bool> copies(HostView<const double> centroids);
 /// The largest coordinate of rows and centroids, less the shift.
-double reach_of(HostView<const double> centroids, const ColumnMoments& moments);
+double max_abs_of(HostView<const double> centroids, const ColumnMoments& moments);
 /// The power of two that brings it to at most 1.
 double scoring_scale(HostView<const double> centroids, const ColumnMoments& moments);
 

@@ -38,7 +38,7 @@ class DensePass {
   struct Scratch {
     Matrix<S> tile;
     std::vector<double> row;
-    std::vector<index_t> rows, packed, open, moving;
+    std::vector<index_t> rows, packed, rescored, moving;
     std::vector<S> norms, best, second, scores, scaled_row;
     std::vector<std::int32_t> pairs;
     std::vector<Index> which, found;
@@ -71,7 +71,7 @@ class DensePass {
   }
   /// The rows that waited.
   template <class OfThreads>
-  void settle_moves(int team, OfThreads& threads, ClusterSums& sums) const {
+  void apply_moves(int team, OfThreads& threads, ClusterSums& sums) const {
     std::vector<std::vector<MovedRow>> lists;
     for (auto& s : threads)
       if (!s.moved.empty()) lists.push_back(std::move(s.moved));
@@ -93,12 +93,12 @@ class DensePass {
     else
       std::iota(s.rows.begin(), s.rows.begin() + count, i0);
     s.stats.skipped += count - undecided;
-    s.open.clear();
+    s.rescored.clear();
     for (index_t r = 0; r < undecided; r += score_.rows)
       tile(s.rows.data() + r, undecided - r, integers_.has_value(), s);
-    const index_t open = std::ssize(s.open);
-    for (index_t r = 0; r < open; r += score_.rows) tile(s.open.data() + r, open - r, false, s);
-    if (integers_) s.stats.rescored += open;
+    const index_t rescored = std::ssize(s.rescored);
+    for (index_t r = 0; r < rescored; r += score_.rows) tile(s.rescored.data() + r, rescored - r, false, s);
+    if (integers_) s.stats.rescored += rescored;
   }
 
  protected:
@@ -135,7 +135,7 @@ class DensePass {
   }
 
   /// Labels of the first of the `left` rows that follow, a tile of them at most; those that integers leave
-  /// open go to s.open instead.
+  /// undecided go to s.rescored instead.
   void tile(const index_t* rows, index_t left, bool by_integers, Scratch& s) const {
     const index_t count = std::min(score_.rows, left);
     // Rows in column-major order are no lines of memory.
@@ -160,19 +160,19 @@ class DensePass {
                       {s.best.data(), s.second.data(), s.which.data()});
       decide(margin_, nullptr);
     }
-    settle(rows, count, by_integers, s);
+    resolve_tile(rows, count, by_integers, s);
     take_labels(rows, count, s);
   }
 
-  /// Rows of a tile that scores leave open. Bounds of all of them.
-  void settle(const index_t* rows, index_t count, bool by_integers, Scratch& s) const {
-    bool open = false;
-    for (index_t r = 0; r < count; ++r) open |= s.which[at(r)] < 0;
-    for (index_t r = 0; open && r < count; ++r) {
+  /// Rows of a tile that scores leave undecided. Bounds of all of them.
+  void resolve_tile(const index_t* rows, index_t count, bool by_integers, Scratch& s) const {
+    bool some = false;
+    for (index_t r = 0; r < count; ++r) some |= s.which[at(r)] < 0;
+    for (index_t r = 0; some && r < count; ++r) {
       const auto place = at(r);
       if (s.which[place] >= 0) continue;
       if (by_integers) {
-        s.open.push_back(rows[r]);
+        s.rescored.push_back(rows[r]);
         continue;
       }
       s.which[place] = of_.proven() ? resolve(rows[r], s) : s.found[place];
@@ -185,7 +185,7 @@ class DensePass {
     }
   }
 
-  /// The labels of a tile, of the rows that are not open.
+  /// The labels of a tile, of the rows that are not undecided.
   void take_labels(const index_t* rows, index_t count, Scratch& s) const {
     // Without branches, as moves are unpredictable.
     index_t moves = 0;
@@ -224,7 +224,7 @@ class DensePass {
 
   /// Finds the nearest centroid of row i exactly; its scores are too close to decide.
   std::int32_t resolve(index_t i, Scratch& s) const {
-    if (!integers_) ++s.stats.rescored;  // otherwise it is counted as one that these left open
+    if (!integers_) ++s.stats.rescored;  // otherwise it is counted as one that these left undecided
     const index_t d = centroids_.d;
     kernels_.centred(x_, i, shift_.wide.data(), s.row.data());
     double squared = 0;

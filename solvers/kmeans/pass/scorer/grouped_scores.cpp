@@ -20,9 +20,9 @@ double largest_norm_of_rows(const ColumnMoments& moments, double scale) {
   double mean_square = 0, most = 0;
   for (std::size_t j = 0; j < moments.shift.size(); ++j) {
     // Scaled first, since squares may be out of range.
-    const double offset = (moments.mean[j] - moments.shift[j]) * scale, reach = moments.reach[j] * scale;
+    const double offset = (moments.mean[j] - moments.shift[j]) * scale, max_abs = moments.max_abs[j] * scale;
     mean_square += moments.variance[j] * scale * scale + offset * offset;
-    most += reach * reach;
+    most += max_abs * max_abs;
   }
   return std::sqrt(std::min(most, mean_square * (1 + 6 * std::sqrt(2 / d)))) * (1 + 1e-6);
 }
@@ -84,13 +84,13 @@ IntegerScores::IntegerScores(const Scored<float>& centroids, const ColumnMoments
     const auto place = at(m);
     const float* const negated = centroids.negated.data() + m * d;
     if (std::isinf(centroids.half_norms[place])) continue;
-    double squared = 0, reach = 0;
+    double squared = 0, max_abs = 0;
     for (index_t j = 0; j < d; ++j) {
       const auto c = static_cast<double>(negated[j]);
-      squared += c * c, reach = std::max(reach, std::abs(c));
+      squared += c * c, max_abs = std::max(max_abs, std::abs(c));
     }
     const double norm = std::sqrt(squared);
-    const double b = std::min(most_factor / std::max(reach, 0x1p-60), most / (a * of_rows * std::max(norm, 0x1p-60)));
+    const double b = std::min(most_factor / std::max(max_abs, 0x1p-60), most / (a * of_rows * std::max(norm, 0x1p-60)));
     double lost = 0;
     for (index_t j = 0; j < d; ++j) {
       const double scaled = static_cast<double>(negated[j]) * b, p = std::nearbyint(scaled);

@@ -32,7 +32,7 @@ void Line::set_stretches() {
   constexpr double least_gap = 0x1p-480;  // once scaled: squares of less may vanish
   constexpr double far = 0x1p88;          // in gaps: from there on two centroids may tie
   struct Gap {
-    double half, middle, open;
+    double half, middle, unproven;
   };
   const auto gap = [this](std::size_t p) {
     const double a = values_[p], b = values_[p + 1], half = b / 2 - a / 2;  // which cannot overflow
@@ -42,10 +42,10 @@ void Line::set_stretches() {
   };
   order_.assign(values_.size(), {-inf, inf});
   for (std::size_t p = 0; p + 1 < values_.size(); ++p) {
-    const auto [half, middle, open] = gap(p);
+    const auto [half, middle, unproven] = gap(p);
     Stretch &left = order_[p], &right = order_[p + 1];
-    left.to = std::min(left.to, middle - open), left.from = std::max(left.from, values_[p] - half * far);
-    right.from = middle + open, right.to = values_[p + 1] + half * far;
+    left.to = std::min(left.to, middle - unproven), left.from = std::max(left.from, values_[p] - half * far);
+    right.from = middle + unproven, right.to = values_[p + 1] + half * far;
     if (half * scale_ < least_gap) left.from = right.from = inf;
   }
   for (std::size_t p = 0; p < values_.size(); ++p) of_centroids_[at(numbers_[p])] = order_[p];
@@ -103,13 +103,13 @@ class LinePass {
 
   struct Scratch {
     std::vector<double> x;
-    std::vector<index_t> open;
+    std::vector<index_t> unproven;
     AssignStats stats;
     ClusterSums* sums = nullptr;
   };
   [[nodiscard]] Scratch scratch() const {
     Scratch s;
-    s.x.resize(at(chunk_rows)), s.open.resize(at(chunk_rows) + 1);
+    s.x.resize(at(chunk_rows)), s.unproven.resize(at(chunk_rows) + 1);
     return s;
   }
 
@@ -117,13 +117,13 @@ class LinePass {
   void piece(index_t i0, index_t count, Scratch& s) const {
     load(i0, count, s.x.data());
     const std::int32_t* const labels = of_.labels.data + i0;
-    index_t open = 0;
+    index_t unproven = 0;
     for (index_t r = 0; r < count; ++r) {
-      s.open[at(open)] = r;
-      open += line_.stretch_of(labels[r]).has(s.x[at(r)]) ? 0 : 1;
+      s.unproven[at(unproven)] = r;
+      unproven += line_.stretch_of(labels[r]).has(s.x[at(r)]) ? 0 : 1;
     }
-    for (index_t q = 0; q < open; ++q) {
-      const index_t r = s.open[at(q)];
+    for (index_t q = 0; q < unproven; ++q) {
+      const index_t r = s.unproven[at(q)];
       decide(i0 + r, s.x[at(r)], s);
     }
   }

@@ -77,19 +77,19 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, const Device
   const index_t steps = column_steps(p.rows.d), tiles = padded_centroids(p.k) / 8;
   const auto size = static_cast<index_t>(size_of(p.rows.type));
   const bool halves = p.rows.type == DType::float16, many = tiles > few_tiles;
-  if (!p.rows.plain || !p.as_are || p.wide || p.rows.d % 4 != 0 || p.rows.alignment < 4 * size || steps > most_steps ||
+  if (!p.rows.plain || !p.raw || p.wide || p.rows.d % 4 != 0 || p.rows.alignment < 4 * size || steps > most_steps ||
       tiles > most_tiles || (!halves && p.rows.d < 16 && p.k * p.rows.d <= most_products_of_lanes))
     return std::nullopt;
-  // Float16 rows are exact: lower parts of centroids leave less open where they cost little. Of float32 rows
+  // Float16 rows are exact: lower parts of centroids leave less undecided where they cost little. Of float32 rows
   // three products do where bytes hide them, or where they cost less than clustered rows that one leaves
-  // open.
+  // undecided.
   const bool cheap = tiles <= 2 * steps || (steps == 1 && !many);
   const index_t parts = p.fast                                ? 1
                         : halves                              ? (steps <= 2 && !many ? 2 : 1)
                         : p.rows.d > 8 && steps <= 4 && cheap ? 3
                                                               : 1;
   auto policy = policy_for<TensorPolicy>(p);
-  policy.as_are = true, policy.steps = as_int(steps), policy.parts = as_int(parts);
+  policy.raw = true, policy.steps = as_int(steps), policy.parts = as_int(parts);
   policy.tiles = policy.chunk = as_int(tiles);
   policy.packed = p.rows.packed;
   const index_t shared = policy.shared_bytes();
@@ -106,7 +106,7 @@ std::optional<ScorePlan> assign_single_plan(const AssignProblem& p, const Device
   const index_t blocks = std::clamp<index_t>(device.shared_bytes_per_multiprocessor / (shared + 2048), 1, most_blocks);
   policy.row_tiles = as_int(rows), policy.group = as_int(group), policy.ahead = ahead;
   policy.blocks = as_int(blocks), policy.warps = blocks == 1 ? 12 : 8;
-  ScorePlan plan{.kernel = plan_with("assign_single", policy, p, Turn::every_row, device), .as_are = true, .unit = 1};
+  ScorePlan plan{.kernel = plan_with("assign_single", policy, p, Turn::every_row, device), .raw = true, .unit = 1};
   plan.kernel.budget.shared_bytes = policy.static_bytes();
   return plan;
 }
@@ -156,7 +156,7 @@ index_t steps_of_stage(index_t d) {
 /// Steps of a row that each warpgroup can have in registers, with its scores, or with columns that are being loaded.
 index_t most_held_steps(const GroupsPolicy& policy) {
   constexpr int scores = 64;
-  const bool few = policy.as_are || policy.chosen || policy.groups > 2;
+  const bool few = policy.raw || policy.listed || policy.groups > 2;
   const int others = (few ? 56 : 68) + (policy.bounded ? 16 : 0);
   const index_t free = registers_left(policy.consumers(), 4, policy.producer_registers()) - scores - others;
   const index_t unit = std::max(policy.stage_steps, 2);
@@ -165,15 +165,15 @@ index_t most_held_steps(const GroupsPolicy& policy) {
 
 /// Centroids that rows are scored against: all, or those listed for a tile, whose scores may leave bounds; or all, to
 /// collect candidates.
-struct Meets {
-  bool chosen = false, bounded = false, to_collect = false;
+struct ScoredCentroids {
+  bool listed = false, bounded = false, to_collect = false;
 };
 
 /// scorer/kernels/assign_groups.cuh with as many warpgroups as find memory; none where not even one
 /// does.
 std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t parts, const AssignPlans& plans,
-                                            const DeviceInfo& device, Meets meets = {}) {
-  const bool chosen = meets.chosen;
+                                            const DeviceInfo& device, ScoredCentroids scored = {}) {
+  const bool listed = scored.listed;
   constexpr index_t least_stages = 3;
   constexpr index_t wanted_ring = 64 << 10;  // bytes: for less of it rows go into registers, then groups go
   // Sums stage by stage need twice the registers.
@@ -181,18 +181,18 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
   const index_t most_steps = parts == 1 ? 4 : 2;  // sums of more lose more
   auto policy = policy_for<GroupsPolicy>(p);
   policy.steps = as_int(plans.steps), policy.centroids = as_int(plans.padded), policy.chunk = as_int(plans.chunk);
-  policy.parts = as_int(parts), policy.chosen = chosen, policy.bounded = meets.bounded;
-  policy.collects = meets.to_collect;
+  policy.parts = as_int(parts), policy.listed = listed, policy.bounded = scored.bounded;
+  policy.collects = scored.to_collect;
   // Float16 numbers are multiplied raw: without a shift nothing of them is lost, and sixteen bytes are eight of them.
-  const bool as_are = p.as_are && p.rows.type == DType::float16 && parts == 1 && !chosen && !p.wide &&
-                      p.rows.d % 8 == 0 && p.rows.alignment >= 16;
-  policy.as_are = as_are;
+  const bool raw = p.raw && p.rows.type == DType::float16 && parts == 1 && !listed && !p.wide && p.rows.d % 8 == 0 &&
+                   p.rows.alignment >= 16;
+  policy.raw = raw;
   const auto bytes_left = [&](index_t held) {
     policy.held = as_int(held);
     return device.shared_bytes_per_block - policy.shared_bytes();
   };
   for (policy.groups = as_int(most_groups); policy.groups > 0; --policy.groups)
-    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > (chosen ? 1 : 0);
+    for (index_t stage_steps = std::min(steps_of_stage(p.rows.d), most_steps); stage_steps > (listed ? 1 : 0);
          stage_steps /= 2) {
       policy.stage_steps = as_int(stage_steps), policy.stages = 0;
       const bool holds = parts == 1 && plans.padded > plans.chunk && bytes_left(0) < wanted_ring;
@@ -201,14 +201,14 @@ std::optional<ScorePlan> assign_groups_plan(const AssignProblem& p, index_t part
       if (holds && policy.groups > 1 && left < wanted_ring) continue;
       policy.stages = as_int(std::min<index_t>(policy.most_stages, left / policy.stage_bytes()));
       if (policy.stages < least_stages) continue;
-      const bool gives = held > 0 || p.wide || chosen;  // the copying warps, a group then, their registers
+      const bool gives = held > 0 || p.wide || listed;  // the copying warps, a group then, their registers
       policy.warps = policy.consumers() + (gives ? 4 : 1);
       // Rows that all blocks take next are fetched ahead as far as the cache holds them beside the centroids.
       const index_t row = p.rows.d * static_cast<index_t>(size_of(p.rows.type)), rows = policy.groups * group_rows;
       const index_t share = device.l2_bytes / (2 * device.multiprocessors * rows);
       policy.ahead = as_int(row <= share ? row : share / 128 * 128);
       ScorePlan plan{
-          .kernel = plan_with("assign_groups", policy, p, Turn::listed_rows, device), .as_are = as_are, .pairs = true};
+          .kernel = plan_with("assign_groups", policy, p, Turn::listed_rows, device), .raw = raw, .pairs = true};
       plan.kernel.grid = grid_of(ceil_div(p.rows.n, rows), device.multiprocessors);
       return plan;
     }
@@ -257,7 +257,7 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
     plans.chunk = p.k <= 64 ? 64 : 128;
     plans.padded = ceil_div(p.k, plans.chunk) * plans.chunk;
     plans.steps = ceil_div(plans.steps, steps_of_stage(p.rows.d)) * steps_of_stage(p.rows.d);
-    plans.confirms = p.settled && plans.steps <= most_steps;
+    plans.confirms = p.stable && plans.steps <= most_steps;
     plans.scores =
         plans.steps <= most_steps ? assign_producers_plan(p, plans, device) : assign_groups_plan(p, 1, plans, device);
     if (plans.scores && !p.fast) plans.again = assign_groups_plan(p, 2, plans, device);
@@ -280,7 +280,7 @@ AssignPlans assign_plans(const AssignProblem& p, const DeviceInfo& device) {
   return plans;
 }
 
-std::optional<ScorePlan> assign_chosen_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device,
+std::optional<ScorePlan> assign_listed_plan(const AssignProblem& p, const AssignPlans& plans, const DeviceInfo& device,
                                             bool bounded) {
   if (!device.features().warpgroups || plans.chunk != 128 || p.fast) return std::nullopt;
   return assign_groups_plan(p, 1, plans, device, {true, bounded});

@@ -13,11 +13,11 @@ namespace ts::inline v0::cuda {
 struct AssignProblem {
   RowsForm rows;
   index_t k = 0;
-  bool wide = false;     ///< x - shift is not safe, or not exact enough, in float32
-  bool as_are = false;   ///< rows need neither shift nor scale before they are rounded to float16
-  bool settled = false;  ///< most rows keep their labels
-  bool fast = false;     ///< the best score is taken at its word
-  bool first = false;    ///< no row has a label: all are added to sums in the end, by other kernels
+  bool wide = false;    ///< x - shift is not safe, or not exact enough, in float32
+  bool raw = false;     ///< rows need neither shift nor scale before they are rounded to float16
+  bool stable = false;  ///< most rows keep their labels
+  bool fast = false;    ///< the best score is taken at its word
+  bool first = false;   ///< no row has a label: all are added to sums in the end, by other kernels
 
   /// Words of 32 marks for n rows, whole pairs of them.
   [[nodiscard]] static constexpr index_t mark_words(index_t n) noexcept { return (n + 63) / 64 * 2; }
@@ -32,7 +32,7 @@ struct AssignProblem {
 struct ScorePlan {
   KernelPlan kernel;
   bool slabs = false;     ///< rows of more columns than registers hold, by tensor instructions of a warp
-  bool as_are = false;    ///< rows are neither shifted nor scaled
+  bool raw = false;       ///< rows are neither shifted nor scaled
   bool pairs = false;     ///< true: rows with only two candidates are reported with both
   double unit = 0x1p-23;  ///< what a unit of origins is in what the kernel compares
 };
@@ -40,7 +40,7 @@ struct ScorePlan {
 /// The kernels that score rows, and how they want the centroids.
 struct AssignPlans {
   std::optional<ScorePlan> scores;   ///< none where elements of a row do not lie side by side
-  std::optional<ScorePlan> again;    ///< in two parts, for the rows that the first leaves open
+  std::optional<ScorePlan> again;    ///< in two parts, for the rows that the first leaves undecided
   std::optional<ScorePlan> collect;  ///< instead, where there is none: what the first leaves of these
   bool confirms = false;             ///< `scores` finds which rows keep their labels
   index_t padded = 0;                ///< centroids with those that fill the last group

@@ -8,7 +8,7 @@
 
 namespace ts::inline v0::cuda {
 
-/// Words of sums in shared memory (assign_settle.cuh), for so many clusters.
+/// Words of sums in shared memory (assign_labels.cuh), for so many clusters.
 [[nodiscard]] constexpr int chip_words(int clusters, int d) noexcept { return clusters * (4 * (d + 1) + 1); }
 /// Bytes of a column's shift (assign_load.cuh).
 [[nodiscard]] constexpr int shift_bytes(bool wide) noexcept { return wide ? 8 : 4; }
@@ -52,9 +52,9 @@ struct TensorPolicy {
   int chunk = 1;         ///< of these that lie together
   bool resident = true;  ///< all chunks stay in shared memory
   int row_tiles = 1;     ///< of 16 rows
-  int parts = 1;         ///< of each number; of rows as they are 2: of centroids alone, 3: three products
+  int parts = 1;         ///< of each number; of raw rows 2: of centroids alone, 3: three products
   bool paired = false;   ///< where only two centroids are left, they are told
-  bool as_are = false;   ///< rows are neither shifted nor scaled; what follows to `ahead` is theirs
+  bool raw = false;      ///< rows are neither shifted nor scaled; what follows to `ahead` is theirs
   int group = 0;         ///< tiles whose scores are compared together; 0: pair by pair
   bool packed = true;    ///< nothing lies between rows
   bool ahead = false;    ///< the next rows come into registers meanwhile
@@ -73,20 +73,20 @@ struct TensorPolicy {
   [[nodiscard]] constexpr int warp_rows() const { return 16 * row_tiles; }
   [[nodiscard]] constexpr int chunks() const { return (tiles + chunk - 1) / chunk; }
   /// Groups of four columns that a copy of a row fills: raw rows of up to 8 columns fill K with copies.
-  [[nodiscard]] constexpr int quads() const { return !as_are || d > 8 ? 4 : d > 4 ? 2 : 1; }
+  [[nodiscard]] constexpr int quads() const { return !raw || d > 8 ? 4 : d > 4 ? 2 : 1; }
   [[nodiscard]] constexpr int planes() const { return parts == 1 ? 1 : 2; }
   /// Factors that a lane has of a tile of centroids.
   [[nodiscard]] constexpr int products() const { return quads() == 4 ? planes() * steps : 1; }
   [[nodiscard]] constexpr int factor_bytes() const { return chunk * products() * 256; }
   [[nodiscard]] constexpr int chunk_bytes() const { return factor_bytes() + chunk * 32; }
   [[nodiscard]] constexpr int shifts_at() const { return (resident ? chunks() : 2) * chunk_bytes(); }
-  [[nodiscard]] constexpr int sums_at() const { return shifts_at() + (as_are ? 0 : 16 * steps * shift_bytes(wide)); }
+  [[nodiscard]] constexpr int sums_at() const { return shifts_at() + (raw ? 0 : 16 * steps * shift_bytes(wide)); }
   [[nodiscard]] constexpr int shared_bytes() const { return sums_at() + (on_chip ? 4 * chip_words(clusters(), d) : 0); }
   /// Memory for the terms of a raw row's bound.
-  [[nodiscard]] constexpr int static_bytes() const { return as_are ? 16 : 0; }
+  [[nodiscard]] constexpr int static_bytes() const { return raw ? 16 : 0; }
 
   TS_POLICY(TensorPolicy, ScoresArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, steps, tiles, chunk,
-            resident, row_tiles, parts, paired, as_are, group, packed, ahead, wide, vector, alignment, warps, blocks,
+            resident, row_tiles, parts, paired, raw, group, packed, ahead, wide, vector, alignment, warps, blocks,
             on_chip, fast);
 };
 
@@ -143,10 +143,10 @@ struct GroupsPolicy {
   int parts = 1;          ///< of each number
   int ahead = 0;          ///< bytes of the next rows that are fetched into the caches
   bool confirms = false;  ///< only whether rows keep their labels is found, which takes producer warps
-  bool chosen = false;    ///< of each tile of rows only those centroids that are listed for it
-  bool bounded = false;   ///< scores of chosen centroids leave bounds for the next pass
+  bool listed = false;    ///< of each tile of rows only those centroids that are listed for it
+  bool bounded = false;   ///< scores of listed centroids leave bounds for the next pass
   bool collects = false;  ///< of listed rows, the centroids that a first kernel leaves
-  bool as_are = false;    ///< rows are neither shifted nor scaled
+  bool raw = false;       ///< rows are neither shifted nor scaled
   bool wide = false;      ///< x - shift in float64
   int vector = 1;         ///< elements of one load
   int alignment = 8;      ///< of it
@@ -160,13 +160,13 @@ struct GroupsPolicy {
   static constexpr int known_bytes = 16;  ///< what producer warps tell of a row beside its columns
   [[nodiscard]] constexpr int threads() const { return 32 * warps; }
   [[nodiscard]] constexpr int registers() const { return 65536 / threads() / blocks / 8 * 8; }
-  [[nodiscard]] constexpr int producer_registers() const { return producers > 0 ? 72 : chosen ? 64 : 24; }
+  [[nodiscard]] constexpr int producer_registers() const { return producers > 0 ? 72 : listed ? 64 : 24; }
   [[nodiscard]] constexpr int clusters() const { return centroids; }
   [[nodiscard]] static constexpr int warp_rows() { return 16; }
   [[nodiscard]] constexpr int consumers() const { return 4 * groups; }
   /// True if the other warps, whole warpgroups then, give their registers to these.
   [[nodiscard]] constexpr bool gives() const { return warps >= consumers() + 4; }
-  /// Warps that bring chosen centroids.
+  /// Warps that bring listed centroids.
   [[nodiscard]] constexpr int fillers() const { return warps - consumers(); }
   /// Steps with one more that decides by signs (assign_confirm.cuh).
   [[nodiscard]] constexpr int all_steps() const { return steps + (confirms ? 1 : 0); }
@@ -176,26 +176,26 @@ struct GroupsPolicy {
     return (all_steps() - (producers > 0 ? 0 : held)) * step_bytes * group_rows;
   }
   [[nodiscard]] constexpr int left_bytes() const { return parts * left_part(); }
-  [[nodiscard]] constexpr int turns() const { return producers > 0 ? 2 : 1; }
+  [[nodiscard]] constexpr int row_stages() const { return producers > 0 ? 2 : 1; }
   [[nodiscard]] constexpr bool tells() const { return producers > 0 && !confirms; }
   [[nodiscard]] constexpr int near_origins() const { return tells() && centroids <= near_centroids ? centroids : 0; }
   [[nodiscard]] constexpr int left_at() const { return stages * stage_bytes(); }
-  [[nodiscard]] constexpr int known_at() const { return left_at() + turns() * groups * left_bytes(); }
+  [[nodiscard]] constexpr int known_at() const { return left_at() + row_stages() * groups * left_bytes(); }
   [[nodiscard]] constexpr int origins_at() const {
-    return known_at() + (tells() ? turns() * groups * group_rows * known_bytes : 0);
+    return known_at() + (tells() ? row_stages() * groups * group_rows * known_bytes : 0);
   }
   [[nodiscard]] constexpr int shifts_at() const { return origins_at() + 4 * near_origins(); }
   /// Places for the origins of chunks that are under way.
-  [[nodiscard]] constexpr int slots() const { return chosen ? most_stages + 1 : 0; }
+  [[nodiscard]] constexpr int slots() const { return listed ? most_stages + 1 : 0; }
   [[nodiscard]] constexpr int slots_at() const { return shifts_at() + 16 * all_steps() * shift_bytes(wide); }
   [[nodiscard]] constexpr int barriers_at() const { return slots_at() + 4 * slots() * chunk; }
   [[nodiscard]] constexpr int shared_bytes() const {
-    return barriers_at() + 8 * (2 * most_stages + (producers > 0 ? 2 * turns() * groups : 0));
+    return barriers_at() + 8 * (2 * most_stages + (producers > 0 ? 2 * row_stages() * groups : 0));
   }
 
   TS_POLICY(GroupsPolicy, ScoresArguments, "solvers/kmeans/pass/scorer/policy.hpp", type, d, steps, centroids, chunk,
-            groups, producers, stages, stage_steps, held, parts, ahead, confirms, chosen, bounded, collects, as_are,
-            wide, vector, alignment, warps, blocks, on_chip, fast);
+            groups, producers, stages, stage_steps, held, parts, ahead, confirms, listed, bounded, collects, raw, wide,
+            vector, alignment, warps, blocks, on_chip, fast);
 };
 
 struct LineArguments {

@@ -34,7 +34,7 @@ struct ClusterNews {
   double weight;                     ///< 0 if and only if the cluster is weightless
   double squared_step;               ///< ||new c - c||^2
   double inertia_high, inertia_low;  ///< assign_cpu::AssignKernels::inertia_term
-  double reach;                      ///< max_j |c_j - shift_j|
+  double max_abs;                    ///< max_j |c_j - shift_j|
   double squared;                    ///< ||(c - shift) scale||^2
 };
 

@@ -47,13 +47,13 @@ double inverse_power_of_two(double x) noexcept {
   return std::ldexp(1.0, -std::clamp(exponent, -1020, 1020));
 }
 
-FixedPoint::FixedPoint(std::span<const double> reach, double largest_weight, index_t rows)
-    : to_units(reach.size()), from_units(reach.size()), weight_to_units(inverse_power_of_two(largest_weight)) {
+FixedPoint::FixedPoint(std::span<const double> max_abs, double largest_weight, index_t rows)
+    : to_units(max_abs.size()), from_units(max_abs.size()), weight_to_units(inverse_power_of_two(largest_weight)) {
   expects(rows <= index_t{1} << 50, "fixed-point sums hold at most 2^50 rows");
   bits = std::min(30, 62 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<index_t>(rows, 1)))));
   one = std::ldexp(1.0, bits), inverse = 1 / one;
-  for (std::size_t j = 0; j < reach.size(); ++j)
-    to_units[j] = inverse_power_of_two(reach[j]), from_units[j] = 1 / to_units[j];
+  for (std::size_t j = 0; j < max_abs.size(); ++j)
+    to_units[j] = inverse_power_of_two(max_abs[j]), from_units[j] = 1 / to_units[j];
 }
 
 ClusterSums::ClusterSums(index_t clusters, index_t cols)

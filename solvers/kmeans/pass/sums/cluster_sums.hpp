@@ -28,9 +28,9 @@ struct FixedPoint {
   std::vector<double> to_units, from_units;  ///< for each column, and their inverses
   double weight_to_units = 1;
 
-  /// `reach[j]` >= |v_j| of all rows; `largest_weight` >= w; `rows` addends at most.
+  /// `max_abs[j]` >= |v_j| of all rows; `largest_weight` >= w; `rows` addends at most.
   /// @throws Error(invalid_argument) for more than 2^50 rows.
-  FixedPoint(std::span<const double> reach, double largest_weight, index_t rows);
+  FixedPoint(std::span<const double> max_abs, double largest_weight, index_t rows);
 };
 
 /// k clusters x d columns of sums, with the weight and the number of rows (those that weigh something)

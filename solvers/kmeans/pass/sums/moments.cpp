@@ -26,7 +26,7 @@ using cuda::MomentsRound;
 
 /// Chunks of rows leave these for each column, chunks x columns: the largest |x - shift|, the sum of (x - mean)^2.
 struct ChunkSpread {
-  Matrix<double> reach, squares;
+  Matrix<double> max_abs, squares;
 };
 
 void launch_moments(const Context& ctx, const Rows& x, MomentsRound round, const double* shift, const double* mean,
@@ -63,7 +63,7 @@ ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments&
   w.get(ctx.stream);
   upload.send(w.at<double>(sent));
   launch_moments(ctx, x, MomentsRound::spread, w.at<double>(sent), w.at<double>(sent) + d, w.at<double>(out), nullptr);
-  fetch_matrix(ctx, spread.reach, w.at<double>(out));
+  fetch_matrix(ctx, spread.max_abs, w.at<double>(out));
   fetch_matrix(ctx, spread.squares, w.at<double>(out) + chunks * d);
   return spread;
 }
@@ -138,7 +138,7 @@ ChunkSpread chunk_spread(const Context& ctx, const Rows& x, const ColumnMoments&
   const index_t d = x.cols(), chunks = chunk_count(x.rows());
   ChunkSpread spread{Matrix<double>::zeros(chunks, d), Matrix<double>::zeros(chunks, d)};
   for_each_chunk(ctx, x, [&](const auto& kernels, index_t c, index_t first, index_t count) {
-    kernels.spread(x, first, count, m.shift.data(), m.mean.data(), &spread.reach(c, 0), &spread.squares(c, 0));
+    kernels.spread(x, first, count, m.shift.data(), m.mean.data(), &spread.max_abs(c, 0), &spread.squares(c, 0));
   });
   return spread;
 }
@@ -148,11 +148,11 @@ ChunkSpread spread_of_chunks(const Context& ctx, const Rows& x, const ColumnMome
 }
 
 /// Squares are added to the variance.
-void add_spread(ColumnMoments& m, const Matrix<double>& reach, const Matrix<double>& squares) {
-  for (index_t c = 0; c < reach.rows(); ++c)
-    for (index_t j = 0; j < reach.cols(); ++j) {
+void add_spread(ColumnMoments& m, const Matrix<double>& max_abs, const Matrix<double>& squares) {
+  for (index_t c = 0; c < max_abs.rows(); ++c)
+    for (index_t j = 0; j < max_abs.cols(); ++j) {
       const auto place = at(j);
-      m.reach[place] = std::max(m.reach[place], reach(c, j));
+      m.max_abs[place] = std::max(m.max_abs[place], max_abs(c, j));
       m.variance[place] += squares(c, j);
     }
 }
@@ -191,7 +191,7 @@ void MomentsOfBlocks::add_entries(const Rows& x) {
   for_each_entry(x, [&](std::size_t j, double value) {
     finite_ = finite_ && std::isfinite(value);
     m.mean[j] += value;
-    m.reach[j] = std::max(m.reach[j], std::abs(value));
+    m.max_abs[j] = std::max(m.max_abs[j], std::abs(value));
     ++stored_[j];
   });
 }
@@ -237,8 +237,8 @@ void MomentsOfBlocks::second_round(const Context& ctx, const Rows& x) {
     return;
   }
   ChunkSpread spread = spread_of_chunks(ctx, x, moments_);
-  if (alone) return add_spread(moments_, spread.reach, spread.squares);
-  waiting_.push_back(std::move(spread.reach));
+  if (alone) return add_spread(moments_, spread.max_abs, spread.squares);
+  waiting_.push_back(std::move(spread.max_abs));
   waiting_.push_back(std::move(spread.squares));
 }
 
@@ -249,8 +249,8 @@ void MomentsOfBlocks::end_round(const Context& ctx, const Pass& again) {
   // State that a rank hands to the next: four numbers of each column, rows, and flags for dense and sparse rows.
   const std::size_t d = stored_.size();
   std::vector<double> state(4 * d + 3);
-  double* const told = state.data() + 4 * d;
-  const std::array<std::vector<double>*, 4> columns{&m.mean, &m.variance, &m.reach, &stored_};
+  double* const totals = state.data() + 4 * d;
+  const std::array<std::vector<double>*, 4> columns{&m.mean, &m.variance, &m.max_abs, &stored_};
   const auto leave = [&] {
     for (std::size_t part = 0; part < columns.size(); ++part)
       std::copy(columns[part]->begin(), columns[part]->end(), state.begin() + static_cast<std::ptrdiff_t>(part * d));
@@ -270,13 +270,14 @@ void MomentsOfBlocks::end_round(const Context& ctx, const Pass& again) {
       for (std::size_t block = 0; block < waiting_.size(); block += 2)
         add_spread(m, waiting_[block], waiting_[block + 1]);
     leave();
-    told[0] += static_cast<double>(rows_here_);
-    if (rows_here_ > 0) told[sparse_ ? 2 : 1] = 1;
+    totals[0] += static_cast<double>(rows_here_);
+    if (rows_here_ > 0) totals[sparse_ ? 2 : 1] = 1;
   });
   take();
   waiting_.clear();
-  expects(told[1] == 0 || told[2] == 0, "some ranks have dense rows and others sparse ones: all must have the same");
-  rows_ = static_cast<index_t>(told[0]), sparse_ = told[2] != 0;
+  expects(totals[1] == 0 || totals[2] == 0,
+          "some ranks have dense rows and others sparse ones: all must have the same");
+  rows_ = static_cast<index_t>(totals[0]), sparse_ = totals[2] != 0;
   if (second_) return;
   finite_ = all_finite(m.mean);
   between_rounds();
@@ -307,7 +308,7 @@ ColumnMoments moments_about(const Context& ctx, const Rows& x, std::span<const d
   ColumnMoments m{{mean.begin(), mean.end()}, std::vector<double>(d), std::vector<double>(d), std::vector<double>(d)};
   set_shift(m, 0);
   const ChunkSpread spread = spread_of_chunks(ctx, x, m);
-  add_spread(m, spread.reach, spread.squares);
+  add_spread(m, spread.max_abs, spread.squares);
   if (!all_finite(m.variance) && first_not_finite(ctx, x).first >= 0) refuse(ctx, x, first_row);
   for (double& variance : m.variance) variance /= static_cast<double>(std::max<index_t>(1, x.rows()));
   return m;

@@ -14,7 +14,7 @@ namespace ts::inline v0 {
 struct ColumnMoments {
   std::vector<double> mean, variance;  ///< of each column, every row counting once; variance over n
   std::vector<double> shift;           ///< close to the mean; zero for sparse rows. Subtracted before products
-  std::vector<double> reach;           ///< max |x_ij - shift_j| of each column
+  std::vector<double> max_abs;         ///< max |x_ij - shift_j| of each column
 };
 /// @throws Error(invalid_argument) naming row and column of the first NaN or infinity. @param first_row the number of
 /// the first row, for sentences.

@@ -31,7 +31,7 @@ void move_rows(int threads, const assign_cpu::AssignKernels& kernels, const Rows
 
 /// Calls work(piece, sums, scratch) for every piece, each thread with a pass.scratch() and sums of its own;
 /// these are fixed-point, so merging them gives the same bits whoever did what. Passes may list rows that move in
-/// s.moved: they move after each piece, or, where moves_wait(), in settle_moves(), which comes last. Returns what
+/// s.moved: they move after each piece, or, where moves_wait(), in apply_moves(), which comes last. Returns what
 /// threads had.
 template <class Pass, class Work>
 auto for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSums* sums, const Work& work) {
@@ -52,7 +52,7 @@ auto for_each_piece(int team, const Pass& pass, index_t pieces, ClusterSums* sum
   });
   for (const ClusterSums& part : parts) sums->merge(part);
   if constexpr (can_wait)
-    if (waits) pass.settle_moves(team, scratch, *sums);
+    if (waits) pass.apply_moves(team, scratch, *sums);
   return scratch;
 }
 

@@ -4,8 +4,9 @@
 // w D^2 of all rows in whole numbers of a unit, as PotentialUnit has them, are summed up to each row; a thread for each
 // draw looks for where the sum passes. Blocks meet for the unit, for the sums of stretches, and for the draws.
 //
-// heads_tiles.cuh and seed_tiles.cuh find the rows that candidates, which are rows, are nearer to. Beside heads, rows
-// and candidates have a step of columns (float16 parts of limits t and of o = ||c||^2 / 2, and norms rounded up):
+// projection_tiles.cuh and seed_tiles.cuh find the rows that candidates, which are rows, are nearer to. Beside
+// projections, rows and candidates have a step of columns (float16 parts of limits t and of o = ||c||^2 / 2, and norms
+// rounded up):
 //   1 1 1 t1 t2 t3 a b 0        o1 o2 o3 -1 -1 -1 -A -B 0
 // Of a row v = h + e and a candidate c = k + f (in float16, and what rounding leaves):
 //   ||v - c||^2 < D^2  <=>  ||c||^2 / 2 - v c < (D^2 - ||v||^2) / 2
@@ -14,7 +15,7 @@
 // the limit. The limit lies higher by what the measured distance and D^2 may lose, and by what the instructions lose:
 // each truncates 17 terms and their sum, none larger than 4 (||v|| + C) C, where C is the largest norm of all rows.
 #include "tallskinny/gemm/device/philox.cuh"
-#include "tallskinny/solvers/kmeans/pass/filter/kernels/heads_norms.cuh"
+#include "tallskinny/solvers/kmeans/pass/filter/kernels/projection_norms.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_halves.cuh"
 
 using Arguments = ts::cuda::SeedBatchArguments;
@@ -53,7 +54,7 @@ __device__ __forceinline__ double unit_of(double most, int64 rows) {
 }
 
 /// Waits until all blocks have come here for the `time`-th time.
-__device__ __forceinline__ void meet(uint32* arrivals, uint32 time) {
+__device__ __forceinline__ void grid_barrier(uint32* arrivals, uint32 time) {
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
@@ -86,24 +87,24 @@ __device__ __forceinline__ void put_limit(const Arguments& a, int64 i) {
   const Parts t(beyond < 60000 ? __double2float_ru(beyond) : 65504.0f);
   auto* const to = static_cast<uint4*>(a.limits) + 2 * i;
   to[0] = {0x3c003c00u, 0x3c00u | t.part[0] << 16, t.part[1] | static_cast<uint32>(t.part[2]) << 16,
-           half_up(norms.head) | static_cast<uint32>(half_up(norms.rest)) << 16};
+           half_up(norms.rounded) | static_cast<uint32>(half_up(norms.residual)) << 16};
   to[1] = {0, 0, 0, 0};
 }
 
-/// A warp makes candidate q ready: chunk by chunk lie the eights of columns of all its candidates, their negated heads
-/// and the step of limits. Those that fill up the last chunk are far away.
+/// A warp makes candidate q ready: chunk by chunk lie the eights of columns of all its candidates, their negated
+/// projections and the step of limits. Those that fill up the last chunk are far away.
 __device__ __forceinline__ void put_candidate(const Arguments& a, int q) {
   constexpr unsigned sign = 0x8000;
-  constexpr int chunk = ts::cuda::heads_chunk;
+  constexpr int chunk = ts::cuda::projection_chunk;
   constexpr double far = 60000;
   const int lane = threadIdx.x % 32;
   const bool real = q < a.draws;
   const int64 row = real ? __ldcg(a.numbers + q) : 0;
   auto* const to = static_cast<unsigned short*>(a.chunks) +
                    static_cast<int64>(q / chunk) * chunk * (a.columns + ts::cuda::limit_columns) + q % chunk * 8;
-  const auto* const head = static_cast<const unsigned short*>(a.heads) + row * a.columns;
+  const auto* const half = static_cast<const unsigned short*>(a.halves) + row * a.columns;
   for (int j = lane; j < a.columns; j += 32)
-    to[j / 8 * chunk * 8 + j % 8] = real ? static_cast<unsigned short>(head[j] ^ sign) : 0;
+    to[j / 8 * chunk * 8 + j % 8] = real ? static_cast<unsigned short>(half[j] ^ sign) : 0;
   if (lane >= ts::cuda::limit_columns) return;
   const ts::cuda::SeedNorms norms = a.norms[row];
   const Parts o(real ? norms.squared / 2 : far);
@@ -112,8 +113,8 @@ __device__ __forceinline__ void put_candidate(const Arguments& a, int q) {
   for (int p = 0; p < 3; ++p)
     if (lane == p) bits = o.part[p];
   if (lane >= 3 && lane < 6) bits = static_cast<unsigned short>(halves(-1, 0));
-  if (lane == 6) bits = half_up(norms.rest) | sign;
-  if (lane == 7) bits = half_up(__fadd_ru(norms.head, norms.rest)) | sign;
+  if (lane == 6) bits = half_up(norms.residual) | sign;
+  if (lane == 7) bits = half_up(__fadd_ru(norms.rounded, norms.residual)) | sign;
   const int j = a.columns + lane;
   to[j / 8 * chunk * 8 + j % 8] = bits;
 }
@@ -139,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_ahead(Argum
     for (int w = 0; w < warps; ++w) all = fmax(all, largest[w]);
     a.sums[blockIdx.x] = __double_as_longlong(all);
   }
-  meet(a.arrivals, 1);
+  grid_barrier(a.arrivals, 1);
   most = 0;
   for (int b = lane; b < blocks; b += 32) most = max(most, __ldcg(a.sums + b));
 #pragma unroll
@@ -161,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_ahead(Argum
     __syncthreads();
   }
   if (thread == 0) a.sums[blocks + blockIdx.x] = before;
-  meet(a.arrivals, 2);
+  grid_barrier(a.arrivals, 2);
   if (warp == 0) {
     int64 sum = 0;
     for (int first = 0; first < blocks; first += 32) {
@@ -188,6 +189,6 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_ahead(Argum
     }
     a.numbers[q] = row, a.least[q] = least;
   }
-  meet(a.arrivals, 3);
+  grid_barrier(a.arrivals, 3);
   for (int q = static_cast<int>(blockIdx.x) * warps + warp; q < a.padded; q += blocks * warps) put_candidate(a, q);
 }

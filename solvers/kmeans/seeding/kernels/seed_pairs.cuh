@@ -1,6 +1,6 @@
-// Lists the rows of each candidate whose signs heads_tiles.cuh left, in order. A block takes 32 candidates, those of a
-// word, and each of its warps a stretch of rows, twice: to count, and to write. A lane has a candidate. Lists lie in
-// any order.
+// Lists the rows of each candidate whose signs projection_tiles.cuh left, in order. A block takes 32 candidates, those
+// of a word, and each of its warps a stretch of rows, twice: to count, and to write. A lane has a candidate. Lists lie
+// in any order.
 #include "tallskinny/gemm/device/element.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   __shared__ uint64 base;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   // Bit 2b + e of word t of a chunk is its column 8b + 2t + e.
-  const int candidate = static_cast<int>(blockIdx.x) / 4 * ts::cuda::heads_chunk + lane / 2 * 8 +
+  const int candidate = static_cast<int>(blockIdx.x) / 4 * ts::cuda::projection_chunk + lane / 2 * 8 +
                         static_cast<int>(blockIdx.x) % 4 * 2 + lane % 2;
   const uint32* const words = a.signs + blockIdx.x * a.x.count;
   const int64 share = (a.x.count + warps * 32 - 1) / (warps * 32) * 32;

@@ -108,7 +108,7 @@ __device__ __forceinline__ void choose(const Arguments& a, Tables& tables, ts::c
     return sum_of_warp(lane < warps ? tables.sums[time][lane] : 0);
   });
   lower(a, best.draw, thread, threads);
-  if (thread == 0) a.chosen[outcome.choices] = drawn[best.draw].row;
+  if (thread == 0) a.seeds[outcome.choices] = drawn[best.draw].row;
   outcome.left -= best.gain, ++outcome.choices;
 }
 
@@ -148,13 +148,13 @@ __device__ __forceinline__ int choose_some(const Arguments& a, Tables& tables, t
   outcome.left -= __shfl_sync(everyone, through, choices - 1);
   if (warp < choices) {
     lower(a, best.draw, lane, 32);
-    if (lane == 0) a.chosen[outcome.choices + warp] = drawn[best.draw].row;
+    if (lane == 0) a.seeds[outcome.choices + warp] = drawn[best.draw].row;
   }
   outcome.choices += choices;
   return choices;
 }
 
-extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_turns(Arguments a) {
+extern "C" __global__ void __launch_bounds__(policy.threads, 1) seed_rounds(Arguments a) {
   constexpr int few = 3, many = 24;  // choices together that take as long as one by one; those before another try
   __shared__ Tables tables;
   ts::cuda::SeedOutcome outcome = *a.outcome;

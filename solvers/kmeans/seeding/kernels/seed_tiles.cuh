@@ -1,10 +1,10 @@
-// The signs that heads_tiles.cuh leaves of each row, by tensor instructions that all GPUs have: products of heads,
-// whose last step adds and takes away what seed_ahead.cuh says. A warp has 32 rows, whose heads it reads once for each
-// chunk of candidates; slabs of candidates come through two stages that all warps share.
+// The signs that projection_tiles.cuh leaves of each row, by tensor instructions that all GPUs have: products of
+// halves, whose last step adds and takes away what seed_ahead.cuh says. A warp has 32 rows, whose projections it reads
+// once for each chunk of candidates; slabs of candidates come through two stages that all warps share.
 #include "tallskinny/gemm/device/pipeline.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_halves.cuh"
 
-constexpr int chunk = ts::cuda::heads_chunk, blocks_of_8 = chunk / 8, slab = policy.tile_steps, row_tiles = 2;
+constexpr int chunk = ts::cuda::projection_chunk, blocks_of_8 = chunk / 8, slab = policy.tile_steps, row_tiles = 2;
 constexpr int threads = policy.tile_threads, step_bytes = 32 * chunk;
 using Arguments = ts::cuda::SeedBatchArguments;
 
@@ -21,7 +21,7 @@ struct Operand {
         if (step + s >= steps) continue;
         const int64 i = first + 8 * half + lane / 4, row = i < a.x.count ? i : a.x.count - 1;
         const uint32* const from =
-            (step + s + 1 < steps ? static_cast<const uint32*>(a.heads) + row * (a.columns / 2) + 8 * (step + s)
+            (step + s + 1 < steps ? static_cast<const uint32*>(a.halves) + row * (a.columns / 2) + 8 * (step + s)
                                   : static_cast<const uint32*>(a.limits) + row * (ts::cuda::limit_columns / 2)) +
             lane % 4;
         part[s][half / 2][half % 2] = from[0], part[s][half / 2][half % 2 + 2] = from[4];

@@ -41,10 +41,10 @@ Outcome run(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
             const std::vector<double>& weights) {
   Outcome o;
   const auto moments = column_moments(ctx, x);
-  for (const auto* part : {&moments.mean, &moments.variance, &moments.shift, &moments.reach})
+  for (const auto* part : {&moments.mean, &moments.variance, &moments.shift, &moments.max_abs})
     o.moments.insert(o.moments.end(), part->begin(), part->end());
   const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
-  const FixedPoint unit(moments.reach, heaviest, x.rows());
+  const FixedPoint unit(moments.max_abs, heaviest, x.rows());
   ClusterSums sums(c.k, c.d);
   PerRowArray<std::int32_t> labels(ctx, x.space(), std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   const PerRowArray<double> weigh(ctx, x.space(), weights);
@@ -78,9 +78,9 @@ void check_fast(const Case& c) {
   const auto there = test::copy_there(ctx, x);
   const Rows rows(ctx.stream, there.cview());
   const auto moments = column_moments(ctx, rows);
-  const FixedPoint unit(moments.reach, 1, c.n);
-  const auto pass = [&](Scores scores, bool settled, PerRow<std::int32_t> labels, ClusterSums& sums) {
-    return assign(ctx, {rows, moments, centroids.cview(), scores, labels, {}, &unit, &sums, {}, settled});
+  const FixedPoint unit(moments.max_abs, 1, c.n);
+  const auto pass = [&](Scores scores, bool stable, PerRow<std::int32_t> labels, ClusterSums& sums) {
+    return assign(ctx, {rows, moments, centroids.cview(), scores, labels, {}, &unit, &sums, {}, stable});
   };
   const auto nowhere = [&] {
     return PerRowArray<std::int32_t>(ctx, Space::device, std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
@@ -100,7 +100,7 @@ void check_fast(const Case& c) {
   own_squared_distances(ctx, rows, centroids.cview(), labels.view(), own);
   own_squared_distances(ctx, rows, centroids.cview(), exact.view(), least);
   double share = 0, norms = 0;
-  for (const double r : moments.reach) norms += 4 * r * r;
+  for (const double r : moments.max_abs) norms += 4 * r * r;
   for (std::size_t i = 0; i < own.size(); ++i) share = std::max(share, (own[i] - least[i]) / norms);
   CHECK(share < 0x1p-9);
 }

@@ -128,7 +128,7 @@ TEST_CASE("expecting labels to stay changes nothing but the time", "[assign]") {
   const auto c = centres(k, d);
   const Context ctx;
   const auto moments = column_moments(ctx, Rows(x.cview()));
-  const FixedPoint unit(moments.reach, 1, n);
+  const FixedPoint unit(moments.max_abs, 1, n);
   const Outcome right = run(ctx, Rows(x.cview()), c.cview());
   for (const index_t wrong : {n, index_t{7}, index_t{1}}) {
     std::vector<std::int32_t> labels = right.labels;
@@ -136,20 +136,19 @@ TEST_CASE("expecting labels to stay changes nothing but the time", "[assign]") {
     for (std::int32_t& label : labels) label %= k;
     ClusterSums sums(k, d);
     add_rows(ctx, Rows(x.cview()), moments, labels, {}, unit, sums);
-    auto of_settled = sums;
-    auto settled = labels;
+    auto of_stable = sums;
+    auto stable = labels;
     const AssignStats
         stats = assign(ctx, {Rows(x.cview()), moments, c.cview(), Scores::float32, labels, {}, &unit, &sums}),
-        settled_stats = assign(
-            ctx, {Rows(x.cview()), moments, c.cview(), Scores::float32, settled, {}, &unit, &of_settled, {}, true});
+        stable_stats = assign(
+            ctx, {Rows(x.cview()), moments, c.cview(), Scores::float32, stable, {}, &unit, &of_stable, {}, true});
     CHECK(labels == right.labels);
-    CHECK(settled == right.labels);
-    CHECK(settled_stats.changed == stats.changed);
-    CHECK(settled_stats.rescored == stats.rescored);
+    CHECK(stable == right.labels);
+    CHECK(stable_stats.changed == stats.changed);
+    CHECK(stable_stats.rescored == stats.rescored);
     for (index_t m = 0; m < k; ++m) {
-      CHECK(of_settled.count(m) == sums.count(m));
-      for (index_t j = 0; j < d && !sums.weightless(m); ++j)
-        CHECK(of_settled.mean(unit, m, j) == sums.mean(unit, m, j));
+      CHECK(of_stable.count(m) == sums.count(m));
+      for (index_t j = 0; j < d && !sums.weightless(m); ++j) CHECK(of_stable.mean(unit, m, j) == sums.mean(unit, m, j));
     }
   }
 }

@@ -25,7 +25,7 @@ struct Clustered {
   explicit Clustered(const Case& c)
       : x(c.n, c.d),
         moments(column_moments({}, fill(c))),
-        unit(moments.reach, c.weighted ? 3 : 1, c.n),
+        unit(moments.max_abs, c.weighted ? 3 : 1, c.n),
         sums(c.k, c.d) {
     add_rows({}, Rows(x.cview()), moments, labels, weights, unit, sums);
   }

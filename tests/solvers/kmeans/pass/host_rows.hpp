@@ -42,7 +42,7 @@ inline Outcome run(const Context& ctx, const Rows& x, HostView<const double> c, 
                    std::span<const double> weights = {}) {
   const auto moments = column_moments(ctx, x);
   const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
-  const FixedPoint unit(moments.reach, heaviest, x.rows());
+  const FixedPoint unit(moments.max_abs, heaviest, x.rows());
   ClusterSums sums(c.rows(), x.cols());
   Outcome o;
   o.labels.assign(static_cast<std::size_t>(x.rows()), -1);

@@ -1,6 +1,6 @@
 // The kernels of assign, which no Operation stands for, compiled without a GPU.
-#include "tallskinny/solvers/kmeans/pass/filter/heads_plan.hpp"
-#include "tallskinny/solvers/kmeans/pass/filter/heads_policy.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/projection_plan.hpp"
+#include "tallskinny/solvers/kmeans/pass/filter/projection_policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/resolver/policy.hpp"
 #include "tallskinny/solvers/kmeans/pass/rows/plan.hpp"
 #include "tallskinny/solvers/kmeans/pass/scorer/plan.hpp"
@@ -31,14 +31,14 @@ void add_producers(std::vector<cuda::KernelPlan>& plans, DType type, const cuda:
   const int size = static_cast<int>(size_of(type));
   constexpr Shape shapes[] = {{16, 4000}, {33, 3000}, {64, 1000}, {100, 1000}, {120, 600}, {128, 1000}, {128, 3000}};
   for (const auto& [d, k] : shapes)
-    for (const bool settled : {false, true})
+    for (const bool stable : {false, true})
       for (const bool wide : {true, false})
         for (const int alignment : std::set{cuda::common_power(d * size, 16), size}) {
           if (!wide && type == DType::float64) continue;
-          const cuda::AssignProblem p{{type, 1 << 22, d, true, alignment}, k, wide, false, settled};
+          const cuda::AssignProblem p{{type, 1 << 22, d, true, alignment}, k, wide, false, stable};
           const cuda::AssignPlans found = cuda::assign_plans(p, device);
           CHECK(cuda::policy_of<cuda::GroupsPolicy>(found.scores->kernel).producers > 0);
-          CHECK(found.confirms == settled);
+          CHECK(found.confirms == stable);
           plans.push_back(found.scores->kernel);
         }
 }
@@ -84,7 +84,7 @@ void add_slabs(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Dev
 }
 
 /// Rows taken as they are.
-void add_as_they_are(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+void add_raw_rows(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   constexpr Shape shapes[] = {{4, 16}, {16, 16}, {16, 64}, {64, 64}, {128, 100}, {32, 256}};
   for (const auto& [d, k] : shapes) {
     const cuda::AssignProblem p{{type, 1 << 22, d, true, 16, d != 16}, k, false, true};
@@ -92,10 +92,10 @@ void add_as_they_are(std::vector<cuda::KernelPlan>& plans, DType type, const cud
   }
   constexpr Shape wide_shapes[] = {{136, 4096}, {512, 1000}, {768, 4096}, {1024, 16384}};
   for (const auto& [d, k] : wide_shapes)
-    for (const bool as_are : {true, false}) {
-      const cuda::AssignProblem p{{type, 1 << 20, d, true, 16, true}, k, false, as_are};
+    for (const bool raw : {true, false}) {
+      const cuda::AssignProblem p{{type, 1 << 20, d, true, 16, true}, k, false, raw};
       const cuda::AssignPlans found = cuda::assign_plans(p, device);
-      CHECK(found.scores->as_are == (as_are && type == DType::float16));
+      CHECK(found.scores->raw == (raw && type == DType::float16));
       CHECK(found.again.has_value() != found.collect.has_value());
       CHECK(found.collect.has_value() == (d == 1024));  // no room for two parts of each number
       plans.push_back(found.scores->kernel);
@@ -114,42 +114,43 @@ void add_fast(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::Devi
   }
 }
 
-/// Centroids chosen by heads.
-void add_heads(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
+/// Centroids listed by projections.
+void add_projections(std::vector<cuda::KernelPlan>& plans, DType type, const cuda::DeviceInfo& device) {
   const int size = static_cast<int>(size_of(type));
   constexpr Shape shapes[] = {{128, 8192}, {768, 4096}, {1024, 16384}, {201, 6000}};
   for (const auto& [d, k] : shapes) {
     const cuda::AssignProblem p{{type, 1 << 21, d, true, std::min(16, cuda::common_power(d * size, 16))}, k};
-    const HeadsForm form = cuda::heads_form(p, 50, device);
+    const ProjectionForm form = cuda::projection_form(p, 50, device);
     if (device.capability() != 90) {
       CHECK(form.columns == 0);
       continue;
     }
     CHECK((form.bytes() / 32 + 1) % (form.bytes() % 128 == 96 ? 4 : 3) == 0);
     const cuda::AssignPlans found = cuda::assign_plans(p, device);
-    const auto chosen = cuda::assign_chosen_plan(p, found, device);
-    plans.push_back(chosen->kernel);
-    plans.push_back(cuda::assign_chosen_plan(p, found, device, true)->kernel);
+    const auto listed = cuda::assign_listed_plan(p, found, device);
+    plans.push_back(listed->kernel);
+    plans.push_back(cuda::assign_listed_plan(p, found, device, true)->kernel);
     plans.push_back(cuda::warps_plan("bounds_lists", cuda::BoundsListsPolicy{}, 1000, device, 64));
-    for (const HeadsForm& heads : {form, HeadsForm{d < 256 ? 96 : 256, HeadNumbers::int8}}) {
-      plans.push_back(cuda::heads_limits_plan(p.rows, heads, found.steps, device));
-      plans.push_back(cuda::heads_tiles_plan(p.rows.n, heads, false, device));
-      plans.push_back(cuda::heads_rows_plan(p.rows, heads));
-      plans.push_back(cuda::heads_axes_plan(heads, d));
-      if (const auto factor = cuda::axes_factor_plan(heads.columns, device)) plans.push_back(*factor);
-      plans.push_back(cuda::heads_centroids_plan(heads.numbers, k));
+    for (const ProjectionForm& projections : {form, ProjectionForm{d < 256 ? 96 : 256, ProjectionNumbers::int8}}) {
+      plans.push_back(cuda::projection_limits_plan(p.rows, projections, found.steps, device));
+      plans.push_back(cuda::projection_tiles_plan(p.rows.n, projections, false, device));
+      plans.push_back(cuda::projection_rows_plan(p.rows, projections));
+      plans.push_back(cuda::projection_axes_plan(projections, d));
+      if (const auto factor = cuda::axes_factor_plan(projections.columns, device)) plans.push_back(*factor);
+      plans.push_back(cuda::projection_centroids_plan(projections.numbers, k));
     }
-    plans.push_back(cuda::warps_plan("heads_lists", cuda::HeadsListsPolicy{}, 1000, device, 64));
+    plans.push_back(cuda::warps_plan("projection_lists", cuda::ProjectionListsPolicy{}, 1000, device, 64));
     plans.push_back(cuda::threads_plan("bounds_moves", cuda::BoundsMovesPolicy{}, 1000));
-    plans.push_back(cuda::bounds_turns_plan());
+    plans.push_back(cuda::bounds_schedule_plan());
     plans.push_back(cuda::warps_plan("bounds_uppers", cuda::BoundsUppersPolicy{type}, 1000, device, 64));
   }
   if (device.capability() == 90)
     for (const index_t columns : {64, 160, 224, 352, 480})
-      plans.push_back(cuda::heads_tiles_plan(1 << 20, {columns, HeadNumbers::int8}, false, device)),
-          plans.push_back(cuda::heads_rows_plan({type, 1 << 20, 768}, {columns, HeadNumbers::int8}));
+      plans.push_back(cuda::projection_tiles_plan(1 << 20, {columns, ProjectionNumbers::int8}, false, device)),
+          plans.push_back(cuda::projection_rows_plan({type, 1 << 20, 768}, {columns, ProjectionNumbers::int8}));
   constexpr Shape other_shapes[] = {{512, 1000}, {64, 100000}};
-  for (const auto& [d, k] : other_shapes) CHECK(cuda::heads_form({{type, 1 << 21, d}, k}, 50, device).columns == 0);
+  for (const auto& [d, k] : other_shapes)
+    CHECK(cuda::projection_form({{type, 1 << 21, d}, k}, 50, device).columns == 0);
 }
 
 /// Kernels that each type needs once: decisions, moments, distances, seeding.
@@ -176,7 +177,7 @@ void add_seeding(std::vector<cuda::KernelPlan>& plans, const cuda::DeviceInfo& d
       const cuda::BatchPlans batch = cuda::batch_plans(type, 1 << 16, d, device);
       plans.push_back(batch.tiles);
       if (d != 16) continue;
-      for (const cuda::KernelPlan& plan : {batch.heads, batch.ahead, batch.pairs, batch.measure, batch.turns,
+      for (const cuda::KernelPlan& plan : {batch.halves, batch.ahead, batch.pairs, batch.measure, batch.rounds,
                                            cuda::batch_plans(type, 1 << 16, d, device, false).tiles})
         plans.push_back(plan);
     }
@@ -191,14 +192,14 @@ std::vector<cuda::KernelPlan> assign_plans(const cuda::DeviceInfo& device) {
     if (device.capability() != 90 && type == DType::bfloat16) continue;
     add_scores(plans, type, device, all, turn);
     if (all || type == DType::float16) {
-      if (device.capability() == 90) add_as_they_are(plans, type, device);
+      if (device.capability() == 90) add_raw_rows(plans, type, device);
       add_fast(plans, type, device);
     }
     if (device.capability() == 90)
       add_producers(plans, type, device);
     else
       add_slabs(plans, type, device);
-    if (type == DType::float16 || type == DType::float32) add_heads(plans, type, device);
+    if (type == DType::float16 || type == DType::float32) add_projections(plans, type, device);
     add_once(plans, type, device);
     add_sums(plans, type, device);
   }
@@ -221,19 +222,19 @@ TEST_CASE("some kernels of assign compile within their budget", "[assign][nvrtc]
     test::compile_plans(arch, test::some_of(assign_plans(cuda::typical_device(arch)), 8));
 }
 
-TEST_CASE("heads are 8-bit integers where many axes pay", "[assign][heads]") {
+TEST_CASE("projections are 8-bit integers where many axes pay", "[assign][projections]") {
   const auto form = [](index_t n, index_t d, index_t k, index_t passes, const char* arch = "sm_90a") {
-    return cuda::heads_form({{DType::float16, n, d, true, 16}, k}, passes, cuda::typical_device(arch));
+    return cuda::projection_form({{DType::float16, n, d, true, 16}, k}, passes, cuda::typical_device(arch));
   };
-  CHECK(form(1 << 20, 768, 4096, 50).numbers == HeadNumbers::int8);
+  CHECK(form(1 << 20, 768, 4096, 50).numbers == ProjectionNumbers::int8);
   CHECK(form(1 << 20, 768, 4096, 50).columns == 224);
   CHECK(form(1 << 20, 768, 4096, 50).from == 2);  // the second pass would leave most pairs
   CHECK(form(1 << 19, 1024, 16384, 50).columns == 160);
   CHECK(form(1 << 19, 1024, 16384, 50).from == 1);
-  CHECK(form(1 << 21, 128, 8192, 50).numbers == HeadNumbers::float16);  // conversions would bind
+  CHECK(form(1 << 21, 128, 8192, 50).numbers == ProjectionNumbers::float16);  // conversions would bind
   CHECK(form(1 << 21, 128, 8192, 50).columns == 48);
-  CHECK(form(1 << 20, 512, 2048, 50).numbers == HeadNumbers::int8);
-  CHECK(form(1 << 20, 768, 4096, 8).numbers == HeadNumbers::int8);
+  CHECK(form(1 << 20, 512, 2048, 50).numbers == ProjectionNumbers::int8);
+  CHECK(form(1 << 20, 768, 4096, 8).numbers == ProjectionNumbers::int8);
   // Axes would take longer than they save.
   CHECK(form(1 << 20, 512, 2048, 1).columns == 0);
   CHECK(form(1 << 16, 768, 4096, 50).columns == 0);
@@ -241,8 +242,9 @@ TEST_CASE("heads are 8-bit integers where many axes pay", "[assign][heads]") {
   CHECK(form(1 << 20, 768, 4096, 50, "sm_100").columns == 0);
 }
 
-TEST_CASE("rows of fewer dimensions than the plan has axes get the heads that kernels take", "[assign][heads]") {
-  const HeadsForm halves{112}, integers{224, HeadNumbers::int8};
+TEST_CASE("rows of fewer dimensions than the plan has axes get the projections that kernels take",
+          "[assign][projections]") {
+  const ProjectionForm halves{112}, integers{224, ProjectionNumbers::int8};
   CHECK(halves.within(500).columns == 112);
   CHECK(halves.within(112).columns == 112);
   CHECK(halves.within(111).columns == 80);
@@ -253,20 +255,22 @@ TEST_CASE("rows of fewer dimensions than the plan has axes get the heads that ke
   CHECK(integers.within(150).columns == 96);
   CHECK(integers.within(95).columns == 64);
   CHECK(integers.within(63).columns == 48);  // in float16
-  CHECK(integers.within(63).numbers == HeadNumbers::float16);
+  CHECK(integers.within(63).numbers == ProjectionNumbers::float16);
   CHECK(integers.within(31).columns == 0);
-  CHECK(integers.within(100).numbers == HeadNumbers::int8);
-  // heads_tiles_plan() has stages for every form.
+  CHECK(integers.within(100).numbers == ProjectionNumbers::int8);
+  // projection_tiles_plan() has stages for every form.
   const cuda::DeviceInfo device = cuda::typical_device("sm_90a");
   for (index_t most = 32; most < 500; ++most)
-    for (const HeadsForm& form : {HeadsForm{480}.within(most), HeadsForm{480, HeadNumbers::int8}.within(most)}) {
+    for (const ProjectionForm& form :
+         {ProjectionForm{480}.within(most), ProjectionForm{480, ProjectionNumbers::int8}.within(most)}) {
       if (form.columns == 0) continue;
-      const auto policy = cuda::policy_of<cuda::HeadsTilesPolicy>(cuda::heads_tiles_plan(1 << 20, form, false, device));
+      const auto policy =
+          cuda::policy_of<cuda::ProjectionTilesPolicy>(cuda::projection_tiles_plan(1 << 20, form, false, device));
       CHECK(policy.steps % policy.stage_steps == 0);
     }
 }
 
-TEST_CASE("bounds of tiles may pay where centroids are many", "[assign][heads]") {
+TEST_CASE("bounds of tiles may pay where centroids are many", "[assign][projections]") {
   const auto pays = [](DType type, index_t n, index_t d, index_t k, const char* arch = "sm_90a") {
     return cuda::tile_bounds_may_pay({{type, n, d, true, 16}, k}, cuda::typical_device(arch));
   };
@@ -279,10 +283,10 @@ TEST_CASE("bounds of tiles may pay where centroids are many", "[assign][heads]")
   CHECK(!pays(DType::float16, 1 << 20, 512, 1000, "sm_100"));
 }
 
-TEST_CASE("the kernels of heads compile within their budget", "[.full][heads][nvrtc]") {
+TEST_CASE("the kernels of projections compile within their budget", "[.full][projections][nvrtc]") {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100"}) {
     std::vector<cuda::KernelPlan> plans;
-    for (const DType type : {DType::float32, DType::float16}) add_heads(plans, type, cuda::typical_device(arch));
+    for (const DType type : {DType::float32, DType::float16}) add_projections(plans, type, cuda::typical_device(arch));
     test::compile_plans(arch, plans);
   }
 }

@@ -44,18 +44,18 @@ std::vector<std::vector<std::int32_t>> beginnings(const std::vector<std::int32_t
 
 /// Passes that expect few labels to change, however many do, with sums; each is followed by one that changes
 /// nothing. On a device each is what a pass without expectations is from the same labels.
-Passes settled_passes(const Context& ctx, const Rows& x, const Case& c, const Matrix<double>& centroids,
-                      const std::vector<double>& weights) {
+Passes stable_passes(const Context& ctx, const Rows& x, const Case& c, const Matrix<double>& centroids,
+                     const std::vector<double>& weights) {
   constexpr index_t many_rows = 1 << 16;
   const auto moments = column_moments(ctx, x);
   const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
-  const FixedPoint unit(moments.reach, heaviest, x.rows());
+  const FixedPoint unit(moments.max_abs, heaviest, x.rows());
   const PerRowArray<double> weigh(ctx, x.space(), weights);
   Passes passes;
-  const auto pass = [&](PerRowArray<std::int32_t>& labels, ClusterSums* sums, bool settled) {
+  const auto pass = [&](PerRowArray<std::int32_t>& labels, ClusterSums* sums, bool stable) {
     AssignArguments of{x, moments, centroids.cview(), Scores::float32, labels.view(), weigh.view()};
     if (sums != nullptr) of.unit = &unit, of.sums = sums;
-    of.settled = settled;
+    of.stable = stable;
     return assign(ctx, of).changed;
   };
   const std::vector<std::int32_t> nowhere(static_cast<std::size_t>(c.n), -1);
@@ -66,30 +66,30 @@ Passes settled_passes(const Context& ctx, const Rows& x, const Case& c, const Ma
   if (c.n > many_rows) all = {all[1]};
   for (const auto& begin : all) {
     INFO("beginning " << passes.changed.size());
-    const auto from_begin = [&](bool settled) {
+    const auto from_begin = [&](bool stable) {
       PerRowArray<std::int32_t> labels(ctx, x.space(), begin);
       ClusterSums sums(c.k, c.d);
       add_rows(ctx, x, moments, labels.view(), weigh.view(), unit, sums);
       Passes one;
-      one.changed = {pass(labels, &sums, settled)};
+      one.changed = {pass(labels, &sums, stable)};
       one.labels = {labels.to_host()}, one.sums = {numbers_of(sums, unit)};
       CHECK(one.labels[0] == right);
       if (c.n <= many_rows) {
-        CHECK(pass(labels, &sums, settled) == 0);
+        CHECK(pass(labels, &sums, stable) == 0);
         CHECK(labels.to_host() == one.labels[0]);
         CHECK(numbers_of(sums, unit) == one.sums[0]);
       }
       return one;
     };
-    const Passes settled = from_begin(true);
+    const Passes stable = from_begin(true);
     if (x.on_device()) {
-      const Passes unsettled = from_begin(false);
-      CHECK(settled.changed == unsettled.changed);
-      CHECK(settled.labels == unsettled.labels);
-      CHECK(settled.sums == unsettled.sums);
+      const Passes unstable = from_begin(false);
+      CHECK(stable.changed == unstable.changed);
+      CHECK(stable.labels == unstable.labels);
+      CHECK(stable.sums == unstable.sums);
     }
-    passes.changed.push_back(settled.changed[0]);
-    passes.labels.push_back(settled.labels[0]), passes.sums.push_back(settled.sums[0]);
+    passes.changed.push_back(stable.changed[0]);
+    passes.labels.push_back(stable.labels[0]), passes.sums.push_back(stable.sums[0]);
   }
   // Without sums labels may be anything.
   const auto k = static_cast<std::int32_t>(c.k);
@@ -105,9 +105,9 @@ Passes settled_passes(const Context& ctx, const Rows& x, const Case& c, const Ma
 }
 
 template <class T>
-void check_settled(const Case& c) {
+void check_stable(const Case& c) {
   INFO(text_of<T>(c) << " copies " << c.copies << " outlying " << c.outlying);
-  const auto [host, device] = host_and_device<T>(c, settled_passes);
+  const auto [host, device] = host_and_device<T>(c, stable_passes);
   CHECK(device.changed == host.changed);
   CHECK(device.labels == host.labels);
   CHECK(device.sums == host.sums);
@@ -119,42 +119,42 @@ TEMPLATE_TEST_CASE("on a device, passes that expect labels to stay find the same
                    double, float, float16, bfloat16) {
   constexpr int levels = sizeof(TestType) == 2 ? 128 : 1 << 20;
   // More than 4000 times 16 columns and centroids: labels are confirmed.
-  check_settled<TestType>({1, 128, 500, 0, 1, levels});
-  check_settled<TestType>({100, 100, 600, 0, 1, levels, true});
-  check_settled<TestType>({193, 64, 1024, 0, 1, levels});
-  check_settled<TestType>({577, 64, 1000, 0.3, 1, levels, true, 3, false, true});
-  check_settled<TestType>({401, 120, 600, 0, 1, 2, false, 8});  // ties
-  check_settled<TestType>({300, 16, 4000, 0, 1, levels, false, 1});
-  check_settled<TestType>({1000, 128, 1000, 0, 1, levels, true, 0, false, true});
-  check_settled<TestType>({333, 128, 3000, 0, 1, levels});
+  check_stable<TestType>({1, 128, 500, 0, 1, levels});
+  check_stable<TestType>({100, 100, 600, 0, 1, levels, true});
+  check_stable<TestType>({193, 64, 1024, 0, 1, levels});
+  check_stable<TestType>({577, 64, 1000, 0.3, 1, levels, true, 3, false, true});
+  check_stable<TestType>({401, 120, 600, 0, 1, 2, false, 8});  // ties
+  check_stable<TestType>({300, 16, 4000, 0, 1, levels, false, 1});
+  check_stable<TestType>({1000, 128, 1000, 0, 1, levels, true, 0, false, true});
+  check_stable<TestType>({333, 128, 3000, 0, 1, levels});
   Case equal{515, 64, 1000, 0, 1, levels, true};
   equal.copies = true;
-  check_settled<TestType>(equal);
+  check_stable<TestType>(equal);
   Case far{515, 100, 1000, 0, 1, levels, true};
   far.outlying = 1000;
-  check_settled<TestType>(far);
+  check_stable<TestType>(far);
   far.copies = true, far.d = 33, far.k = 1500, far.gap = 2;
-  check_settled<TestType>(far);
+  check_stable<TestType>(far);
   // Fewer: as ever.
-  check_settled<TestType>({300, 16, 129, 0, 1, levels});
-  check_settled<TestType>({300, 128, 129, 0, 1, levels});
-  check_settled<TestType>({300, 12, 600, 0, 1, levels, false, 0, true});
-  check_settled<TestType>({200, 200, 300, 0, 1, levels});
+  check_stable<TestType>({300, 16, 129, 0, 1, levels});
+  check_stable<TestType>({300, 128, 129, 0, 1, levels});
+  check_stable<TestType>({300, 12, 600, 0, 1, levels, false, 0, true});
+  check_stable<TestType>({200, 200, 300, 0, 1, levels});
 }
 
 TEST_CASE("on a device, passes that expect labels to stay, many rows and the ends of the range", "[assign][gpu]") {
-  check_settled<float>({150001, 64, 1000, 0, 1, 1 << 20, true});  // several times all that runs at once
-  check_settled<float16>({100003, 128, 600, 0, 1, 512, true});
-  check_settled<float>({500, 64, 1000, 1e5, 1, 1 << 20});
-  check_settled<float>({500, 64, 1000, 1000, 1e-2, 1 << 20, true});
-  check_settled<float>({500, 64, 1000, 0, 1e38, 1 << 20});
-  check_settled<float>({500, 64, 1000, 0, 1e-42, 128});
-  check_settled<double>({500, 64, 1000, 1e8, 1, 1 << 20});
-  check_settled<double>({500, 64, 1000, 0, 1e300, 1 << 20});
-  check_settled<double>({500, 64, 1000, 0, 1e-310, 1 << 20});
-  check_settled<float16>({500, 128, 1000, 0, 60000, 512});
+  check_stable<float>({150001, 64, 1000, 0, 1, 1 << 20, true});  // several times all that runs at once
+  check_stable<float16>({100003, 128, 600, 0, 1, 512, true});
+  check_stable<float>({500, 64, 1000, 1e5, 1, 1 << 20});
+  check_stable<float>({500, 64, 1000, 1000, 1e-2, 1 << 20, true});
+  check_stable<float>({500, 64, 1000, 0, 1e38, 1 << 20});
+  check_stable<float>({500, 64, 1000, 0, 1e-42, 128});
+  check_stable<double>({500, 64, 1000, 1e8, 1, 1 << 20});
+  check_stable<double>({500, 64, 1000, 0, 1e300, 1 << 20});
+  check_stable<double>({500, 64, 1000, 0, 1e-310, 1 << 20});
+  check_stable<float16>({500, 128, 1000, 0, 60000, 512});
   Case one{300, 64, 1000, 0, 1, 1};  // all centroids, and all rows, are one
-  check_settled<float>(one);
+  check_stable<float>(one);
 }
 
 TEST_CASE("on a device, passes that expect labels to stay repeat, bit for bit", "[assign][gpu]") {
@@ -165,7 +165,7 @@ TEST_CASE("on a device, passes that expect labels to stay repeat, bit for bit", 
                                    const std::vector<double>&) {
         Passes passes;
         const auto moments = column_moments(ctx, x);
-        const FixedPoint unit(moments.reach, 1, x.rows());
+        const FixedPoint unit(moments.max_abs, 1, x.rows());
         std::vector<std::int32_t> begin;
         for (index_t i = 0; i < of.n; ++i) begin.push_back(static_cast<std::int32_t>((i + i % 29 / 28) % of.k));
         for (int time = 0; time < (x.on_device() ? times : 1); ++time) {
@@ -198,7 +198,7 @@ struct Scored {
 Scored scored(const Context& ctx, const Rows& x, const Case& c, const Matrix<double>& centroids,
               const std::vector<double>&) {
   const auto moments = column_moments(ctx, x);
-  const FixedPoint unit(moments.reach, 1, x.rows());
+  const FixedPoint unit(moments.max_abs, 1, x.rows());
   PerRowArray<std::int32_t> labels(ctx, x.space(), std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   ClusterSums sums(c.k, c.d);
   const AssignStats stats =

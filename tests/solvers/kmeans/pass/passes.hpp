@@ -30,7 +30,7 @@ AssignStats compare_passes(const Context& ctx, GroupBounds& bounds, const Rows& 
   const auto moments = column_moments({}, rows);
   const auto n = static_cast<std::size_t>(rows.rows());
   const index_t d = rows.cols(), half = rows.rows() / 2 / 64 * 64;
-  const FixedPoint unit(moments.reach, 1, rows.rows());
+  const FixedPoint unit(moments.max_abs, 1, rows.rows());
   std::vector<double> weights(n), row(static_cast<std::size_t>(d));
   for (std::size_t i = 0; i < n; ++i) weights[i] = i % 5 == 0 ? 0.0 : 0.5;
   bounds.put(ctx, 0, rows.block(0, half));
@@ -45,7 +45,7 @@ AssignStats compare_passes(const Context& ctx, GroupBounds& bounds, const Rows& 
       for (index_t j = 0; j < d; ++j) c(m, j) = row[static_cast<std::size_t>(j)] * (1 + moved(step, m, j));
       if (of.with_copies && step % 3 == 1 && m % 9 == 4)
         for (index_t j = 0; j < d; ++j) c(m, j) = c(m - 3, j);
-      if (of.far_out && step == 3 && m == 0) c(m, 0) += 1e3 * moments.reach[0];
+      if (of.far_out && step == 3 && m == 0) c(m, 0) += 1e3 * moments.max_abs[0];
     }
     bounds.begin_pass(ctx, c.cview());
     if (of.far_out && step == 3) CHECK_FALSE(bounds.serves());

@@ -65,8 +65,8 @@ void check_nearer(index_t n, index_t d, index_t count, double offset, Simd simd)
   }
 }
 
-ChosenRows choose(int threads, const Rows& rows, std::vector<double>& squared, std::span<const double> weights,
-                  const Choosing& how) {
+SeedRows choose(int threads, const Rows& rows, std::vector<double>& squared, std::span<const double> weights,
+                const Choosing& how) {
   Context ctx{.threads = threads};
   const ColumnMoments moments = column_moments(ctx, rows);
   return ts::choose_rows(ctx, rows, moments, PerRow<double>(squared), PerRow<const double>(weights), how);
@@ -164,7 +164,7 @@ TEST_CASE("rows are drawn by weight times squared distance, also after others we
     std::vector<double> squared;
     for (const double a : at) squared.push_back(a * a);
     const Choosing how{1, 2, 0, Philox{static_cast<std::uint64_t>(t), 1}, 4 * first_draws};
-    const ChosenRows chosen = choose(1, Rows(x.cview()), squared, weights, how);
+    const SeedRows chosen = choose(1, Rows(x.cview()), squared, weights, how);
     REQUIRE(chosen.rows.size() == 2);
     ++seen[{chosen.rows[0], chosen.rows[1]}];
   }
@@ -202,7 +202,7 @@ TEST_CASE("choices do not depend on threads, lower squared distances, and end wh
   const std::vector<double> first(20000, 1e6);
   std::vector<double> one = first, two = first;
   const Choosing how{7, 150, 0, Philox{3, 1}, 7};
-  const ChosenRows chosen = choose(1, rows, one, {}, how), again = choose(2, rows, two, {}, how);
+  const SeedRows chosen = choose(1, rows, one, {}, how), again = choose(2, rows, two, {}, how);
   CHECK(chosen.rows == again.rows);
   CHECK(chosen.rows.size() == 150);
   CHECK(chosen.left == again.left);
@@ -215,7 +215,7 @@ TEST_CASE("choices do not depend on threads, lower squared distances, and end wh
   std::vector<double> before = first;
   index_t told = 0;
   Choosing loud = how;
-  loud.chosen = [&](index_t count) { told = count; };
+  loud.report = [&](index_t count) { told = count; };
   CHECK(choose(1, rows, before, {}, loud).rows == chosen.rows);
   CHECK(told == 150);
 

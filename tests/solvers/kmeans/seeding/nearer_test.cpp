@@ -49,8 +49,8 @@ void check_search(index_t n, index_t d, index_t count, float spread, bool warpgr
   PerRowArray<double> squared_there(ctx, Space::device, squared);
   assign_device::DeviceChoices choices(ctx, rows, moments, squared_there.view(), {}, warpgroups);
   // Nothing is chosen, since more than enough is never left.
-  const assign_detail::Turns turns = choices.take_turns({count, 1, 1, 1e300, numbers_of_rows, 0});
-  REQUIRE((turns.found && turns.rows.empty()));
+  const assign_detail::ChoiceRounds rounds = choices.run_rounds({count, 1, 1, 1e300, numbers_of_rows, 0});
+  REQUIRE((rounds.found && rounds.rows.empty()));
   const cuda::SeedBatchArguments& batch = choices.batch();
   const auto fetched = [&]<class T>(const T* from, index_t size) {
     std::vector<T> values(static_cast<std::size_t>(size));
@@ -121,8 +121,8 @@ TEMPLATE_TEST_CASE("on a device, choices are those of a processor", "[assign][gp
     std::pair<index_t, index_t> (*draws)(index_t);
     OfDevice(assign_device::DeviceChoices& choices, std::pair<index_t, index_t> (*of)(index_t))
         : there(choices), draws(of) {}
-    [[nodiscard]] assign_detail::Turns take_turns(const assign_detail::DrawsAhead& ahead) override {
-      return there.take_turns(ahead);
+    [[nodiscard]] assign_detail::ChoiceRounds run_rounds(const assign_detail::DrawsAhead& ahead) override {
+      return there.run_rounds(ahead);
     }
     [[nodiscard]] std::pair<index_t, index_t> best_draws(index_t centers) const noexcept override {
       return draws(centers);
@@ -156,7 +156,7 @@ TEMPLATE_TEST_CASE("on a device, choices are those of a processor", "[assign][gp
   of_host.of_device = at_once;
   for (const double enough : {0.3 * totals[0], 0.0}) {
     const Choosing how{trials, std::min<index_t>(n, 1000), enough, numbers_of_rows, 40};
-    const ChosenRows chosen = assign_detail::choose_rows(of_device, how), expected = choose_rows(of_host, how);
+    const SeedRows chosen = assign_detail::choose_rows(of_device, how), expected = choose_rows(of_host, how);
     CHECK((chosen.rows.size() > 200 || enough > 0 || n < 1000));
     CHECK(chosen.rows == expected.rows);
     CHECK(chosen.left == expected.left);
@@ -182,8 +182,8 @@ TEST_CASE("on a device, choices lower squared distances, repeat, and end when no
   };
   PerRowArray<double> squared = start(), again = start();
   const Choosing how{trials, 500, 0, numbers_of_rows, trials};
-  const ChosenRows chosen = choose_rows(ctx, rows, moments, squared.view(), {}, how),
-                   same = choose_rows(ctx, rows, moments, again.view(), {}, how);
+  const SeedRows chosen = choose_rows(ctx, rows, moments, squared.view(), {}, how),
+                 same = choose_rows(ctx, rows, moments, again.view(), {}, how);
   CHECK(chosen.rows == same.rows);
   CHECK(chosen.left == same.left);
   REQUIRE(chosen.rows.size() == 500);
@@ -202,7 +202,7 @@ TEST_CASE("on a device, choices lower squared distances, repeat, and end when no
   const ColumnMoments of_far = column_moments(ctx, Rows(far.cview()));
   PerRowArray<double> of_each(ctx, Space::device, std::vector<double>(static_cast<std::size_t>(n), 1e30));
   lower_potential(ctx, {far_rows, of_far, first.cview(), of_each.view(), {}, totals});
-  const ChosenRows some =
+  const SeedRows some =
       choose_rows(ctx, far_rows, of_far, of_each.view(), {}, {trials, 40, 0, numbers_of_rows, trials});
   REQUIRE(some.rows.size() == 40);
   CHECK(some.rows[0] == 17);

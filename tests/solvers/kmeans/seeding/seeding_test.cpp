@@ -89,7 +89,7 @@ TEST_CASE("what first centres need on a GPU is compiled ahead, whatever lies whe
   prepare_kmeans(ctx, DType::float32, 1 << 20, d, k, o, &moments);
   const auto& kernels = ctx.stream.rehearsal()->kernels;
   CHECK(std::any_of(kernels.begin(), kernels.end(),
-                    [](const cuda::KernelPlan& kernel) { return kernel.family == "seed_turns"; }));
+                    [](const cuda::KernelPlan& kernel) { return kernel.family == "seed_rounds"; }));
 }
 
 TEST_CASE("traits, by hand", "[kmeans][traits]") {

@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) axes_factor(ts::
   for (int j = 0; j < m; ++j) {
     const double pivot = row(j)[j];
     if (!(pivot > a.dead * diagonal[j])) {
-      if (threadIdx.x == 0) *a.told = 0;
+      if (threadIdx.x == 0) *a.independent = 0;
       return;
     }
     const double inverse = 1 / pivot;
@@ -75,5 +75,5 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) axes_factor(ts::
     for (int j = lane; j < m; j += 32)
       a.gram[static_cast<int64>(i) * m + j] = j < i ? 0 : j == i ? inverse : -row(i)[j] * inverse;
   }
-  if (threadIdx.x == 0) *a.told = 1;
+  if (threadIdx.x == 0) *a.independent = 1;
 }

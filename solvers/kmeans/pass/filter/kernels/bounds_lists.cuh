@@ -1,5 +1,5 @@
 // Lists for each tile of rows the centroids that may be nearest for one of them, in whole chunks. Lists are filled up
-// with a centroid that must not be chosen. A warp takes a tile.
+// with a centroid that must not be the nearest. A warp takes a tile.
 //
 // For a row x, u(x) is at least its distance to the nearest centroid; for a tile and a centroid c, b is at most
 // ||x - c|| - u(x) for all rows of the tile. When centroids have moved, u'(x) = nearest(x) + move of its centroid is
@@ -9,7 +9,7 @@
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/bounds_order.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;
-constexpr int warps = policy.threads / 32, chunk = ts::cuda::heads_chunk;
+constexpr int warps = policy.threads / 32, chunk = ts::cuda::projection_chunk;
 
 /// The largest growth of u among the tile's rows, which get the new ones; the largest u where there are no others.
 __device__ __forceinline__ float take_rows(const ts::cuda::BoundsListsArguments& a, int64 first) {

@@ -4,7 +4,7 @@
 
 constexpr int threads = policy.threads, bins = threads;
 
-extern "C" __global__ void __launch_bounds__(policy.threads, 1) bounds_turns(ts::cuda::BoundsTurnsArguments a) {
+extern "C" __global__ void __launch_bounds__(policy.threads, 1) bounds_schedule(ts::cuda::BoundsScheduleArguments a) {
   __shared__ int first[bins];
   const int me = threadIdx.x;
   const auto bin = [&](int tile) { return bins - 1 - (a.counts[tile] < bins ? a.counts[tile] : bins - 1); };
@@ -21,6 +21,6 @@ extern "C" __global__ void __launch_bounds__(policy.threads, 1) bounds_turns(ts:
   for (int tile = me; tile < a.tiles; tile += threads) {
     const int place = atomicSub(first + bin(tile), 1) - 1, round = place / a.blocks, at = place % a.blocks;
     const bool back = round % 2 == 1 && round < a.tiles / a.blocks;
-    a.turns[round * a.blocks + (back ? a.blocks - 1 - at : at)] = tile;
+    a.schedule[round * a.blocks + (back ? a.blocks - 1 - at : at)] = tile;
   }
 }

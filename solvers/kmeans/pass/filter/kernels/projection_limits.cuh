@@ -1,16 +1,16 @@
-// The columns by which heads_tiles.cuh decides about rows, in an order in which those of a cluster lie together:
+// The columns by which projection_tiles.cuh decides about rows, in an order in which those of a cluster lie together:
 //   1 1 1 t1 t2 t3 a b c   (float16 parts of the limit, and norms rounded up; all of it times `per`)
 // A warp takes 32 rows: all lanes a row, whose own score is computed from all its columns; then each lane its own.
 //
-// Of a row v = Q h + Q e + t and a centroid c = Q k + Q f + u (heads h, k as they are kept, what rounding leaves of
-// them, and tails orthogonal to Q):
+// Of a row v = Q h + Q e + t and a centroid c = Q k + Q f + u (projections h, k as they are kept, what rounding leaves
+// of them, and residuals orthogonal to Q):
 //   |v c - h k| = |h f + e (k + f) + t u| <= ||h|| ||f|| + ||e|| (||k|| + ||f||) + ||t|| ||u||
 // so that ||c||^2 / 2 - h k - (that), which is what tensor instructions compute, is at most the score of c. No score
 // below the limit is missed: the limit is beyond the own score by all that is lost. The own score is summed in 32
 // chains of multiply-adds of float32 and of centroids in float16, whose loss bound_of_parts() tells more than once; an
 // instruction truncates 17 terms and their sum (assign_bounds.cuh), none larger than 4 (||v|| + C) C. Where the limit
 // is too large for float16, signs are made negative for all centroids: by b = 2 ||h||, for B >= ||k||, and no origin.
-#include "tallskinny/solvers/kmeans/pass/filter/kernels/heads_norms.cuh"
+#include "tallskinny/solvers/kmeans/pass/filter/kernels/projection_norms.cuh"
 #include "tallskinny/solvers/kmeans/pass/rows/kernels/assign_rows.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_bounds.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_halves.cuh"
@@ -52,7 +52,7 @@ __device__ __forceinline__ float margin_of_scores(float margin, float own, float
 }
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
-    heads_limits(ts::cuda::HeadsLimitsArguments a) {
+    projection_limits(ts::cuda::ProjectionLimitsArguments a) {
   __shared__ float shifts[(policy.d + 15) / 16 * 16];
   for (int j = threadIdx.x; j < policy.d; j += policy.threads) shifts[j] = shift_of(a.shift[j], a.scale);
   __syncthreads();
@@ -87,11 +87,11 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
       }
     }
     if (!real) continue;
-    const ts::cuda::HeadNorms norms = a.norms[row];
+    const ts::cuda::ProjectionNorms norms = a.norms[row];
     const float error =
         __fmaf_rn(static_cast<float>(80 * (policy.float_steps + 1)) * 0x1p-23f * most, norms.all + most, 0x1p-22f);
-    const float score = a.half_norms[label] + own, open = __fmaf_rn(bound.by_norm, norms.all, bound.constant);
-    const float lost = open + 3 * error;
+    const float score = a.half_norms[label] + own, within = __fmaf_rn(bound.by_norm, norms.all, bound.constant);
+    const float lost = within + 3 * error;
     const float farther = a.margin > 0 ? margin_of_scores(a.margin, score, lost, norms.all) : 0;
     const float beyond = (score + (lost + farther)) * norms.per;
     const bool tells = beyond < 60000;
@@ -99,10 +99,10 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     const uint32 upper = halves(one, limit), middle = halves(limit - upper_half(upper), 0);
     const uint32 lower = halves(limit - upper_half(upper) - lower_half(middle), 0);
     auto* const to = static_cast<uint4*>(a.limits) + 2 * position;
-    const float rest = tells ? norms.rest : 2 * norms.head;
+    const float rounding = tells ? norms.rounding : 2 * norms.projection;
     to[0] = {halves(one, one), upper, (middle & 0xffff) | lower << 16,
-             static_cast<uint32>(half_up(norms.head)) | static_cast<uint32>(half_up(rest)) << 16};
-    to[1] = {static_cast<uint32>(half_up(norms.tail)), 0, 0, 0};
+             static_cast<uint32>(half_up(norms.projection)) | static_cast<uint32>(half_up(rounding)) << 16};
+    to[1] = {static_cast<uint32>(half_up(norms.residual)), 0, 0, 0};
     a.list[position] = row;
   }
 }

@@ -1,12 +1,12 @@
-// Lists for each tile of rows the centroids that may be nearest for one of them, as heads_tiles.cuh marked them, in
-// whole chunks. Lists are filled up with a centroid that must not be chosen. A warp takes a tile.
+// Lists for each tile of rows the centroids that may be nearest for one of them, as projection_tiles.cuh marked them,
+// in whole chunks. Lists are filled up with a centroid that must not be the nearest. A warp takes a tile.
 #include "tallskinny/gemm/device/element.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;
-constexpr int warps = policy.threads / 32, chunk = ts::cuda::heads_chunk;
+constexpr int warps = policy.threads / 32, chunk = ts::cuda::projection_chunk;
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
-    heads_lists(ts::cuda::HeadsListsArguments a) {
+    projection_lists(ts::cuda::ProjectionListsArguments a) {
   const int lane = threadIdx.x % 32, words = 4 * a.chunk_count;
   const int64 tiles = (a.parts + a.tile_parts - 1) / a.tile_parts;
   for (int64 tile = static_cast<int64>(blockIdx.x) * warps + threadIdx.x / 32; tile < tiles;
@@ -43,6 +43,6 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     for (int at = count + lane; at < whole * chunk; at += 32) numbers[at] = a.centroids;
     if (lane != 0) continue;
     a.counts[tile] = whole;
-    atomicAdd(a.kept, static_cast<uint64>(whole) * chunk * ts::cuda::heads_rows * (end - begin));
+    atomicAdd(a.kept, static_cast<uint64>(whole) * chunk * ts::cuda::projection_rows * (end - begin));
   }
 }

@@ -1,23 +1,24 @@
-// The heads of rows: h = Q^T v, v = (x - shift) scale, in float16, or in integers of 8 bits, `per` times as large, and
-// norms that bound what heads leave of rows. Tensor instructions multiply rows, rounded to float16, by axes, which are
-// float16 numbers themselves and orthonormal up to their rounding: G = Q^T Q, ||G - 1|| <= delta. A block takes a tile
-// of rows and all axes, stage by stage of 64 columns: of rows it loads those of the next stage while it multiplies.
+// The projections of rows: h = Q^T v, v = (x - shift) scale, in float16, or in integers of 8 bits, `per` times as
+// large, and norms that bound what projections leave of rows. Tensor instructions multiply rows, rounded to float16, by
+// axes, which are float16 numbers themselves and orthonormal up to their rounding: G = Q^T Q, ||G - 1|| <= delta. A
+// block takes a tile of rows and all axes, stage by stage of 64 columns: of rows it loads those of the next stage while
+// it multiplies.
 //
 // With P = Q G^-1 Q^T, which projects onto the axes, v c = (Q^T v) (G^-1 Q^T c) + (v - P v) (c - P c). So centroids
-// have heads k = G^-1 Q^T c, for which products of heads are what they are for orthonormal axes. Of the vector y = Q^T
-// v the numbers here are wrong by at most e = by_norm ||v|| + constant: rounding of v, and of sums, of which each of
-// `steps` instructions loses 18 2^-23 of the largest term or sum (assign_bounds.cuh). So
+// have projections k = G^-1 Q^T c, for which products of projections are what they are for orthonormal axes. Of the
+// vector y = Q^T v the numbers here are wrong by at most e = by_norm ||v|| + constant: rounding of v, and of sums, of
+// which each of `steps` instructions loses 18 2^-23 of the largest term or sum (assign_bounds.cuh). So
 //   ||Q^T v - h|| <= ||y - h|| + e,
 //   ||v - P v||^2 = ||v||^2 - y G^-1 y <= ||v||^2 - max(0, ||y|| - e)^2 / (1 + delta).
 // Sums of squares of float32 numbers lose less than (d / 8 + 32) 2^-23 of themselves. An integer is off by at most what
 // it is the rounding of, so that ||h|| <= 2 ||y||.
 #include "tallskinny/gemm/device/pipeline.cuh"
 #include "tallskinny/gemm/device/warp.cuh"
-#include "tallskinny/solvers/kmeans/pass/filter/kernels/heads_norms.cuh"
+#include "tallskinny/solvers/kmeans/pass/filter/kernels/projection_norms.cuh"
 #include "tallskinny/solvers/kmeans/pass/rows/kernels/assign_rows.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_halves.cuh"
 
-constexpr bool int8 = policy.numbers == ts::HeadNumbers::int8;
+constexpr bool int8 = policy.numbers == ts::ProjectionNumbers::int8;
 constexpr int threads = policy.threads, rows = policy.rows(), columns = policy.columns, stages = policy.stages;
 constexpr int column_warps = policy.column_warps(), of_warp = columns / column_warps, blocks_of_8 = of_warp / 8;
 constexpr int row_tiles = rows * column_warps / (threads / 32) / 16;  ///< of a warp
@@ -153,15 +154,15 @@ __device__ __forceinline__ void over_row(float (&x)[2 * row_tiles], float* betwe
   }
 }
 
-/// Rounds a number that a head is to have.
+/// Rounds a number that a projection is to have.
 __device__ __forceinline__ float rounded(float y) {
   if constexpr (int8) return static_cast<float>(__float2int_rn(y));
   return lower_half(halves(y, 0));
 }
 
-/// Leaves the head of a row: a lane has numbers that lie side by side (heads_axes.cuh), four at a time.
-__device__ __forceinline__ void leave_head(const ts::cuda::HeadsRowsArguments& a, int64 row, int first,
-                                           const float (&h)[2 * blocks_of_8]) {
+/// Leaves the projection of a row: a lane has numbers that lie side by side (projection_axes.cuh), four at a time.
+__device__ __forceinline__ void leave_projection(const ts::cuda::ProjectionRowsArguments& a, int64 row, int first,
+                                                 const float (&h)[2 * blocks_of_8]) {
 #pragma unroll
   for (int j = 0; j < 2 * blocks_of_8; j += 4) {
     if (first + j >= a.m) continue;
@@ -170,16 +171,16 @@ __device__ __forceinline__ void leave_head(const ts::cuda::HeadsRowsArguments& a
       uint32 four = 0;
 #pragma unroll
       for (int e = 0; e < 4; ++e) four |= (static_cast<uint32>(static_cast<int>(h[j + e])) & 0xff) << (8 * e);
-      *reinterpret_cast<uint32*>(static_cast<unsigned char*>(a.heads) + at) = four;
+      *reinterpret_cast<uint32*>(static_cast<unsigned char*>(a.projections) + at) = four;
     } else {
-      *reinterpret_cast<uint2*>(static_cast<unsigned short*>(a.heads) + at) = {halves(h[j], h[j + 1]),
-                                                                               halves(h[j + 2], h[j + 3])};
+      *reinterpret_cast<uint2*>(static_cast<unsigned short*>(a.projections) + at) = {halves(h[j], h[j + 1]),
+                                                                                     halves(h[j + 2], h[j + 3])};
     }
   }
 }
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once())
-    heads_rows(ts::cuda::HeadsRowsArguments a) {
+    projection_rows(ts::cuda::ProjectionRowsArguments a) {
   extern __shared__ __align__(1024) unsigned char memory[];
   float* const norms = reinterpret_cast<float*>(memory + stages * policy.stage_bytes());
   float* const between = norms + rows;
@@ -221,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   }
   __syncthreads();
   const auto row_of_tile = [&](int r) { return (row_warp * row_tiles * 2 + r) * 8 + lane / 4; };
-  float per[2 * row_tiles], turned[2 * row_tiles] = {}, head[2 * row_tiles] = {}, rest[2 * row_tiles] = {};
+  float per[2 * row_tiles], turned[2 * row_tiles] = {}, projection[2 * row_tiles] = {}, rounding[2 * row_tiles] = {};
 #pragma unroll
   for (int r = 0; r < 2 * row_tiles; ++r) {
     per[r] = 0;
@@ -239,15 +240,15 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
       for (int e = 0; e < 2; ++e) {
         const float y = sum[r / 2][b][r % 2 * 2 + e], number = rounded(y * per[r]), off = __fmaf_rn(y, per[r], -number);
         h[2 * b + e] = number;
-        turned[r] = __fmaf_rn(y, y, turned[r]), head[r] = __fmaf_rn(number, number, head[r]);
-        rest[r] = __fmaf_rn(off, off, rest[r]);
+        turned[r] = __fmaf_rn(y, y, turned[r]), projection[r] = __fmaf_rn(number, number, projection[r]);
+        rounding[r] = __fmaf_rn(off, off, rounding[r]);
       }
     const int64 row = first + row_of_tile(r);
-    if (row < a.x.count) leave_head(a, row, column_warp * of_warp + lane % 4 * 2 * blocks_of_8, h);
+    if (row < a.x.count) leave_projection(a, row, column_warp * of_warp + lane % 4 * 2 * blocks_of_8, h);
   }
   over_row<false>(turned, between, row_warp, column_warp);
-  over_row<false>(head, between, row_warp, column_warp);
-  over_row<false>(rest, between, row_warp, column_warp);
+  over_row<false>(projection, between, row_warp, column_warp);
+  over_row<false>(rounding, between, row_warp, column_warp);
   const float loss = static_cast<float>(a.d / 8 + 32) * 0x1p-23f, up = 1 + loss;
 #pragma unroll
   for (int r = 0; r < 2 * row_tiles; ++r) {
@@ -255,8 +256,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if (column_warp != 0 || lane % 4 != 0 || row >= a.x.count) continue;
     const float norm = norms[row_of_tile(r)] * up + a.constant, error = (a.by_norm * norm + a.constant) * up;
     const float axes = fmaxf(sqrtf(turned[r]) * (1 - loss) - error, 0.0f);
-    const float tail = fmaxf(norm * norm * up - axes * axes * a.held, 0.0f);
-    a.norms[row] = {sqrtf(head[r]) * up, (sqrtf(rest[r]) + error * per[r]) * up, sqrtf(tail) * per[r] * up, norm,
-                    per[r]};
+    const float residual = fmaxf(norm * norm * up - axes * axes * a.held, 0.0f);
+    a.norms[row] = {sqrtf(projection[r]) * up, (sqrtf(rounding[r]) + error * per[r]) * up,
+                    sqrtf(residual) * per[r] * up, norm, per[r]};
   }
 }

@@ -1,20 +1,20 @@
-// Marks the centroids that may be nearest for some of 16 rows, or for each row, by products of heads. Tensor
-// instructions of warpgroups (sm_90a) compute them; their last step adds and subtracts the columns of heads_limits.cuh
-// and heads_centroids.cuh (or seed_limits.cuh and seed_candidates.cuh), so that signs decide. Heads are float16, or
-// integers of 8 bits, whose sums are exact; they become float32 before the last step, which is float16. A group has 64
-// rows, which it copies, and takes chunks of 128 centroids from a ring that one more warp fills. Operands lie as
-// wgmma.cuh says. A lane has rows g and g + 8 of its warp's 16, and columns 2t, 2t + 1 of each eight: bit 2b + e of
-// word t is that of column 8b + 2t + e of the chunk.
+// Marks the centroids that may be nearest for some of 16 rows, or for each row, by products of projections. Tensor
+// instructions of warpgroups (sm_90a) compute them; their last step adds and subtracts the columns of
+// projection_limits.cuh and projection_centroids.cuh (or seed_limits.cuh and seed_candidates.cuh), so that signs
+// decide. Projections are float16, or integers of 8 bits, whose sums are exact; they become float32 before the last
+// step, which is float16. A group has 64 rows, which it copies, and takes chunks of 128 centroids from a ring that one
+// more warp fills. Operands lie as wgmma.cuh says. A lane has rows g and g + 8 of its warp's 16, and columns 2t, 2t + 1
+// of each eight: bit 2b + e of word t is that of column 8b + 2t + e of the chunk.
 #include "tallskinny/gemm/device/wgmma.cuh"
 
 constexpr unsigned everyone = 0xffffffffu;
-constexpr int chunk = ts::cuda::heads_chunk, blocks_of_8 = chunk / 8, stage_steps = policy.stage_steps;
+constexpr int chunk = ts::cuda::projection_chunk, blocks_of_8 = chunk / 8, stage_steps = policy.stage_steps;
 constexpr int stages_of_chunk = policy.steps / stage_steps, groups = policy.groups, group_rows = policy.group_rows;
 constexpr int left_step = policy.step_bytes * group_rows, right_step = policy.step_bytes * chunk;
-constexpr int head_bytes = policy.step_bytes * (policy.steps - 1);
-constexpr bool int8 = policy.numbers == ts::HeadNumbers::int8;
+constexpr int projection_bytes = policy.step_bytes * (policy.steps - 1);
+constexpr bool int8 = policy.numbers == ts::ProjectionNumbers::int8;
 static_assert(policy.steps % stage_steps == 0);
-static_assert(!int8 || head_bytes * 127 * 127 < 1 << 24, "sums are exact in float32");
+static_assert(!int8 || projection_bytes * 127 * 127 < 1 << 24, "sums are exact in float32");
 
 struct Shared {
   unsigned char* memory;
@@ -25,7 +25,7 @@ struct Shared {
 };
 
 /// One thread brings all chunks for each tile of rows.
-__device__ __forceinline__ void fill_ring(const ts::cuda::HeadsTilesArguments& a, const Shared& shared) {
+__device__ __forceinline__ void fill_ring(const ts::cuda::ProjectionTilesArguments& a, const Shared& shared) {
   RingPosition<policy.stages> at;
   uint32 filled = 0;
   for (int64 block = blockIdx.x; block * (groups * group_rows) < a.count; block += gridDim.x)
@@ -42,16 +42,17 @@ __device__ __forceinline__ void fill_ring(const ts::cuda::HeadsTilesArguments& a
 }
 
 /// A warp's 16 rows from position `first` on, four eights of eight rows at a time; zeros behind the last.
-__device__ __forceinline__ void load_rows(const ts::cuda::HeadsTilesArguments& a, unsigned char* left, int64 first) {
-  constexpr int head_pieces = head_bytes / 16, limit_bytes = 2 * ts::cuda::limit_columns;
+__device__ __forceinline__ void load_rows(const ts::cuda::ProjectionTilesArguments& a, unsigned char* left,
+                                          int64 first) {
+  constexpr int projection_pieces = projection_bytes / 16, limit_bytes = 2 * ts::cuda::limit_columns;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int64 position = first + 8 * half + lane / 4;
     const int valid = position < a.count ? 16 : 0;
     const int64 real = position < a.count ? position : 0;
-    const auto* const head = static_cast<const unsigned char*>(a.heads) +
-                             (a.order == nullptr ? real : static_cast<int64>(a.order[real])) * head_bytes;
+    const auto* const projection = static_cast<const unsigned char*>(a.projections) +
+                                   (a.order == nullptr ? real : static_cast<int64>(a.order[real])) * projection_bytes;
     const auto* const limit = static_cast<const unsigned char*>(a.limits) + real * limit_bytes;
     unsigned char* const to = left + (16 * warp + 8 * half + lane / 4) * 16;
 #pragma unroll 8
@@ -59,7 +60,8 @@ __device__ __forceinline__ void load_rows(const ts::cuda::HeadsTilesArguments& a
       const int piece = begin + lane % 4;
       if (piece >= 2 * policy.steps) continue;
       copy_async<16>(to + piece * (16 * group_rows),
-                     piece < head_pieces ? head + 16 * piece : limit + 16 * (piece - head_pieces), valid);
+                     piece < projection_pieces ? projection + 16 * piece : limit + 16 * (piece - projection_pieces),
+                     valid);
     }
   }
 }
@@ -71,8 +73,8 @@ __device__ __forceinline__ void multiply_step(int (&sum)[4 * blocks_of_8], uint6
   Wgmma<blocks_of_8>::multiply_s8(sum, left, right, add);
 }
 /// Keeps the compiler from reading accumulators before the instructions that write them were waited for.
-__device__ __forceinline__ void settle(float& x) { asm volatile("" : "+f"(x)::"memory"); }
-__device__ __forceinline__ void settle(int& x) { asm volatile("" : "+r"(x)::"memory"); }
+__device__ __forceinline__ void pin(float& x) { asm volatile("" : "+f"(x)::"memory"); }
+__device__ __forceinline__ void pin(int& x) { asm volatile("" : "+r"(x)::"memory"); }
 
 /// product = the group's rows times the next chunk in the ring, of integers without the last step: its stage stays
 /// full, and its position is returned.
@@ -102,7 +104,7 @@ __device__ __forceinline__ int multiply_chunk(T (&product)[4 * blocks_of_8], uin
   wgmma_wait();
   if (!int8 && arrives_for_warp(lane)) barrier_arrive(shared.empty(previous));
 #pragma unroll
-  for (int i = 0; i < 4 * blocks_of_8; ++i) settle(product[i]);
+  for (int i = 0; i < 4 * blocks_of_8; ++i) pin(product[i]);
   return previous;
 }
 
@@ -113,7 +115,7 @@ __device__ __forceinline__ void multiply_integers(float (&product)[4 * blocks_of
   int sum[4 * blocks_of_8];
   const int stage = multiply_chunk(sum, lefts, shared, at);
 #pragma unroll
-  for (int i = 0; i < 4 * blocks_of_8; ++i) product[i] = static_cast<float>(sum[i]), settle(product[i]);
+  for (int i = 0; i < 4 * blocks_of_8; ++i) product[i] = static_cast<float>(sum[i]), pin(product[i]);
   wgmma_fence();
   const int right = stage * policy.stage_bytes() + last % stage_steps * right_step;
   multiply_step(product, lefts + last * (left_step / 16), wgmma_descriptor(shared.memory, chunk) + right / 16, 1);
@@ -121,7 +123,7 @@ __device__ __forceinline__ void multiply_integers(float (&product)[4 * blocks_of
   wgmma_wait();
   if (arrives_for_warp(threadIdx.x % 32)) barrier_arrive(shared.empty(stage));
 #pragma unroll
-  for (int i = 0; i < 4 * blocks_of_8; ++i) settle(product[i]);
+  for (int i = 0; i < 4 * blocks_of_8; ++i) pin(product[i]);
 }
 
 /// The signs of both rows of a lane.
@@ -138,7 +140,7 @@ __device__ __forceinline__ uint2 signs_of(const float (&product)[4 * blocks_of_8
 }
 
 /// Leaves them for each row, or for all lanes of a lane's columns; the warp's rows begin at `first`.
-__device__ __forceinline__ void leave(const ts::cuda::HeadsTilesArguments& a, uint2 words, int64 first, int c) {
+__device__ __forceinline__ void leave(const ts::cuda::ProjectionTilesArguments& a, uint2 words, int64 first, int c) {
   const int lane = threadIdx.x % 32;
   if constexpr (policy.each_row) {
     const int64 row = first + lane / 4;
@@ -149,11 +151,12 @@ __device__ __forceinline__ void leave(const ts::cuda::HeadsTilesArguments& a, ui
     uint32 word = words.x | words.y;
 #pragma unroll
     for (int step = 4; step < 32; step *= 2) word |= __shfl_xor_sync(everyone, word, step);
-    if (lane < 4 && first < a.count) a.signs[(first / ts::cuda::heads_rows * a.chunk_count + c) * 4 + lane] = word;
+    if (lane < 4 && first < a.count) a.signs[(first / ts::cuda::projection_rows * a.chunk_count + c) * 4 + lane] = word;
   }
 }
 
-extern "C" __global__ void __launch_bounds__(policy.threads(), 1) heads_tiles(ts::cuda::HeadsTilesArguments a) {
+extern "C" __global__ void __launch_bounds__(policy.threads(), 1)
+    projection_tiles(ts::cuda::ProjectionTilesArguments a) {
   extern __shared__ __align__(128) unsigned char memory[];
   const Shared shared{memory};
   if (threadIdx.x == 0) {

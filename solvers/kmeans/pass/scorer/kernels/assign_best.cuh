@@ -31,7 +31,7 @@ __device__ __forceinline__ Row select(bool first, const Row& a, const Row& b) {
 }
 /// Gap between best and second best up to which nothing is decided. Origins and scores were rounded to units, which are
 /// 2^-23 here.
-__device__ __forceinline__ float open_within(const Bound& bound, const Row& row, float per_unit) {
+__device__ __forceinline__ float undecided_within(const Bound& bound, const Row& row, float per_unit) {
   float gap = __fmaf_rn(bound.by_norm, norm_of(row.squared), bound.constant);
   if (policy.parts == 1) gap = __fmaf_rn(bound.by_rest, norm_of(row.rest), gap);
   return __fmaf_rn(gap, per_unit, 0x1p-21f);

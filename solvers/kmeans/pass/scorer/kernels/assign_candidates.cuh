@@ -35,7 +35,7 @@ __device__ __forceinline__ void limit_rows(Row (&row)[slots], const Arguments& a
   }
 }
 /// Replaces the pair of each row by the place of its candidates.
-__device__ __forceinline__ void tell_candidates(const Row (&row)[slots], const Arguments& a, int64 mine) {
+__device__ __forceinline__ void list_candidates_of(const Row (&row)[slots], const Arguments& a, int64 mine) {
   const int lane = threadIdx.x % 32, from = lane / 2 * 4 % 32;
   const int even = __shfl_sync(everyone, row[0].label, from), odd = __shfl_sync(everyone, row[1].label, from);
   const int position = lane % 2 == 0 ? even : odd;

@@ -10,14 +10,15 @@
 /// A label that is one; otherwise some centroid.
 __device__ __forceinline__ int known(int label) { return static_cast<uint32>(label) < policy.clusters() ? label : 0; }
 
-/// The row's six columns. `score`: that of its label by float32 multiply-adds, +-error; scores within `open` of
+/// The row's six columns. `score`: that of its label by float32 multiply-adds, +-error; scores up to `within` from
 /// the own one matter. An instruction truncates 17 terms and their sum (assign_bounds.cuh), none of which is
 /// larger than 2 (||x|| + C) C; a lane rounds at most four times a step, and parts lose 2^-24. Then the own
 /// score is below the limit, computed either way, and so is every other that matters.
-__device__ __forceinline__ uint4 limit_of(int label, float score, float open, const Largest& c, float norm, int steps) {
+__device__ __forceinline__ uint4 limit_of(int label, float score, float within, const Largest& c, float norm,
+                                          int steps) {
   constexpr float most = 60000;  // of float16, less than what copies of centroids have as origin
   const float error = __fmaf_rn(static_cast<float>(40 * (steps + 1)) * 0x1p-23f * c.norm, norm + c.norm, 0x1p-22f);
-  const float beyond = score + (open + 3 * error), limit = known(label) == label && beyond < most ? beyond : 65504.0f;
+  const float beyond = score + (within + 3 * error), limit = known(label) == label && beyond < most ? beyond : 65504.0f;
   const uint32 upper = halves(1, limit), middle = halves(limit - upper_half(upper), 0);
   return {0x3c003c00u, upper, halves(lower_half(middle), limit - upper_half(upper) - lower_half(middle)), 0};
 }

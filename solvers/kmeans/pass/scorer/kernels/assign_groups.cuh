@@ -11,13 +11,13 @@
 // three more, whose registers others take.
 #include "tallskinny/gemm/device/wgmma.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
+#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_labels.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"
-#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
 
 using Arguments = ts::cuda::ScoresArguments;
 /// Two scores that are left mostly belong to different lanes or chunks: a third of a chunk is scored again anyway.
 constexpr bool produced = policy.producers > 0, paired = !produced,
-               thirds = paired && (policy.parts == 2 || policy.chosen);
+               thirds = paired && (policy.parts == 2 || policy.listed);
 constexpr int steps = policy.all_steps(), slots = 2, chunks = policy.centroids / policy.chunk,
               blocks_of_8 = policy.chunk / 8;
 constexpr int groups = policy.groups, consumers = policy.consumers();
@@ -66,7 +66,7 @@ __device__ __forceinline__ void wgmma_wait_but() {
 __device__ __forceinline__ void multiply(float (&product)[4 * blocks_of_8], const uint32 (&held)[held_steps][4],
                                          int first, uint64 left, uint64 right, int add) {
   using Instruction = Wgmma<blocks_of_8>;
-  constexpr int next_left = left_step / 16, next_right = (policy.chosen ? ts::cuda::step_bytes : right_step) / 16;
+  constexpr int next_left = left_step / 16, next_right = (policy.listed ? ts::cuda::step_bytes : right_step) / 16;
   wgmma_fence();
   if constexpr (policy.parts == 2) {  // first what is small, since instructions truncate
 #pragma unroll
@@ -93,7 +93,7 @@ __device__ __forceinline__ void multiply_chunk(float (&product)[4 * blocks_of_8]
                                                uint64 left, const Shared& shared, RingPosition<policy.stages>& at) {
   const int lane = threadIdx.x % 32;
   // Bytes add to it in sixteens.
-  const uint64 rights = policy.chosen ? wgmma_descriptor_of_lines<right_line>(shared.memory)
+  const uint64 rights = policy.listed ? wgmma_descriptor_of_lines<right_line>(shared.memory)
                                       : wgmma_descriptor(shared.memory, policy.chunk);
   const auto right = [&] {
     barrier_wait(shared.stage_full(at.stage), at.parity);
@@ -161,7 +161,7 @@ __device__ __forceinline__ void take_chunk(const float (&product)[4 * blocks_of_
     const float2* const from = reinterpret_cast<const float2*>(origins + first) + threadIdx.x % 4;
 #pragma unroll
     for (int b = 0; b < blocks_of_8; ++b) {
-      const float2 origin = policy.chosen || origins_here > 0 ? from[4 * b] : __ldg(from + 4 * b);
+      const float2 origin = policy.listed || origins_here > 0 ? from[4 * b] : __ldg(from + 4 * b);
 #pragma unroll
       for (int s = 0; s < slots; ++s)
         found.add(s, key_of(origin.x + product[4 * b + 2 * s], places, 2 * b),
@@ -182,52 +182,52 @@ struct Chunks {
   int count = chunks, slot = 0;
 };
 
-/// Scores a warp's rows, whose parts begin at `left`, against all chunks, and passes scores to `tell`.
-template <class Tell>
+/// Scores a warp's rows, whose parts begin at `left`, against all chunks, and passes scores to `take`.
+template <class Take>
 __device__ __forceinline__ void score_chunks(Row (&row)[slots], Below (&below)[slots],
                                              const uint32 (&held)[held_steps][4], const unsigned char* left,
                                              const Arguments& a, const Shared& shared, RingPosition<policy.stages>& at,
-                                             Chunks& of, const Tell& tell) {
+                                             Chunks& of, const Take& take) {
   const uint64 lefts = wgmma_descriptor(left, group_rows);
 #pragma unroll 1
   for (int c = 0; c < of.count; ++c) {
     float product[4 * blocks_of_8];
     multiply_chunk(product, held, lefts, shared, at);
     const int first = c * policy.chunk;
-    const float* const origins = policy.chosen      ? shared.slot(of.slot) - first
+    const float* const origins = policy.listed      ? shared.slot(of.slot) - first
                                  : origins_here > 0 ? shared.origins()
                                                     : a.origins;
     take_chunk(product, origins, first, a, below, row);
-    tell(product, origins, first);
-    if constexpr (policy.chosen) of.slot = slot_after(of.slot);
+    take(product, origins, first);
+    if constexpr (policy.listed) of.slot = slot_after(of.slot);
   }
 }
 
 constexpr auto nothing_more = [](const float (&)[4 * blocks_of_8], const float*, int) {};
 
 /// Labels of 16 rows that the warp made ready itself, or pairs of centroids, or marks.
-__device__ __forceinline__ void settle_own(Settle& settle, const Arguments& a, const Bound& bound,
-                                           const Row (&row)[slots], int64 first, int64 mine, int before) {
+__device__ __forceinline__ void write_own(LabelWriter& writer, const Arguments& a, const Bound& bound,
+                                          const Row (&row)[slots], int64 first, int64 mine, int before) {
   const Row all = collect(row, 0);
-  const float open = open_within(bound, all, a.per_unit);
-  const bool certain = all.second - all.best > open, of_two = all.third - all.best > open;
-  if constexpr (policy.chosen) {
-    const int* const numbers = a.chosen.numbers + first / block_rows * a.chosen.stride;
+  const float within = undecided_within(bound, all, a.per_unit);
+  const bool certain = all.second - all.best > within, of_two = all.third - all.best > within;
+  if constexpr (policy.listed) {
+    const int* const numbers = a.lists.numbers + first / block_rows * a.lists.stride;
     const int label = mine >= 0 ? numbers[all.label] : 0, other = mine >= 0 ? numbers[all.other] : 0;
     if (mine >= 0)
       a.pairs.of_row[mine] = of_two ? Pair{label, other} : Pair{-2 - static_cast<int>(first / block_rows), -1};
     if (mine >= 0 && !certain)
       atomicOr((of_two ? a.pairs.marks : a.undecided) + mine / 32, 1u << mine % 32);  // by rows, not positions
-    settle.move(mine, before, label, mine >= 0 && certain && label != before);
+    writer.move(mine, before, label, mine >= 0 && certain && label != before);
     return;
   }
   if (mine >= 0)
-    a.pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, __float_as_int(__fadd_ru(all.best, open))};
+    a.pairs.of_row[mine] = of_two ? Pair{all.label, all.other} : Pair{-1, __float_as_int(__fadd_ru(all.best, within))};
   if constexpr (policy.parts == 1) {
-    settle.mark<16>(a.pairs.marks, first, mine >= 0 && of_two && !certain);
-    settle.settle<16>(first, mine, before, all.label, certain, !of_two);
+    writer.mark<16>(a.pairs.marks, first, mine >= 0 && of_two && !certain);
+    writer.write<16>(first, mine, before, all.label, certain, !of_two);
   } else {
-    settle.settle<16>(first, mine, before, all.label, certain);
+    writer.write<16>(first, mine, before, all.label, certain);
   }
 }
 
@@ -235,42 +235,42 @@ __device__ __forceinline__ void settle_own(Settle& settle, const Arguments& a, c
 __device__ __forceinline__ void score_own_rows(const Arguments& a, const Shared& shared, const Bound& bound, int warp,
                                                const RowTiles& tiles) {
   const int lane = threadIdx.x % 32;
-  Settle settle{a.x, a.selection, a.sums, a.labels, a.undecided, nullptr};
+  LabelWriter writer{a.x, a.selection, a.sums, a.labels, a.undecided, nullptr};
   RingPosition<policy.stages> at;
   Chunks of;
   unsigned char* const left = shared.left(warp / 4, 0);
   for (int64 turn = tiles.begin; turn < tiles.count; turn += tiles.stride) {
     const int64 block = tiles.first(turn), first = block + warp * 16;
-    const int64 mine = lane < 16 ? settle.row(first + lane, tiles.count) : -1;
-    const int before = settle.before(mine);
+    const int64 mine = lane < 16 ? writer.row(first + lane, tiles.count) : -1;
+    const int before = writer.before(mine);
     Row row[slots];
     Below unused[slots] = {};
-    if constexpr (policy.chosen) of.count = a.chosen.counts[block / block_rows];
+    if constexpr (policy.listed) of.count = a.lists.counts[block / block_rows];
     uint32 held[held_steps][4];
     // The barrier also shows the compiler that warps are whole, as below.
     group_barrier();
     load_own(held, row, a.x, mine, left + 256 * (warp % 4), shared.shifts(), a.scale);
     if constexpr (policy.collects) limit_rows(row, a, first, mine);
-    fetch_ahead(a.x, lane < 16 ? settle.row(tiles.first(turn + tiles.stride) + warp * 16 + lane, tiles.count) : -1);
+    fetch_ahead(a.x, lane < 16 ? writer.row(tiles.first(turn + tiles.stride) + warp * 16 + lane, tiles.count) : -1);
     group_barrier();
     if constexpr (policy.bounded) {
       const int64 tile = block / block_rows;
       Gaps gaps(a, bound, row, first, tiles.count);
       score_chunks(row, unused, held, left, a, shared, at, of,
                    [&](const float(&product)[4 * blocks_of_8], const float* origins, int from) {
-                     gaps.take(product, origins + from, a.chosen.numbers + tile * a.chosen.stride + from,
-                               a.chosen.bounds + tile * a.chosen.stride, a.chosen.none);
+                     gaps.take(product, origins + from, a.lists.numbers + tile * a.lists.stride + from,
+                               a.lists.bounds + tile * a.lists.stride, a.lists.none);
                    });
-      gaps.leave(row, a.per_unit, a.chosen.nearest, first, tiles.count);
+      gaps.leave(row, a.per_unit, a.lists.nearest, first, tiles.count);
     } else {
       score_chunks(row, unused, held, left, a, shared, at, of, nothing_more);
     }
     if constexpr (policy.collects)
-      tell_candidates(row, a, mine);
+      list_candidates_of(row, a, mine);
     else if (first < tiles.count)
-      settle_own(settle, a, bound, row, first, mine, before);
+      write_own(writer, a, bound, row, first, mine, before);
   }
-  settle.end(a.counts);
+  writer.end(a.counts);
 }
 
 /// Scores rows that producer warps make ready.
@@ -278,9 +278,9 @@ __device__ __forceinline__ void score_produced_rows(const Arguments& a, const Sh
                                                     int warp, const RowTiles& tiles) {
   const int lane = threadIdx.x % 32, group = warp / 4;
   const Selection everything{};
-  Settle settle{a.x, everything, a.sums, a.labels, a.undecided, nullptr};
+  LabelWriter writer{a.x, everything, a.sums, a.labels, a.undecided, nullptr};
   RingPosition<policy.stages> at;
-  RingPosition<policy.turns()> turn;
+  RingPosition<policy.row_stages()> turn;
   for (int64 block = tiles.begin; block < tiles.count; block += tiles.stride, turn.advance()) {
     const int64 first = block + warp * 16;
     const unsigned char* const left = shared.left(group, turn.stage);
@@ -293,7 +293,7 @@ __device__ __forceinline__ void score_produced_rows(const Arguments& a, const Sh
     Row row[slots] = {{3e30f, 3e30f}, {3e30f, 3e30f}};
     Chunks of;
     score_chunks(row, below, held, left, a, shared, at, of, nothing_more);
-    const int64 mine = lane < 16 ? settle.row(first + lane, tiles.count) : -1;
+    const int64 mine = lane < 16 ? writer.row(first + lane, tiles.count) : -1;
     int before = -1, label = -1;  // nothing moves
     bool certain;
     if constexpr (policy.confirms) {
@@ -303,14 +303,14 @@ __device__ __forceinline__ void score_produced_rows(const Arguments& a, const Sh
       const Known known = shared.known(group, turn.stage)[warp % 4 * 16 + lane % 16];
       Row all = collect(row, 0);
       all.squared = known.squared, all.rest = known.rest;
-      certain = all.second - all.best > open_within(bound, all, a.per_unit);
+      certain = all.second - all.best > undecided_within(bound, all, a.per_unit);
       before = known.label, label = all.label;
     }
     __syncwarp();
     if (arrives_for_warp(lane)) barrier_arrive(shared.rows_empty(group, turn.stage));
-    if (first < tiles.count) settle.settle<16>(first, mine, before, label, certain);
+    if (first < tiles.count) writer.write<16>(first, mine, before, label, certain);
   }
-  settle.end(a.counts);
+  writer.end(a.counts);
 }
 
 extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
@@ -320,8 +320,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   const Shared shared{memory};
   shared.begin(a);
   RowTiles tiles{produced ? a.x.count : count_of(a.selection, a.x)};
-  if constexpr (policy.bounded) tiles.turns = a.chosen.turns;
-  if (policy.parts == 2 && tiles.count < a.chosen.few) return;
+  if constexpr (policy.bounded) tiles.schedule = a.lists.schedule;
+  if (policy.parts == 2 && tiles.count < a.lists.few) return;
   const int warp = __shfl_sync(everyone, threadIdx.x / 32, 0);
   const Bound bound =
       bound_of_parts(*a.largest, policy.d, policy.parts, policy.parts == 2 ? stage_steps : steps, stages_of_chunk);
@@ -329,8 +329,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     if constexpr (policy.gives()) give_registers<kept>();
     // Lanes part only in warps that end here: behind such a branch all shuffles would have a second way, for warps
     // that are not whole.
-    if constexpr (policy.chosen) {
-      fill_chosen<policy.fillers()>(shared, a, tiles, warp - consumers);
+    if constexpr (policy.listed) {
+      fill_listed<policy.fillers()>(shared, a, tiles, warp - consumers);
       return;
     }
     if (warp == consumers + policy.producers) {

@@ -77,7 +77,7 @@ __device__ __forceinline__ void move_rows(const Rows& x, const Sums& s, const Ch
 }
 
 /// Labels or marks the rows that lanes answer for, and moves them from sum to sum, or lists them.
-struct Settle {
+struct LabelWriter {
   const Rows& x;
   const Selection& selection;
   const Sums& sums;
@@ -104,16 +104,16 @@ struct Settle {
       marks[first / 32] = word;
   }
   /// The rows at these positions have this label if that is certain, and are marked as undecided if they are
-  /// open. policy.fast: they have it.
+  /// unsure. policy.fast: they have it.
   template <int Bits>
-  __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain, bool open) {
+  __device__ __forceinline__ void write(int64 first, int64 row, int before, int label, bool certain, bool unsure) {
     const bool real = row >= 0 && static_cast<int>(threadIdx.x) % 32 < Bits;
-    mark<Bits>(undecided, first, real && open && !policy.fast);
+    mark<Bits>(undecided, first, real && unsure && !policy.fast);
     move(row, before, label, real && (certain || policy.fast) && label != before);
   }
   template <int Bits>
-  __device__ __forceinline__ void settle(int64 first, int64 row, int before, int label, bool certain) {
-    settle<Bits>(first, row, before, label, certain, !certain);
+  __device__ __forceinline__ void write(int64 first, int64 row, int before, int label, bool certain) {
+    write<Bits>(first, row, before, label, certain, !certain);
   }
   /// The rows of lanes that say so move.
   __device__ __forceinline__ void move(int64 row, int before, int label, bool moves) {

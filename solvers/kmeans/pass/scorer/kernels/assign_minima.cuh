@@ -2,7 +2,7 @@
 // keeps the best three scores of each. Rows that these do not decide are left to exact distances: with the only two
 // centroids that can be nearest, or with a list of at most `most_candidates`, found by reading the row's products
 // again. Rows with more are marked as undecided.
-#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
+#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_labels.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/policy.hpp"
 
 constexpr bool paired = true, thirds = true;
@@ -37,10 +37,10 @@ __device__ __forceinline__ Row best_of(const float* products, const float* origi
   return row;
 }
 
-/// Lists, by a whole warp, the centroids of a row whose scores are within `open` of the best. Returns their place among
-/// lists; -1 where no list is left.
+/// Lists, by a whole warp, the centroids of a row whose scores exceed the best by at most `within`. Returns their place
+/// among lists; -1 where no list is left.
 __device__ __forceinline__ int list_candidates(const ts::cuda::CandidatesArgument& to, const float* products,
-                                               const float* origins, int padded, float best, float open) {
+                                               const float* origins, int padded, float best, float within) {
   const int lane = threadIdx.x % 32;
   int place = 0;
   if (lane == 0) place = atomicAdd(to.counts + to.positions, 1);
@@ -48,7 +48,7 @@ __device__ __forceinline__ int list_candidates(const ts::cuda::CandidatesArgumen
   if (place >= to.positions) return -1;
   int found = 0;
   for (int base = 0; base < padded && found <= ts::cuda::most_candidates; base += 32) {
-    const bool near = base + lane < padded && score_at(products, origins, base + lane) - best <= open;
+    const bool near = base + lane < padded && score_at(products, origins, base + lane) - best <= within;
     const uint32 all = __ballot_sync(everyone, near);
     const int at = found + __popc(all & ((1u << lane) - 1));
     if (near && at < ts::cuda::most_candidates) to.numbers[place * ts::cuda::most_candidates + at] = base + lane;
@@ -67,9 +67,9 @@ struct Verdict {
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     assign_minima(ts::cuda::MinimaArguments of) {
-  __shared__ Verdict verdicts[2][policy.rows];  // in turn, so that warps go on while the first one settles rows
+  __shared__ Verdict verdicts[2][policy.rows];  // in turn, so that warps go on while the first one labels rows
   const Arguments& a = of.all;
-  Settle settle{a.x, a.selection, a.sums, a.labels, a.undecided, nullptr};
+  LabelWriter writer{a.x, a.selection, a.sums, a.labels, a.undecided, nullptr};
   // Nothing is known of the order in which a library adds up: each sum may be rounded as often as there are steps.
   const Bound bound = bound_of_parts(*a.largest, policy.d, 1, policy.steps, policy.steps);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -81,11 +81,11 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     const float* const products = real ? of.products + i * of.padded : nullptr;
     Row row = best_of(products, a.origins, of.padded);
     row.squared = real ? of.squares[2 * i] : 0, row.rest = real ? of.squares[2 * i + 1] : 0;
-    const float open = open_within(bound, row, a.per_unit);
-    Verdict verdict = {row.label, row.other, -1, row.second - row.best > open, false};
-    verdict.of_two = !verdict.certain && row.third - row.best > open;
+    const float within = undecided_within(bound, row, a.per_unit);
+    Verdict verdict = {row.label, row.other, -1, row.second - row.best > within, false};
+    verdict.of_two = !verdict.certain && row.third - row.best > within;
     if (!policy.fast && real && !verdict.certain && !verdict.of_two)
-      verdict.place = list_candidates(a.candidates, products, a.origins, of.padded, row.best, open);
+      verdict.place = list_candidates(a.candidates, products, a.origins, of.padded, row.best, within);
     if (lane == 0) verdicts[turn][warp] = verdict;
     __syncthreads();
     if (warp != 0) continue;
@@ -96,10 +96,10 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
       if (mine)
         a.pairs.of_row[number] =
             its.of_two ? Pair{its.label, its.other} : Pair{its.place < 0 ? -1 : -2 - its.place, -1};
-      settle.mark<16>(a.pairs.marks, of.first + first, mine && (its.of_two || its.place >= 0));
+      writer.mark<16>(a.pairs.marks, of.first + first, mine && (its.of_two || its.place >= 0));
     }
-    settle.settle<16>(of.first + first, number, settle.before(number), its.label, its.certain,
-                      !its.certain && !its.of_two && its.place < 0);
+    writer.write<16>(of.first + first, number, writer.before(number), its.label, its.certain,
+                     !its.certain && !its.of_two && its.place < 0);
   }
-  settle.end(a.counts);
+  writer.end(a.counts);
 }

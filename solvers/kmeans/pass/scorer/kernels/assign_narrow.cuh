@@ -2,8 +2,8 @@
 // against groups of four centroids that all lanes read together.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_bounds.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
+#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_labels.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"
-#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
 
 constexpr int rows = policy.rows, warp_rows = policy.warp_rows();
 constexpr int index_bits = bits_for(4 * policy.groups);
@@ -68,8 +68,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   extern __shared__ __align__(16) unsigned char memory[];
   float4* const centroids = reinterpret_cast<float4*>(memory);
   Shift* const shifts = reinterpret_cast<Shift*>(memory + policy.shifts_at());
-  Settle settle{x, a.selection, a.sums, a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
-  settle.begin();
+  LabelWriter writer{x, a.selection, a.sums, a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
+  writer.begin();
   fetch_centroids(centroids, a.centroids, a.origins);
   for (int j = threadIdx.x; j < policy.d; j += policy.threads()) shifts[j] = shift_of(a.shift[j], a.scale);
   __syncthreads();
@@ -82,9 +82,9 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     int before[rows];
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-      row[r] = settle.row(first + 32 * r + lane, count);
+      row[r] = writer.row(first + 32 * r + lane, count);
       load_row(x, row[r], raw[r]);
-      before[r] = settle.before(row[r]);
+      before[r] = writer.before(row[r]);
     }
     float v[rows][policy.d];
 #pragma unroll
@@ -98,8 +98,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
 #pragma unroll
     for (int r = 0; r < rows; ++r)
       if (first + 32 * r < count)
-        settle.settle<32>(first + 32 * r, row[r], before[r], static_cast<int>(best[r] & index_mask),
-                          (second[r] >> index_bits) - (best[r] >> index_bits) > a.open);
+        writer.write<32>(first + 32 * r, row[r], before[r], static_cast<int>(best[r] & index_mask),
+                         (second[r] >> index_bits) - (best[r] >> index_bits) > a.margin);
   }
-  settle.end(a.counts);
+  writer.end(a.counts);
 }

@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if (a.confirming != nullptr) put_origin(static_cast<unsigned short*>(a.confirming), m, counts ? norm / 2 : 60000);
   if (lane != 0) return;
   a.half_norms[m] = counts ? static_cast<float>(norm / 2) : 2e30f;
-  // The score of a centroid that must not be chosen is in the binade of all scores, but behind them.
+  // The score of a centroid that must not be the nearest is in the binade of all scores, but behind them.
   a.origins[m] = static_cast<float>(counts ? a.origin + norm / 2 : 1.33 * a.origin);
   if (a.plain_origins != nullptr)
     a.plain_origins[m] = static_cast<float>((counts ? a.origin + norm / 2 + offset : 1.33 * a.origin) / a.scale);

@@ -1,9 +1,9 @@
 // Products of raw rows and tiles of 8 centroids, and the two least of their keys. Define before: the names that
-// assign_as_are.cuh needs, `tiles`, `planes`, `products`, `group`.
+// assign_raw.cuh needs, `tiles`, `planes`, `products`, `group`.
 #pragma once
-#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_as_are.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_bounds.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
+#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_raw.cuh"
 
 /// The two least keys of a lane's columns for a slot.
 struct Two {

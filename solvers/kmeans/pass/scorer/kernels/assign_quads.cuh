@@ -1,6 +1,6 @@
 // Pieces that assign_scores.cuh and assign_slabs.cuh share: four neighbouring columns of a row, which a lane of a quad
 // takes of every 16, with their float16 parts, and what becomes of scores. Before it: `steps`, `tiles`, `chunk`,
-// `row_tiles`, `slots`, `words`, `warp_rows`, and what assign_best.cuh and assign_settle.cuh have.
+// `row_tiles`, `slots`, `words`, `warp_rows`, and what assign_best.cuh and assign_labels.cuh have.
 #pragma once
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_halves.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"

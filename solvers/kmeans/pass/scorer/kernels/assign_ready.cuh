@@ -10,8 +10,8 @@
 struct Elements {
   Element of[8];
 };
-using Segment = Choose<policy.as_are, uint4, Elements>::type;
-static_assert(!policy.as_are || (sizeof(Element) == 2 && policy.vector == 8 && policy.parts == 1));
+using Segment = Choose<policy.raw, uint4, Elements>::type;
+static_assert(!policy.raw || (sizeof(Element) == 2 && policy.vector == 8 && policy.parts == 1));
 __device__ __forceinline__ void load_segment(uint4& raw, const Element* from, int segment) {
   raw = 8 * segment < policy.d ? *reinterpret_cast<const uint4*>(from + 8 * segment) : uint4{};
 }
@@ -160,7 +160,7 @@ __device__ __forceinline__ void transpose(uint32 (&x)[4]) {
 /// The first segments of rows become upper parts in registers.
 __device__ __forceinline__ void hold_segments(uint32 (&held)[held_steps][4], TwoRows& rows, const Shift* shifts,
                                               double scale) {
-  constexpr int at_once = policy.as_are ? 4 : 2, segments = 2 * policy.held;  // beside what is held
+  constexpr int at_once = policy.raw ? 4 : 2, segments = 2 * policy.held;  // beside what is held
   const int q = threadIdx.x % 4;
 #pragma unroll
   for (int begin = 0; begin < segments; begin += 4 * at_once) {
@@ -191,7 +191,7 @@ __device__ __forceinline__ void load_own(uint32 (&held)[held_steps][4], Row (&ro
   TwoRows rows = {};
   rows.take(x, mine, by_columns ? threadIdx.x % 8 : threadIdx.x % 32 / 4);
   Own none[slots] = {{nullptr, 0}, {nullptr, 0}};
-  constexpr int most = policy.as_are ? 6 : sizeof(Element) == 8 ? 2 : 4;
+  constexpr int most = policy.raw ? 6 : sizeof(Element) == 8 ? 2 : 4;
   constexpr int each = policy.held < policy.steps ? (policy.steps - policy.held + 1) / 2 : 1;
   constexpr int rounds = (each + most - 1) / most;
   put_segments<(each + rounds - 1) / rounds, 2 * policy.held>(rows, none, left, shifts, scale);
@@ -203,7 +203,7 @@ __device__ __forceinline__ void load_own(uint32 (&held)[held_steps][4], Row (&ro
     rows.take(x, mine, threadIdx.x % 32 / 4);
     hold_segments(held, rows, shifts, scale);
   }
-  if constexpr (policy.as_are) {
+  if constexpr (policy.raw) {
     const float both = static_cast<float>(scale) * static_cast<float>(scale);
 #pragma unroll
     for (int s = 0; s < slots; ++s) rows.squared[s] *= both;
@@ -219,7 +219,7 @@ __device__ __forceinline__ void fetch_ahead(const Rows& x, int64 row) {
   if (!policy.ahead || row < 0) return;
   const char* const from = reinterpret_cast<const char*>(row_of(x, row));
   // The copy engine is slow at rows that lie anywhere.
-  if (!policy.chosen && policy.alignment == 16 && bytes % 16 == 0)
+  if (!policy.listed && policy.alignment == 16 && bytes % 16 == 0)
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "n"(bytes / 16 * 16) : "memory");
   else
     for (uint32 at = 0; at < bytes; at += 128) asm volatile("prefetch.global.L2 [%0];" ::"l"(from + at));
@@ -249,7 +249,7 @@ __device__ __forceinline__ void make_ready(const Arguments& a, const Bound& boun
     if constexpr (policy.confirms) {
       const float score = __ldg(a.origins + known(label[s])) + sum_of_row(own[s].product);
       const uint4 limit =
-          limit_of(label[s], score, open_within(bound, row, 1), *a.largest, norm_of(row.squared), policy.steps);
+          limit_of(label[s], score, undecided_within(bound, row, 1), *a.largest, norm_of(row.squared), policy.steps);
       if (q < 2)
         *reinterpret_cast<uint4*>(left + (segments + q) * (16 * group_rows) + (16 * quarter + g + 8 * s) * 16) =
             q == 0 ? limit : uint4{};

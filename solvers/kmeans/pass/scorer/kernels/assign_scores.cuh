@@ -4,8 +4,8 @@
 // block go through them together, chunk by chunk. Scores never leave registers: each lane keeps the keys of the
 // best two, or three, of its columns.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
+#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_labels.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"
-#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
 
 using Arguments = ts::cuda::ScoresArguments;
 constexpr int steps = policy.steps, tiles = policy.tiles, row_tiles = policy.row_tiles, slots = 2 * row_tiles;
@@ -145,10 +145,11 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     assign_scores(ts::cuda::ScoresArguments a) {
   extern __shared__ __align__(16) unsigned char memory[];
   Shift* const shifts = reinterpret_cast<Shift*>(memory + policy.shifts_at());
-  Settle settle{a.x, a.selection, a.sums, a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
+  LabelWriter writer{a.x,      a.selection, a.sums,
+                     a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
   const int64 count = count_of(a.selection, a.x);
   const uint32 places = a.one << index_bits;
-  settle.begin();
+  writer.begin();
   set_shifts(shifts, a);
   for (int c = 0; c < (policy.resident ? chunks : 1); ++c) fetch(memory + c * Chunk::bytes, a, c);
   wait_for_copies();
@@ -164,8 +165,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     int before[words];
 #pragma unroll
     for (int w = 0; w < words; ++w) {
-      mine[w] = w * 32 + lane < warp_rows ? settle.row(first + w * 32 + lane, count) : -1;
-      if (!paired) before[w] = settle.before(mine[w]);
+      mine[w] = w * 32 + lane < warp_rows ? writer.row(first + w * 32 + lane, count) : -1;
+      if (!paired) before[w] = writer.before(mine[w]);
     }
     Operand of_rows;
     load_operand(a.x, mine, shifts, a.scale, of_rows);
@@ -175,12 +176,12 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     for (int w = 0; w < words; ++w) {
       if (first + w * 32 >= count) continue;
       const Row all = collect(row, w);
-      const float open = open_within(bound, all, a.per_unit);
+      const float within = undecided_within(bound, all, a.per_unit);
       if (paired && mine[w] >= 0)
-        a.pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
-      if (paired) before[w] = settle.before(mine[w]);  // not earlier: registers are few
-      settle.settle<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > open);
+        a.pairs.of_row[mine[w]] = all.third - all.best > within ? Pair{all.label, all.other} : Pair{-1, -1};
+      if (paired) before[w] = writer.before(mine[w]);  // not earlier: registers are few
+      writer.write<mark_bits>(first + w * 32, mine[w], before[w], all.label, all.second - all.best > within);
     }
   }
-  settle.end(a.counts);
+  writer.end(a.counts);
 }

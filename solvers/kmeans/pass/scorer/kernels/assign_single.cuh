@@ -3,7 +3,7 @@
 // are scored again. The label of a score is in its key, so that lanes exchange nothing but keys. Four elements are one
 // load, and columns are a multiple of four.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
-#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
+#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_labels.cuh"
 
 constexpr int steps = policy.steps, tiles = policy.tiles, row_tiles = policy.row_tiles, slots = 2 * row_tiles,
               words = slots / 4;
@@ -24,7 +24,7 @@ constexpr float one_key = static_cast<float>(1 << index_bits);
 /// Bounds of the errors of scores, in units of keys.
 struct Errors {
   float units, scaled, by_norm, constant;
-  uint32 open;
+  uint32 within;
 
   /// Twice the error of a score, and one for what numbers add to keys: each instruction truncates 17 terms and
   /// their sum, the largest of which is an origin; origins were rounded; rows, too, or centroids. Norms are of
@@ -38,10 +38,10 @@ struct Errors {
     by_norm = units * scaled * one_key *
               (low_rows ? of_parts.by_norm : 2.04f * (1.01f * (largest->rest + largest->low) + u * largest->norm));
     constant = 18 * products + 1 + units * subnormal * largest->norm;
-    if (policy.parts == 2) constant += 1.02f * units * a.reach * largest->rest;
+    if (policy.parts == 2) constant += 1.02f * units * a.row_norm * largest->rest;
     if (low_rows) constant = 1 + units * (1 + scaled) * of_parts.constant;
     constant = (2.04f * constant + 1) * one_key;
-    open = constant < 0x1p31f ? static_cast<uint32>(constant) + 1 : ~0u;
+    within = constant < 0x1p31f ? static_cast<uint32>(constant) + 1 : ~0u;
   }
 };
 
@@ -111,7 +111,7 @@ __device__ __forceinline__ void decide(Found& rows, const Two (&found)[slots], c
   for (int w = 0; w < words; ++w) {
     const Two two = collect_four(found + 4 * w);
     const uint32 gap = two.second - two.best;
-    bool certain = policy.fast || gap > by.open;
+    bool certain = policy.fast || gap > by.within;
     if (by_norms && !policy.fast) {
       const float2 bound = in_registers ? float2{by.by_norm, by.constant} : kept;
       certain = static_cast<float>(gap) > __fmaf_rn(bound.x, norm_of_halves(collect_four(squared + 4 * w)), bound.y);
@@ -133,19 +133,20 @@ __device__ __forceinline__ void put_centroids(uint2* factors, float2* starts, co
     starts[e] = reinterpret_cast<const float2*>(origins)[e];
 }
 
-/// Marks rows that are open, and moves others.
-__device__ __forceinline__ void settle_rows(Settle& settle, const Found& rows, const int (&before)[words], int first) {
+/// Marks undecided rows, and moves others.
+__device__ __forceinline__ void write_rows(LabelWriter& writer, const Found& rows, const int (&before)[words],
+                                           int first) {
   const int lane = threadIdx.x % 32;
   if (lane == 0) {
     if (words == 2)
-      *reinterpret_cast<uint2*>(settle.undecided + first / 32) = {rows.marks[0], rows.marks[words - 1]};
+      *reinterpret_cast<uint2*>(writer.undecided + first / 32) = {rows.marks[0], rows.marks[words - 1]};
     else
-      settle.undecided[first / 32] = rows.marks[0];
+      writer.undecided[first / 32] = rows.marks[0];
   }
   if (__any_sync(everyone, rows.any))
 #pragma unroll 1
     for (int w = 0; w < words; ++w)
-      settle.move(first + 32 * w + lane, w == 0 ? before[0] : before[words - 1],
+      writer.move(first + 32 * w + lane, w == 0 ? before[0] : before[words - 1],
                   w == 0 ? rows.label[0] : rows.label[words - 1], w == 0 ? rows.moves[0] : rows.moves[words - 1]);
 }
 
@@ -157,8 +158,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   uint2* const factors = reinterpret_cast<uint2*>(memory);
   float2* const starts = reinterpret_cast<float2*>(memory + policy.factor_bytes());
   const Selection everything{};
-  Settle settle{x, everything, a.sums, a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
-  settle.begin();
+  LabelWriter writer{x, everything, a.sums, a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
+  writer.begin();
   put_centroids(factors, starts, a.centroids, a.origins);
   __syncthreads();
   const Errors errors(a);
@@ -184,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     Two found[slots];
     score(found, rows, centroids, places);
     decide(of_rows, found, rows.squared, before, first, count, kept, errors);
-    settle_rows(settle, of_rows, before, first);
+    write_rows(writer, of_rows, before, first);
   }
-  settle.end(a.counts);
+  writer.end(a.counts);
 }

@@ -2,8 +2,8 @@
 // chunk of centroids, and a slab of columns of these rows. Rows come straight from memory, once for each chunk; slabs
 // of centroids come through a ring of stages that all warps of a block share.
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_keys.cuh"
+#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_labels.cuh"
 #include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_load.cuh"
-#include "tallskinny/solvers/kmeans/pass/scorer/kernels/assign_settle.cuh"
 
 using Arguments = ts::cuda::ScoresArguments;
 constexpr int steps = policy.steps, tiles = policy.tiles, row_tiles = policy.row_tiles, slots = 2 * row_tiles;
@@ -137,10 +137,11 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
   extern __shared__ __align__(16) unsigned char memory[];
   const Ring ring{memory};
   Shift* const shifts = reinterpret_cast<Shift*>(memory + policy.shifts_at());
-  Settle settle{a.x, a.selection, a.sums, a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
+  LabelWriter writer{a.x,      a.selection, a.sums,
+                     a.labels, a.undecided, reinterpret_cast<int*>(memory + policy.sums_at())};
   const int64 count = count_of(a.selection, a.x);
   const uint32 places = a.one << index_bits;
-  settle.begin();
+  writer.begin();
   set_shifts(shifts, a);
   for (int turn = 0; turn < policy.stages - 1; ++turn) ring.fetch(a, turn);
   __syncthreads();
@@ -152,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     const int64 first = block + threadIdx.x / 32 * warp_rows;
     int64 mine[words];
 #pragma unroll
-    for (int w = 0; w < words; ++w) mine[w] = w * 32 + lane < warp_rows ? settle.row(first + w * 32 + lane, count) : -1;
+    for (int w = 0; w < words; ++w) mine[w] = w * 32 + lane < warp_rows ? writer.row(first + w * 32 + lane, count) : -1;
     const Element* rows[slots];
     Row row[slots];
 #pragma unroll
@@ -184,13 +185,13 @@ extern "C" __global__ void __launch_bounds__(policy.threads(), policy.blocks)
     for (int w = 0; w < words; ++w) {
       if (first + w * 32 >= count) continue;
       const Row all = collect(row, w);
-      const float open = open_within(bound, all, a.per_unit);
+      const float within = undecided_within(bound, all, a.per_unit);
       if (paired && mine[w] >= 0)
-        a.pairs.of_row[mine[w]] = all.third - all.best > open ? Pair{all.label, all.other} : Pair{-1, -1};
-      settle.settle<mark_bits>(first + w * 32, mine[w], settle.before(mine[w]), all.label,
-                               all.second - all.best > open);
+        a.pairs.of_row[mine[w]] = all.third - all.best > within ? Pair{all.label, all.other} : Pair{-1, -1};
+      writer.write<mark_bits>(first + w * 32, mine[w], writer.before(mine[w]), all.label,
+                              all.second - all.best > within);
     }
   }
   wait_for_copies();
-  settle.end(a.counts);
+  writer.end(a.counts);
 }

@@ -38,10 +38,10 @@ struct Gaps {
       whole.squared = quad(row[s].squared), whole.rest = quad(row[s].rest);
       const int64 at = first + threadIdx.x % 32 / 4 * 2 + s;
       const bool real = at < count;
-      const float upper = real ? a.chosen.upper[at] : 0;
-      error[s] = open_within(bound, whole, a.per_unit) / a.per_unit +
+      const float upper = real ? a.lists.upper[at] : 0;
+      error[s] = undecided_within(bound, whole, a.per_unit) / a.per_unit +
                  __fmaf_rn(whole.squared, static_cast<float>(policy.d + 64) * 0x1p-23f, 8 * unit);
-      base[s] = whole.squared - 2 * a.chosen.origin - error[s];
+      base[s] = whole.squared - 2 * a.lists.origin - error[s];
       own[s] = real ? 0.5f * __fmaf_rn(-upper, upper * (1 + 0x1p-20f), base[s]) : 1e30f;
       most = fmaxf(most, upper);
     }

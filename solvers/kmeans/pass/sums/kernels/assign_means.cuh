@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   const Twofold of_one = {__dmul_rn(weight.high, sums.inverse), __dmul_rn(weight.low, sums.inverse)};
   const bool weighs = weight.high != 0;
   const Twofold share = weighs ? Twofold{1, 0} / weight : Twofold{0, 0};
-  double squared_step = 0, reach = 0, squared = 0;
+  double squared_step = 0, max_abs = 0, squared = 0;
   Twofold inertia = {0, 0};
   for (int j = lane; j < d; j += 32) {
     const int64 at = static_cast<int64>(m) * d + j;
@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     if constexpr (policy.move) means[at] = c;
     if (j == 0) means[static_cast<int64>(k) * d + m] = c;  // the first column of all, side by side
     const double centred = c - shift;
-    reach = fmax(reach, fabs(centred));
+    max_abs = fmax(max_abs, fabs(centred));
     squared += centred * scale * (centred * scale);
   }
   inertia = two_sum(inertia.high, inertia.low);
@@ -85,8 +85,8 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
   for (int step = 16; step > 0; step /= 2) {
     squared_step = __dadd_rn(squared_step, from_lane(squared_step, step));
     inertia = inertia + from_lane(inertia, step);
-    reach = fmax(reach, from_lane(reach, step));
+    max_abs = fmax(max_abs, from_lane(max_abs, step));
     squared += from_lane(squared, step);
   }
-  if (lane == 0) news[m] = {weight.high, squared_step, inertia.high, inertia.low, reach, squared};
+  if (lane == 0) news[m] = {weight.high, squared_step, inertia.high, inertia.low, max_abs, squared};
 }

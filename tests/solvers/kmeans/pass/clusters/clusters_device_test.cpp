@@ -40,7 +40,7 @@ void add(Told& told, Clusters& clusters, const Clusters::Moved& moved) {
 
 Told run(const Context& ctx, const Rows& x, const Case& c, const std::vector<double>& weights) {
   const auto moments = column_moments(ctx, x);
-  const FixedPoint unit(moments.reach, weights.empty() ? 1 : 2, c.n);
+  const FixedPoint unit(moments.max_abs, weights.empty() ? 1 : 2, c.n);
   Matrix<double> first(c.k, c.d);
   for (index_t m = 0; m < c.k; ++m) x.load(m * (c.n / c.k), first.data() + m * c.d);
   if (c.far) first(c.k - 1, 0) = c.offset + 1000 * c.factor;
@@ -143,7 +143,7 @@ TEST_CASE("clusters on a device serve rows there", "[assign][gpu]") {
   const Rows rows(x.cview());
   const auto moments = column_moments(ctx, rows);
   const auto clusters =
-      Clusters::make(ctx, Space::device, moments, FixedPoint(moments.reach, 1, 10), Matrix<double>::zeros(2, 2));
+      Clusters::make(ctx, Space::device, moments, FixedPoint(moments.max_abs, 1, 10), Matrix<double>::zeros(2, 2));
   std::vector<std::int32_t> labels(10, -1);
   CHECK_THROWS_AS(clusters->assign(rows, Scores::float32, labels, {}, Clusters::Sums::move), Error);
   CHECK_THROWS_AS(clusters->place(Matrix<double>(3, 2)), Error);

@@ -53,7 +53,7 @@ TEST_CASE("a pass over one column on a device starts one kernel where centroids 
   const DeviceMatrix<float> x(ctx.stream, 100000, 1);
   const std::vector<float> few = {0.5F, -1, 2};
   const auto moments = column_moments({}, Rows(HostView<const float>(few.data(), 3, 1)));
-  const FixedPoint unit(moments.reach, 1, 100000);
+  const FixedPoint unit(moments.max_abs, 1, 100000);
   PerRowArray<std::int32_t> labels(ctx, Space::device, 100000, 0xff);
   for (const auto& [k, family] : {std::pair<index_t, std::string_view>{1000, "assign_line"}, {16, "assign_narrow"}}) {
     const auto clusters = Clusters::make(ctx, Space::device, moments, unit, Matrix<double>::zeros(k, 1));

@@ -1,4 +1,4 @@
-// Centroids chosen by heads of rows: the bits of passes over all centroids.
+// Centroids listed by projections of rows: the bits of passes over all centroids.
 #include "tallskinny/gemm/core/philox.hpp"
 #include "tallskinny/solvers/kmeans/pass/clusters/clusters.hpp"
 #include "tallskinny/solvers/kmeans/pass/pass.hpp"
@@ -12,18 +12,18 @@ namespace {
 
 struct Case {
   index_t n, d, k;
-  HeadsForm form = {48};
+  ProjectionForm form = {48};
   double offset = 0, factor = 1;
   int levels = 0;       ///< different values of an element: few of them make ties; 0: any
   bool copies = false;  ///< every fifth row is a copy of the one before, and so is a first centroid
   bool zeros = false;   ///< every seventh row is zero
   double outlying = 0;  ///< every hundredth row is so many times longer
   bool weighted = false;
-  index_t gap = 0;           ///< elements between rows
-  bool turned = true;        ///< axes are those of the data, or others
-  double most_left = -1;     ///< of the last pass; negative: not asked
-  bool bounds = false;       ///< of tiles, instead of heads
-  bool after_heads = false;  ///< of tiles, which heads begin
+  index_t gap = 0;                 ///< elements between rows
+  bool turned = true;              ///< axes are those of the data, or others
+  double most_left = -1;           ///< of the last pass; negative: not asked
+  bool bounds = false;             ///< of tiles, instead of projections
+  bool after_projections = false;  ///< of tiles, which projections begin
 };
 
 /// Rows of directions that differ less along later axes, which a reflection mixes, in groups.
@@ -73,7 +73,7 @@ void check(const Case& c) {
   const auto there = test::copy_there(ctx, here);
   const Rows x(ctx.stream, DeviceView<const T>(there.data(), c.n, c.d, c.d + c.gap));
   const auto moments = column_moments(ctx, x);
-  const FixedPoint unit(moments.reach, c.weighted ? 2 : 1, c.n);
+  const FixedPoint unit(moments.max_abs, c.weighted ? 2 : 1, c.n);
   Matrix<double> first(c.k, c.d);
   for (index_t m = 0; m < c.k; ++m) x.load(m * (c.n / c.k), first.data() + m * c.d);
   if (c.copies)
@@ -88,23 +88,23 @@ void check(const Case& c) {
   const Matrix<double> axes_here = axes_of(c);
   DeviceMatrix<double> axes(ctx.stream, c.d, c.form.columns);
   copy(ctx.stream, axes.view(), axes_here.cview());
-  auto labels = none(), chosen = none();
+  auto labels = none(), listed = none();
   index_t left = 0, chosen_passes = 0;
   for (int step = 0; step < 6; ++step) {
     INFO("step " << step);
     const AssignStats all = plain->assign(x, Scores::float32, labels.view(), weigh.view(), Clusters::Sums::move);
     const PassFilter filter = step == 0 ? PassFilter::none : c.bounds ? PassFilter::tiles : PassFilter::projection;
     choosing->begin_pass(filter, c.n, {});
-    const AssignStats few = choosing->assign(x, Scores::float32, chosen.view(), weigh.view(), Clusters::Sums::move);
+    const AssignStats few = choosing->assign(x, Scores::float32, listed.view(), weigh.view(), Clusters::Sums::move);
     CHECK(few.filter == filter);
     CHECK(few.changed == all.changed);
-    CHECK(chosen.to_host() == labels.to_host());
+    CHECK(listed.to_host() == labels.to_host());
     CHECK(test::numbers_of(choosing->sums(), unit) == test::numbers_of(plain->sums(), unit));
     CHECK(all.met == 0);
     chosen_passes += few.met > 0 ? 1 : 0;
     left = few.met;
     CHECK(choosing->move_to_means().squared_shift == plain->move_to_means().squared_shift);
-    if (step == 0 && (!c.bounds || c.after_heads)) choosing->use_heads(x, axes.cview(), c.form.numbers);
+    if (step == 0 && (!c.bounds || c.after_projections)) choosing->use_projections(x, axes.cview(), c.form.numbers);
     if (step == 0 && c.bounds) choosing->use_tile_bounds(x);
   }
   CHECK(chosen_passes >= 2);
@@ -113,15 +113,15 @@ void check(const Case& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("centroids chosen by heads give the labels and sums of all", "[assign][heads][sanitize][gpu]", float,
-                   float16) {
+TEMPLATE_TEST_CASE("centroids listed by projections give the labels and sums of all",
+                   "[assign][projections][sanitize][gpu]", float, float16) {
   check<TestType>({5000, 256, 300, {48}, 0, 1, 0, false, false, 0, false, 0, true, 0.9});
   check<TestType>({777, 512, 129, {112}});
   check<TestType>({1000, 136, 700, {48}, 0, 1, 0, false, true});
 }
 
-TEMPLATE_TEST_CASE("heads of rows that repeat, vanish, weigh, are far or lie apart", "[assign][heads][gpu]", float,
-                   float16) {
+TEMPLATE_TEST_CASE("projections of rows that repeat, vanish, weigh, are far or lie apart", "[assign][projections][gpu]",
+                   float, float16) {
   check<TestType>({3001, 201, 257, {48}, 0, 1, 6, true, true});
   check<TestType>({3001, 201, 257, {112}, 0.5, 1, 0, true, true, 0, true, 3});
   check<TestType>({2000, 264, 300, {48}, 0, 1, 0, true, false, 30});
@@ -130,32 +130,32 @@ TEMPLATE_TEST_CASE("heads of rows that repeat, vanish, weigh, are far or lie apa
   check<TestType>({4099, 1024, 200, {176}, 3, 0.01});
 }
 
-TEMPLATE_TEST_CASE("heads in 8 bits give the labels and sums of all", "[assign][heads][int8][sanitize][gpu]", float,
-                   float16) {
-  check<TestType>({5000, 256, 300, {64, HeadNumbers::int8}, 0, 1, 0, false, false, 0, false, 0, true, 0.9});
-  check<TestType>({777, 512, 129, {256, HeadNumbers::int8}});
-  check<TestType>({1000, 136, 700, {96, HeadNumbers::int8}, 0, 1, 0, false, true});
+TEMPLATE_TEST_CASE("projections in 8 bits give the labels and sums of all",
+                   "[assign][projections][int8][sanitize][gpu]", float, float16) {
+  check<TestType>({5000, 256, 300, {64, ProjectionNumbers::int8}, 0, 1, 0, false, false, 0, false, 0, true, 0.9});
+  check<TestType>({777, 512, 129, {256, ProjectionNumbers::int8}});
+  check<TestType>({1000, 136, 700, {96, ProjectionNumbers::int8}, 0, 1, 0, false, true});
 }
 
-TEMPLATE_TEST_CASE("heads in 8 bits of rows that repeat, vanish, weigh, are far or lie apart",
-                   "[assign][heads][int8][gpu]", float, float16) {
-  check<TestType>({3001, 201, 257, {64, HeadNumbers::int8}, 0, 1, 6, true, true});
-  check<TestType>({3001, 201, 257, {160, HeadNumbers::int8}, 0.5, 1, 0, true, true, 0, true, 3});
-  check<TestType>({2000, 264, 300, {96, HeadNumbers::int8}, 0, 1, 0, true, false, 30});
-  check<TestType>({2000, 264, 300, {224, HeadNumbers::int8}, 0, 100, 8, false, false, 0, false, 0, false});
-  check<TestType>({2000, 264, 300, {96, HeadNumbers::int8}, 0, 1, 0, false, false, 1000, true});
-  check<TestType>({4099, 768, 260, {352, HeadNumbers::int8}, 0, 1, 0, false, false, 0, false, 0, true, 0.7});
-  check<TestType>({4099, 1024, 200, {480, HeadNumbers::int8}, 3, 0.01});
+TEMPLATE_TEST_CASE("projections in 8 bits of rows that repeat, vanish, weigh, are far or lie apart",
+                   "[assign][projections][int8][gpu]", float, float16) {
+  check<TestType>({3001, 201, 257, {64, ProjectionNumbers::int8}, 0, 1, 6, true, true});
+  check<TestType>({3001, 201, 257, {160, ProjectionNumbers::int8}, 0.5, 1, 0, true, true, 0, true, 3});
+  check<TestType>({2000, 264, 300, {96, ProjectionNumbers::int8}, 0, 1, 0, true, false, 30});
+  check<TestType>({2000, 264, 300, {224, ProjectionNumbers::int8}, 0, 100, 8, false, false, 0, false, 0, false});
+  check<TestType>({2000, 264, 300, {96, ProjectionNumbers::int8}, 0, 1, 0, false, false, 1000, true});
+  check<TestType>({4099, 768, 260, {352, ProjectionNumbers::int8}, 0, 1, 0, false, false, 0, false, 0, true, 0.7});
+  check<TestType>({4099, 1024, 200, {480, ProjectionNumbers::int8}, 3, 0.01});
 }
 
-TEMPLATE_TEST_CASE("centroids chosen by bounds of tiles give the labels and sums of all",
-                   "[assign][heads][bounds][sanitize][gpu]", float, float16) {
+TEMPLATE_TEST_CASE("centroids listed by bounds of tiles give the labels and sums of all",
+                   "[assign][projections][bounds][sanitize][gpu]", float, float16) {
   const auto bounds = [](Case c) {
     c.bounds = true;
     check<TestType>(c);
-    c.after_heads = true;
+    c.after_projections = true;
     check<TestType>(c);
-    c.form = {64, HeadNumbers::int8};
+    c.form = {64, ProjectionNumbers::int8};
     check<TestType>(c);
   };
   bounds({.n = 5000, .d = 256, .k = 300, .most_left = 0.9});
@@ -164,11 +164,11 @@ TEMPLATE_TEST_CASE("centroids chosen by bounds of tiles give the labels and sums
 }
 
 TEMPLATE_TEST_CASE("bounds of tiles of rows that repeat, vanish, weigh, are far or lie apart",
-                   "[assign][heads][bounds][gpu]", float, float16) {
+                   "[assign][projections][bounds][gpu]", float, float16) {
   const auto bounds = [](Case c) {
     c.bounds = true;
     check<TestType>(c);
-    c.after_heads = true;
+    c.after_projections = true;
     check<TestType>(c);
   };
   bounds({.n = 3001, .d = 201, .k = 257, .levels = 6, .copies = true, .zeros = true});

@@ -12,7 +12,7 @@ namespace {
 void check_bounds(const Rows& rows, index_t k, bool with_copies) {
   const auto moments = column_moments({}, rows);
   const auto n = static_cast<std::size_t>(rows.rows());
-  const FixedPoint unit(moments.reach, 1, rows.rows());
+  const FixedPoint unit(moments.max_abs, 1, rows.rows());
   for (const Simd simd : instructions())
     for (const Scores scores : exact_scores) {
       Context ctx{.threads = 2, .simd = simd};

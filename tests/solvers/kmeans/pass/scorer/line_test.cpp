@@ -19,7 +19,7 @@ struct Passed {
 Passed pass_over(const Context& ctx, const Rows& rows, HostView<const double> c, std::span<const double> weights,
                  bool scored, Scores scores = Scores::float32) {
   const auto moments = column_moments(ctx, rows);
-  const FixedPoint unit(moments.reach, 2, rows.rows());
+  const FixedPoint unit(moments.max_abs, 2, rows.rows());
   Passed p{std::vector<std::int32_t>(static_cast<std::size_t>(rows.rows())), ClusterSums(c.rows(), 1), {}};
   for (std::size_t i = 0; i < p.labels.size(); ++i)
     p.labels[i] = static_cast<std::int32_t>(i * 31 % static_cast<std::size_t>(c.rows())) - (i % 3 == 0 ? 0 : 1);

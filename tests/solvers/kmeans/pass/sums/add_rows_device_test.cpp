@@ -18,7 +18,7 @@ Steps moves(const Context& ctx, const Rows& x, const Case& c, const Matrix<doubl
             const std::vector<double>& weights) {
   const auto moments = column_moments(ctx, x);
   const double heaviest = weights.empty() ? 1 : *std::max_element(weights.begin(), weights.end());
-  const FixedPoint unit(moments.reach, heaviest, x.rows());
+  const FixedPoint unit(moments.max_abs, heaviest, x.rows());
   ClusterSums sums(c.k, c.d);
   PerRowArray<std::int32_t> labels(ctx, x.space(), std::vector<std::int32_t>(static_cast<std::size_t>(c.n), -1));
   const PerRowArray<double> weigh(ctx, x.space(), weights);

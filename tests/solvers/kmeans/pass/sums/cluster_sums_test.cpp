@@ -75,7 +75,7 @@ TEST_CASE("rows that change their label are moved without drift", "[assign]") {
   for (index_t i = 0; i < n; ++i) weights[static_cast<std::size_t>(i)] = std::abs(number(i, 99)) * 1e3;
   const Rows rows(x.cview());
   const auto moments = column_moments({}, rows);
-  const FixedPoint unit(moments.reach, 1e3, n);
+  const FixedPoint unit(moments.max_abs, 1e3, n);
   ClusterSums sums(k, d);
   std::vector<std::int32_t> labels(static_cast<std::size_t>(n), -1);
   for (int step = 0; step < 20; ++step) {
@@ -95,8 +95,8 @@ TEST_CASE("rows that change their label are moved without drift", "[assign]") {
 }
 
 TEST_CASE("fixed-point sums keep what float64 sums would lose", "[assign]") {
-  const std::vector<double> reach = {1e6};
-  const FixedPoint unit(reach, 1, 3);
+  const std::vector<double> max_abs = {1e6};
+  const FixedPoint unit(max_abs, 1, 3);
   ClusterSums sums(1, 1);
   const double values[] = {1e6, 1e-10, -1e6};
   for (const double v : values) sums.add(unit, 0, &v, 1);
@@ -114,7 +114,7 @@ TEST_CASE("rows that wait move as rows that move at once, on any number of threa
     for (index_t j = 0; j < d; ++j) x(i, j) = static_cast<float>((i * 7919 + j * 104729) % 1013) / 1013 - 0.4F;
   const Rows rows(x.cview());
   const ColumnMoments moments = column_moments({}, rows);
-  const FixedPoint unit(moments.reach, 2, n);
+  const FixedPoint unit(moments.max_abs, 2, n);
   const assign_cpu::AssignKernels& kernels = assign_cpu::select(Simd::best);
   ClusterSums expected(k, d);
   std::vector<std::vector<assign_detail::MovedRow>> lists(3);
@@ -147,7 +147,7 @@ TEST_CASE("passes whose sums are large have the sums of their labels", "[assign]
       x(i, j) = static_cast<float>(((i % 150) * 31 + j * 17) % 97 + (i * 13 + j * 7) % 11) / 97;
   const Rows rows(x.cview());
   const ColumnMoments moments = column_moments({}, rows);
-  const FixedPoint unit(moments.reach, 1, n);
+  const FixedPoint unit(moments.max_abs, 1, n);
   std::vector<double> weights(static_cast<std::size_t>(n), 1.0);
   weights[3] = 0;
   for (const Scores scores : {Scores::int8, Scores::float32, Scores::float64}) {
@@ -183,8 +183,8 @@ TEST_CASE("means, shifts and inertias are those of long double, the same for all
 
 TEST_CASE("the mean of equal rows is the row, however many there are", "[assign]") {
   for (const index_t n : {1, 3, 7, 49, 1000003}) {
-    const std::vector<double> reach = {0.3};
-    const FixedPoint unit(reach, 1, n);
+    const std::vector<double> max_abs = {0.3};
+    const FixedPoint unit(max_abs, 1, n);
     ClusterSums sums(1, 1);
     const double v = 0x1.5p-2;  // less than a unit is rounded away
     for (index_t i = 0; i < n; ++i) sums.add(unit, 0, &v, 1);

@@ -35,9 +35,9 @@ TEST_CASE("moments of small integers are exact", "[assign]") {
   CHECK(moments.mean == std::vector<double>{3, -5});
   CHECK(moments.variance == std::vector<double>{3.5, 0});
   for (std::size_t j = 0; j < 2; ++j) {
-    double reach = 0;
-    for (const double v : columns[j]) reach = std::max(reach, std::abs(v - moments.shift[j]));
-    CHECK(moments.reach[j] == reach);
+    double max_abs = 0;
+    for (const double v : columns[j]) max_abs = std::max(max_abs, std::abs(v - moments.shift[j]));
+    CHECK(moments.max_abs[j] == max_abs);
   }
 }
 
@@ -56,13 +56,13 @@ TEST_CASE("moments of rows that come in blocks are those of all at once", "[assi
   CHECK(found.mean == whole.mean);
   CHECK(found.variance == whole.variance);
   CHECK(found.shift == whole.shift);
-  CHECK(found.reach == whole.reach);
+  CHECK(found.max_abs == whole.max_abs);
 }
 
 TEST_CASE("moments are those of rows one by one, in any layout, type and instructions", "[assign]") {
   constexpr index_t n = 71, d = 37;
   const auto check = [&](const Rows& rows) {
-    std::vector<double> sum(d), squares(d), reach(d), row(d);
+    std::vector<double> sum(d), squares(d), max_abs(d), row(d);
     const auto for_each_row = [&](const auto& use) {
       for (index_t i = 0; i < n; ++i) {
         rows.load(i, row.data());
@@ -73,14 +73,14 @@ TEST_CASE("moments are those of rows one by one, in any layout, type and instruc
     for (const Simd simd : instructions()) {
       Context ctx{.simd = simd};
       const ColumnMoments found = column_moments(ctx, rows);
-      std::fill(squares.begin(), squares.end(), 0), std::fill(reach.begin(), reach.end(), 0);
+      std::fill(squares.begin(), squares.end(), 0), std::fill(max_abs.begin(), max_abs.end(), 0);
       for_each_row([&](std::size_t j, double x) {
-        reach[j] = std::max(reach[j], std::abs(x - found.shift[j]));
+        max_abs[j] = std::max(max_abs[j], std::abs(x - found.shift[j]));
         squares[j] += (x - found.mean[j]) * (x - found.mean[j]);
       });
       for (std::size_t j = 0; j < d; ++j) {
         CHECK(found.mean[j] == sum[j] / n);
-        CHECK(found.reach[j] == reach[j]);
+        CHECK(found.max_abs[j] == max_abs[j]);
         CHECK(found.variance[j] == squares[j] / n);
       }
     }
@@ -97,7 +97,7 @@ TEST_CASE("moments about a given mean take one round", "[assign]") {
   const ColumnMoments found = moments_about({}, Rows(x.cview()), mean);
   CHECK(found.mean == mean);
   CHECK(found.shift == mean);
-  CHECK(found.reach == std::vector<double>{3, 1});
+  CHECK(found.max_abs == std::vector<double>{3, 1});
   CHECK(found.variance == std::vector<double>{14.0 / 3, 1});
   x(2, 1) = float16::from_bits(0x7c00);
   CHECK(mentions(message_of([&] { (void)moments_about({}, Rows(x.cview()), mean, 100); }), "row 102, column 1"));
