@@ -108,6 +108,7 @@ class General {
 
   solvers::GeneralResult& complete(const solvers::EigenOptions& options, solvers::GeneralResult& result) {
     std::string& method = run_.facts.method;
+    if (result.similar) method = "block Lanczos on D^-1 A D, which is Hermitian for a diagonal D";
     if (result.verification == solvers::Verification::all_computed)
       method = "dense, by " + result.decomposed_by + (result.iterations == 0 ? "" : ", in place of " + method);
     if (real_ != nullptr)

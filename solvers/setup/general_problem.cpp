@@ -1,5 +1,6 @@
 #include "tallskinny/solvers/setup/general_problem.hpp"
 
+#include "tallskinny/solvers/eigen/general/similar.hpp"
 #include "tallskinny/solvers/eigen/general/whole.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 
@@ -11,6 +12,24 @@ template <class T>
 GeneralInverse<T> general_inverse(const AnyView<T>& matrix, T sigma, const cuda::Stream& gpu) {
   if (matrix.sparse() != nullptr) return GeneralInverse<T>(*matrix.sparse(), sigma, gpu);
   return GeneralInverse<T>(matrix.dense(), sigma);
+}
+
+/// A Hermitian matrix that differs by a diagonal scaling alone, with what its search takes; null where there is none.
+template <class T>
+std::shared_ptr<const SimilarHermitian<T>> similar_problem(const Context& ctx, const AnyView<T>& matrix,
+                                                           std::optional<T> target, const EigenOptions& asked) {
+  const bool may = matrix.sparse() != nullptr && asked.method == Method::automatic && !ctx.stream;
+  const auto similar = may && std::imag(target.value_or(T{})) == 0 ? similar_hermitian<T>(*matrix.sparse()) : nullptr;
+  if (!similar) return nullptr;
+  EigenOptions options = asked;
+  std::optional<double> real;
+  if (target) real = std::real(*target);
+  const FactorPlan factors{target ? Factorise::needed : Factorise::cheap};
+  similar->problem = assemble_or_whole<T>(ctx, matrix.rows(), AnyView<T>(similar->matrix.view()), std::nullopt, real,
+                                          factors, {}, options)
+                         .problem;
+  similar->method = options.method;
+  return similar;
 }
 
 template <class T>
@@ -31,7 +50,8 @@ GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matri
   GeneralAssembled<T> out{{operator_of<T>(matrix, kept->there)}, {}, kept};
   std::optional<GeneralInverse<T>> inverse;
   out.problem.target = target;
-  if (target && !is_whole(matrix.rows(), options)) {
+  out.problem.similar = similar_problem<T>(ctx, matrix, target, options);
+  if (target && !out.problem.similar && !is_whole(matrix.rows(), options)) {
     tell("factorising A - sigma I");
     try {
       inverse = general_inverse<T>(matrix, *target, ctx.stream);

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
@@ -26,6 +27,9 @@ struct GeneralOptions {
   EigenOptions common;
 };
 
+template <class T>
+struct SimilarHermitian;
+
 /// A x = lambda x. T: double or std::complex<double>.
 template <class T>
 struct GeneralProblem {
@@ -38,6 +42,9 @@ struct GeneralProblem {
   /// The same problem for A^H, with the conjugate target: called once, by solve_general, to see whether the
   /// matrix is normal and how well conditioned its eigenvalues are. Without it no search is vouched for.
   std::function<GeneralProblem()> adjoint = {};
+  /// D^-1 A D that is Hermitian, with a diagonal D (general/similar.hpp): then that is solved, but for the parts LI and
+  /// SI, and `inverse` is not needed.
+  std::shared_ptr<const SimilarHermitian<T>> similar = nullptr;
 };
 
 /// In the order of what was asked; the two of a conjugate pair stand together, that with the positive
@@ -66,6 +73,7 @@ struct GeneralResult {
   index_t restarts = 0, verification_rounds = 0;
   index_t block_size = 0, max_basis = 0;
   std::string decomposed_by;  ///< Decomposed::by, where the whole matrix was
+  bool similar = false;       ///< found of a Hermitian matrix, GeneralProblem::similar
   double norm = 0;            ///< estimate of ||A||_2 from below
   KrylovSeconds seconds;      ///< where the time of the iteration went
   /// The first Ritz value outside of the set; NaN when none is known.

@@ -88,6 +88,7 @@ struct GeneralVerdict {
   /// from the conditions.
   std::optional<double> amplification;
   bool whole = false;                            ///< everything was computed
+  bool similar = false;                          ///< to a Hermitian matrix whose set is verified
   std::optional<Companion::Finding> companion;   ///< of a normal matrix
   std::optional<AdjointCheck::Finding> adjoint;  ///< of another one, if it was asked
   bool displaced = false;                        ///< what is nearest to the shift may not be to the target

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tallskinny/solvers/eigen/general/krylov_schur_detail.hpp"
+#include "tallskinny/solvers/eigen/general/similar.hpp"
 #include "tallskinny/solvers/eigen/general/whole.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
 
@@ -21,13 +22,20 @@ GeneralResult solve_general(const Context& ctx, const GeneralProblem<T>& problem
   const auto& common = options.common;
   const bool take_over = may_take_over<T>(n, common), no_inverse = problem.target && !problem.inverse;
   expects(!problem.inverse || problem.target, "`inverse` belongs to a `target`");
-  expects(!no_inverse || take_over || is_whole(n, common),
+  const bool real_part = problem.target || (options.part != GeneralWhich::LI && options.part != GeneralWhich::SI);
+  const bool by_similar = problem.similar && real_part && common.method == Method::automatic && n > 0;
+  expects(!no_inverse || by_similar || take_over || is_whole(n, common),
           "eigenvalues near a target are sought through a factorisation: the problem needs `inverse`");
   if (n == 0) {
     GeneralResult none;
     none.converged = none.verified = true, none.verification = Verification::all_computed;
     none.stop = StopReason::converged, none.reason = "the matrix has no rows, so no eigenvalues";
     return none;
+  }
+  if (by_similar) {
+    GeneralResult found = solve_similar<T>(ctx, problem, options, checkpointing);
+    const bool ends = found.verified || !common.verify || found.stop == StopReason::interrupted;
+    if (ends || (no_inverse && !take_over && !is_whole(n, common))) return found;
   }
   Context own = ctx;
   if (n < threaded_rows) own.threads = 1;

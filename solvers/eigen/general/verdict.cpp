@@ -59,7 +59,9 @@ std::string reason_of(const GeneralResult& r, const GeneralVerdict& v, index_t n
   if (r.stop == StopReason::rounding) text += "; residuals do not get smaller: ask for a larger `tol`";
   if (r.stop == StopReason::not_verified) text += doubt(r, v);
   if (r.verified && v.whole) text += "; complete, for the whole spectrum was computed";
-  if (r.verified && !v.whole)
+  if (r.verified && !v.whole && v.similar)
+    text += "; complete, as a Hermitian matrix that differs by a diagonal scaling alone has no others";
+  else if (r.verified && !v.whole)
     text +=
         "; complete as far as block Lanczos can tell for a Hermitian matrix with the same eigenvectors, as "
         "there is one where A A^H = A^H A";
@@ -106,8 +108,8 @@ void conclude(GeneralResult& r, const GeneralVerdict& v, index_t nev) {
   double worst = 1;
   for (const double condition : r.conditions) worst = std::isnan(condition) ? inf : std::max(worst, condition);
   const double moved = v.amplification.value_or(worst);
-  const bool proved = v.whole || (v.companion == Companion::Finding::agrees && !v.displaced);
-  if (proved && !v.whole) r.verification = Verification::normal;
+  const bool proved = v.whole || v.similar || (v.companion == Companion::Finding::agrees && !v.displaced);
+  if (proved && !v.whole && !v.similar) r.verification = Verification::normal;
   r.verified = r.converged && r.verification != Verification::none && proved && moved < hopeless;
   r.vector_errors.assign(r.values.size(), nan);
   if (r.verified && !v.whole && v.outside) estimate_vectors(r, v.outside);
