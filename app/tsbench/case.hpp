@@ -38,7 +38,7 @@ struct SparsePattern {
   [[nodiscard]] static SparsePattern of_rows(Pattern kind, double rows);
   [[nodiscard]] static double entries_a_row(Pattern kind) noexcept;
 
-  /// Of the cube of a stencil.
+  /// Side of the cube of a stencil.
   [[nodiscard]] index_t side() const;
   [[nodiscard]] index_t entries() const { return pointers->back(); }
   /// The number of the first entry of row i.
@@ -64,11 +64,11 @@ struct SparsePattern {
 
  private:
   [[nodiscard]] index_t length_of(index_t i) const;
-  /// Of entry k of `count` in row i, which begins at entry `first`.
+  /// Column of entry k of `count` in row i, which begins at entry `first`.
   [[nodiscard]] index_t column(index_t i, index_t first, index_t k, index_t count) const;
 };
 
-/// What a planner is told of it.
+/// Facts of a pattern for planners.
 [[nodiscard]] SparseFacts facts_of(const SparsePattern& pattern);
 
 /// The matrix, with value_at(e) (operands.hpp) as its e-th entry, from 1 on.
@@ -78,10 +78,10 @@ template <class T>
 struct Shape {
   index_t p, q;
 };
-/// Whether there is such an operation for such a type and shape.
+/// True if there is such an operation for the type and shape.
 [[nodiscard]] bool exists(Operation op, DType type, Shape s);
 
-/// What becomes of the operands: some are changed in place, some results are tall.
+/// True if the operation changes an operand in place.
 [[nodiscard]] bool in_place(Operation op) noexcept;
 [[nodiscard]] bool tall_result(Operation op) noexcept;
 /// Columns of the tall result.
@@ -110,7 +110,7 @@ struct Case {
     const index_t ld = (by_rows ? columns : rows) + gap;
     return Strided<T, S>(base + offset, rows, columns, by_rows ? ld : 1, by_rows ? 1 : ld);
   }
-  /// What memory moves where lines have gaps: whole sectors of 32 bytes, and those of a result that are
+  /// Bytes that memory moves where lines have gaps: whole sectors of 32 bytes, and those of a result that are
   /// written in part are read as well. Of rows at any offset, on average.
   [[nodiscard]] double sector_bytes() const;
   /// Bytes from an operand's base to its end, in whole aligned lines.

@@ -170,7 +170,7 @@ double worst_row(const Context& ctx, const Operands<T, S>& o) {
   std::vector<R> computed(rows.size() * static_cast<std::size_t>(width));
   gather<R>(ctx, computed, o.out, rows);
   double worst = 0;
-  // Of a product in place, only the first q columns are results.
+  // Only the first q columns of a product in place are results.
   const index_t columns = o.problem.operation == Operation::tsmm_in_place ? o.problem.q : width;
   for (index_t s = 0; s < static_cast<index_t>(rows.size()); ++s)
     for (index_t j = 0; j < columns; ++j) {

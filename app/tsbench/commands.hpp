@@ -1,4 +1,4 @@
-// What tsbench can do, one file each, and values of its options.
+// Commands of tsbench, one file each, and values of their options.
 #pragma once
 
 #include <string>

@@ -14,14 +14,14 @@ namespace ts::bench {
 struct Timing {
   double best = 0, median = 0;  ///< seconds; 0: not measured
 };
-/// Of these samples, each of `runs` runs.
+/// Timing from samples, each of `runs` runs.
 [[nodiscard]] inline Timing timing_of(std::vector<double> seconds, int runs = 1) {
   if (seconds.empty()) return {};
   std::sort(seconds.begin(), seconds.end());
   return {seconds.front() / runs, seconds[seconds.size() / 2] / runs};
 }
 
-/// What another library took.
+/// Time of another library.
 struct PeerTiming {
   std::string library, way;  ///< as Peer has them
   Timing timing;
@@ -50,16 +50,16 @@ struct Measured {
   double worst_error = 0;                   ///< relative to the bound: at most 1, or the case is not timed
   bool right = true, same_bits = true;
 
-  /// What counts: the best run on a host that others use, too; the median on a GPU.
+  /// Time to report: the best run on a host that others use, too; the median on a GPU.
   [[nodiscard]] double seconds(const Timing& t) const { return place == Space::host ? t.best : t.median; }
   [[nodiscard]] double seconds() const { return seconds(ours); }
   [[nodiscard]] double bytes_per_second() const { return cost.bytes() / seconds(); }
   [[nodiscard]] double roof_share() const { return roof_seconds / seconds(); }
-  /// The same of what memory moves where lines have gaps; 0 where they have none.
+  /// Share of the roof in bytes that memory moves where lines have gaps; 0 where they have none.
   [[nodiscard]] double sector_share() const {
     return described.gap == 0 ? 0 : roof_share() * std::max(1.0, described.sector_bytes() / cost.bytes());
   }
-  /// What this library took; none where it has no way.
+  /// Time of a library; null where it does not compute this case.
   [[nodiscard]] const PeerTiming* peer(std::string_view library) const {
     const auto found =
         std::find_if(peers.begin(), peers.end(), [&](const PeerTiming& p) { return p.library == library; });

@@ -24,7 +24,7 @@ void print_summary(std::ostream& out, const std::vector<Measured>& cases);
 [[nodiscard]] app::JsonObject json_of(const Measured& m);
 
 using app::utc_now;
-/// What this program was built from.
+/// Commit that this program was built from.
 [[nodiscard]] std::string_view commit();
 
 /// The machine, the date, the commit and the compilers or libraries: what a figure means nothing without.

@@ -100,7 +100,7 @@ void Checkpoint<T>::load() {
   constexpr double most = 9007199254740992.0;  // 2^53
   for (std::size_t i = 0; i + 1 < shapes.size(); i += 2) {
     if (!(shapes[i] >= 0 && shapes[i] <= most && shapes[i + 1] >= 0 && shapes[i + 1] <= most))
-      file_.refuse("holds a state that no run can have");
+      file_.refuse("holds an invalid state");
     const std::size_t number = i / 2;
     const bool is_tall = std::find(tall.begin(), tall.end(), static_cast<double>(number)) != tall.end();
     const auto all = static_cast<index_t>(shapes[i]), cols = static_cast<index_t>(shapes[i + 1]);
@@ -111,7 +111,7 @@ void Checkpoint<T>::load() {
     else
       loaded->state.matrices.push_back(is_tall ? own(name) : read<T>(file_.name(), name));
     if (loaded->state.matrices.back().rows() != rows || loaded->state.matrices.back().cols() != cols)
-      file_.refuse("holds a state that no run can have");
+      file_.refuse("holds an invalid state");
   }
   loaded->basis = own("basis");
   loaded->state.basis = loaded->basis.cview();

@@ -42,7 +42,7 @@ solvers::Operator<T> given_preconditioner(Input& input, index_t rows, std::span<
   return solvers::operator_of<T>(*matrix);
 }
 
-/// What --preconditioner names by a word; `auto` is the diagonal for SA.
+/// The preconditioner that a word of --preconditioner names; `auto` is the diagonal for SA.
 std::optional<solvers::Preconditioner> named_preconditioner(const Settings& settings) {
   const auto& name = settings.preconditioner;
   if (name == "jacobi" || (name == "auto" && settings.eigen.which == solvers::Which::SA))
@@ -145,10 +145,10 @@ class Hermitian {
     return block.cols() == 0 ? Matrix<T>(block.rows(), 0) : solvers::moved_rows<T>(run_.ctx, block.cview(), place);
   }
 
-  /// What the search needs, on the device and by factors.
+  /// Prepares the search: operands on the device, and factorisations.
   void factorise(solvers::EigenOptions& options) {
     solvers::HermitianSearch search = run_.plan.search;
-    // What one rank would factorise several would not: the bits are to be the same.
+    // Several ranks would factorise other matrices than one rank does, but bits must be the same.
     const bool as_ranks = run_.ctx.determinism == Determinism::gpu_to_gpu && run_.who.together;
     if (search.factorise == solvers::Factorise::cheap && as_ranks) search.factorise = solvers::Factorise::nothing;
     if (mass_) run_.console.note("factorising the mass matrix");

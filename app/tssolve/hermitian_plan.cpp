@@ -20,7 +20,7 @@ namespace ts::app::tssolve {
 namespace {
 bool is_dense(const io::Description& input) { return input.nonzeros == input.rows * input.cols; }
 
-/// As plan_eigen() takes them.
+/// Number of entries, as plan_eigen() takes it.
 double entries_of_dense(const Settings& settings, const io::Description& input) {
   return is_dense(input) && settings.mass.empty() ? static_cast<double>(input.nonzeros) : 0;
 }
@@ -48,9 +48,9 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
   const std::string& by = settings.preconditioner;
   if (by != "auto" && by != "none" && by != "jacobi" && by != "chebyshev")
     return not_distributed("--preconditioner " + by + " is");
-  // Of smaller ones units are short, and dense solvers are near.
+  // Smaller matrices have few units of rows for each rank, and dense solvers are fast.
   constexpr index_t small = 256 * most_row_units;
-  if (input.rows <= small) return alone("matrices of up to " + grouped(small) + " rows are not worth it");
+  if (input.rows <= small) return alone("matrices of up to " + grouped(small) + " rows are too few to share");
   const std::size_t element_bytes = is_complex_type(input) ? 16 : 8;
   if (solvers::plan_eigen(input.rows, element_bytes, settings.eigen, 0, entries_of_dense(settings, input)).method ==
       solvers::Method::dense)
@@ -145,7 +145,7 @@ std::optional<Input> read_mass(const Run& run, Input& matrix) {
   return mass;
 }
 
-/// Of bytes that all rows take, those of the rows here.
+/// Share of this rank in bytes that all rows take.
 std::uint64_t share_here(const Run& run, std::uint64_t bytes) {
   if (run.ctx.slabs.empty()) return bytes;
   const double share = static_cast<double>(run.rows_here()) / static_cast<double>(run.facts.input.rows);
@@ -196,7 +196,7 @@ void plan_hermitian(Run& run) {
                                                           initial_columns, entries_of_dense(settings, input));
   const solvers::HermitianRequest request = request_of(settings, input);
   run.plan.search = solvers::search_of(request, plan);
-  // What factorisations take is known only once they are analysed, and mostly the processor's.
+  // Memory of factorisations is known only after their analysis, and is mostly that of the processor.
   const bool weighed = !needs_factors(run) && settings.mass.empty();
   if (plan.method == solvers::Method::dense)
     take_device_for_whole(run, needs.element_bytes);

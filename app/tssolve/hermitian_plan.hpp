@@ -11,7 +11,7 @@ void plan_hermitian(Run& run);
 void show_hermitian(Run& run);
 [[nodiscard]] Loaded read_planned(Run& run);
 
-/// Whether ranks work together on it, or why the first one works alone.
+/// Decides if ranks share the matrix; if not, gives the reason why the first one works alone.
 [[nodiscard]] RanksPlan who_works(const Settings& settings, const io::Description& input, const Device& device);
 
 }  // namespace ts::app::tssolve

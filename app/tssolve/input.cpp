@@ -61,7 +61,7 @@ void conjugate_off_diagonal(CsrMatrix<T>& rows, index_t first) {
         x = mirrored(x);
 }
 
-/// Whether the file holds a triangle, of which reading made the other: no entry has to be looked for.
+/// True if the file holds one triangle, which the reader mirrored: symmetry need not be checked.
 bool mirrored_by_reader(const io::Description& d) {
   const bool is_complex_type = d.type == DType::complex128 || d.type == DType::complex64;
   return d.declared == io::Structure::hermitian || (d.declared == io::Structure::symmetric && !is_complex_type);

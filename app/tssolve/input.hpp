@@ -20,7 +20,7 @@ struct Input {
   std::string note;           ///< empty, or a sentence on that
 };
 
-/// Whether it is the matrix of the problem, for which there are other options, or one beside it.
+/// Role of a matrix: that of the problem, or one beside it (a mass matrix), for which there are other options.
 enum class Role { matrix, companion };
 
 /// Reads what was described, widens to float64 or complex128, and checks; (A + A^H) / 2 of what differs by rounding.
@@ -29,11 +29,11 @@ enum class Role { matrix, companion };
 /// errors of reading.
 [[nodiscard]] Input read_hermitian(const io::Description& described, const io::ReadOptions& read, Role role,
                                    bool symmetrise);
-/// The same on several ranks, together: the rows that ctx.slabs gives this one, with column numbers of the whole. All
-/// ranks throw where an entry has no mirror image.
+/// read_hermitian() by several ranks together: each gets the rows that ctx.slabs gives it, with global column numbers.
+/// All ranks throw where an entry has no mirror image.
 [[nodiscard]] Input read_hermitian_rows(const Context& ctx, const io::Description& described, io::ReadOptions read,
                                         Role role, bool symmetrise);
-/// The same for a matrix of any shape: reads and widens.
+/// Reads a matrix of any shape, and widens it to float64 or complex128.
 [[nodiscard]] Input read_any(const io::Description& described, const io::ReadOptions& read);
 
 [[nodiscard]] inline bool is_complex_input(const Input& input) noexcept { return input.matrix.index() == 1; }

@@ -27,7 +27,7 @@ Roofs roofs_of_gpu(const Context& ctx) {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// What the kinds of work leave of the run.
+/// Time of the run that no kind of work accounts for.
 double rest_of(const std::vector<WorkDone>& work, double elapsed) {
   double noted = 0;
   for (const WorkDone& w : work) noted += w.seconds;

@@ -13,7 +13,7 @@ namespace ts::app::tssolve {
 
 namespace {
 
-/// What another order of rows makes of products.
+/// Describes what another order of rows changes for products.
 std::string text_of(solvers::Reordering kind, const solvers::Locality& before, const solvers::Locality& after) {
   return std::string(name_of(kind)) + ": entries lie " + grouped(std::llround(after.mean_distance)) +
          " columns from the diagonal instead of " + grouped(std::llround(before.mean_distance)) + " on average, " +
@@ -31,7 +31,7 @@ std::string sent_text(int ranks, const solvers::SentBytes& sent) {
          human_bytes(static_cast<std::uint64_t>(sent.now)) + " for each column of a block";
 }
 
-/// Whether an order for ranks is taken, told in run.facts; as a text what it does to them.
+/// Decides if an order of rows for ranks is taken, notes it in run.facts, and describes its effect.
 std::string weigh(Run& run, const solvers::RanksOrder& found) {
   const index_t rows = run.facts.input.rows;
   run.facts.reordered = by_units(run) ? found.units.less() : found.ranks.less();

@@ -17,7 +17,7 @@
 
 namespace ts::app::tssolve {
 
-/// What belongs to a run beside the solver's result.
+/// Facts of a run beside the solver's result.
 struct RunFacts {
   io::Description input;
   std::string method, method_reason, device;
@@ -32,7 +32,7 @@ struct RunFacts {
   const char* type = "float64";                 ///< of the matrix as it is solved
   index_t block_size = 0, max_basis = 0;
   double elapsed_seconds = 0;
-  /// What the values and the vectors are called.
+  /// Names of the values and vectors in reports.
   std::string quantity = "eigenvalue", vectors = "eigenvectors";
   std::vector<double> backward_errors = {};  ///< of a pencil's pairs
   index_t infinite = 0;                      ///< eigenvalues of a pencil with a singular mass matrix, at least
@@ -52,7 +52,7 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
 void print_json(std::ostream& out, const solvers::GeneralResult& result, const Settings& settings,
                 const RunFacts& facts);
 
-/// What a decomposition adds to the file: a name and a matrix or a list.
+/// A data set that a decomposition adds to the file: a name, and a matrix or a list.
 template <class T>
 using Extras = std::vector<std::pair<std::string, std::variant<const Matrix<T>*, std::vector<double>>>>;
 
@@ -70,9 +70,9 @@ std::vector<std::string> write_files(const solvers::GeneralResult& result, const
 template <class Result>
 void write_html_report(const Result& result, const Settings& settings, const RunFacts& facts);
 
-/// Whether a table takes standard output. @throws Error(invalid_argument) for --json beside it.
+/// True if a table goes to standard output. @throws Error(invalid_argument) for --json beside it.
 [[nodiscard]] bool prints_table(const Settings& settings);
-/// Whether vectors are written anywhere.
+/// True if vectors are written to any file.
 [[nodiscard]] bool writes_vectors(const Settings& settings);
 
 /// Writes what --values-out, --vectors-out and --left-vectors-out name, and adds a line for each to `written`.
@@ -89,7 +89,7 @@ void write_tables(const solvers::GeneralResult& result, const Settings& settings
 /// A table with a line for each kind of work.
 /// @param elapsed seconds of the whole run.
 void print_profile(std::ostream& out, Profile& profile, double elapsed);
-/// The same as a member "profile".
+/// Adds the profile as a member "profile".
 void add_profile(JsonObject& json, Profile& profile, double elapsed);
 
 }  // namespace ts::app::tssolve

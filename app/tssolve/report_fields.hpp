@@ -1,4 +1,4 @@
-// What the results of all solvers tell alike, in their order: as members of JSON or as attributes of a file.
+// Fields that the results of all solvers have in common, in order: as members of JSON or as attributes of a file.
 #pragma once
 
 #include "tallskinny/app/common/json.hpp"
@@ -59,7 +59,7 @@ void add_ranks(const Add& add, const Facts& facts) {
   if (facts.sent) add("sent_bytes_file_order", facts.sent->now), add("sent_bytes_new_order", facts.sent->then);
 }
 
-/// What the search took.
+/// Adds the work of the search: iterations, restarts, products.
 template <class Add, class Result>
 void add_work(const Add& add, const Result& result) {
   add("iterations", result.iterations);

@@ -18,7 +18,7 @@
 
 namespace ts::app::tssolve {
 
-/// What a run takes, decided before anything is read.
+/// Memory, device and ranks of a run, decided before anything is read.
 struct RunPlan {
   std::string what;  ///< the work, for a sentence
   solvers::EigenPlan eigen;
@@ -28,12 +28,12 @@ struct RunPlan {
   std::uint64_t host_bytes = 0, device_bytes = 0;  ///< that the run may take; 0: unknown
 };
 
-/// What a run has from its first step to its last.
+/// State of a run from its first step to its last.
 struct Run {
   /// Looks at output files and checkpoint. @throws Error naming the option.
   Run(Settings asked, const Device& on, const Ranks& ranks);
 
-  /// Of the matrix: those of this rank where ranks work together, otherwise all.
+  /// Number of rows of the matrix here: those of this rank where ranks share it, otherwise all.
   [[nodiscard]] index_t rows_here() const {
     return ctx.slabs.empty() ? facts.input.rows : ctx.slabs.rows(ctx.communicator->rank());
   }
@@ -105,7 +105,7 @@ struct Beginning {
     const bool kept = run.kept.asked_for();
     checkpoint.emplace(run.kept, run.ctx, kept ? matrix() : 0,
                        kept ? fingerprint<T>(run.ctx, run.settings, initial.cview()) : 0);
-    if (run.kept.resumes()) run.console.note("going on from " + run.kept.name());
+    if (run.kept.resumes()) run.console.note("resuming from " + run.kept.name());
   }
 };
 
@@ -120,13 +120,13 @@ int report(Run& run, Problem& problem, const Pairs& pairs) {
   for (const std::string& file : problem.write(pairs)) console.note("wrote " + file);
   if (!settings.report.empty() && speaks) {
     write_html_report(pairs, settings, run.facts);
-    console.note("wrote " + settings.report + ": a page with pictures");
+    console.note("wrote " + settings.report + ": an HTML page with charts");
   }
   // A run that was stopped, or used up its budget, may be taken up again.
   if (pairs.stop == solvers::StopReason::converged || pairs.stop == solvers::StopReason::rounding)
     speaks ? run.kept.remove() : void();
   else if (run.kept.kept())
-    console.note("the same command goes on from " + run.kept.name());
+    console.note("run the same command again to resume from " + run.kept.name());
   if (settings.common.json && speaks) print_json(std::cout, pairs, settings, run.facts);
   if (!run.warning.empty()) console.warn(run.warning);
   const bool interrupted = pairs.stop == solvers::StopReason::interrupted;

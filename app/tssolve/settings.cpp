@@ -177,7 +177,7 @@ void add_results(Options& options, Settings& settings) {
                    "with --svd: write left singular vectors, a column each");
   add_report_options(options, settings.common);
   options.file("report", "FILE.html", settings.report,
-               "write a page with pictures: convergence of each pair, the spectrum, residuals, time");
+               "write an HTML page with charts: convergence of each pair, the spectrum, residuals, time");
   options.flag(
       "accept-unproven", settings.accept_unproven,
       "exit status 0 for pairs that converged although nothing shows that the set is complete, as for matrices "
@@ -234,7 +234,7 @@ using solvers::Method;
 using solvers::Precision;
 using solvers::Which;
 
-/// What --threshold means together with --which.
+/// The interval that --threshold means together with --which.
 solvers::Interval beyond(double threshold, Which which) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   expects(which != Which::LM && which != Which::BE,

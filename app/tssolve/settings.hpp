@@ -1,4 +1,4 @@
-// What the user asks of tssolve, and words and numbers of the command line (words.cpp).
+// Settings of a run of tssolve, and words and numbers of the command line (words.cpp).
 #pragma once
 
 #include <complex>
@@ -48,9 +48,9 @@ struct Settings {
 [[nodiscard]] const char* name_of(solvers::Which which) noexcept;
 [[nodiscard]] const char* name_of(solvers::GeneralWhich part) noexcept;
 [[nodiscard]] const char* name_of(solvers::Precision precision) noexcept;
-/// As --sigma takes it.
+/// Text of a complex number in the format of --sigma.
 [[nodiscard]] std::string complex_text(std::complex<double> z);
-/// As --interval takes it.
+/// Text of an interval in the format of --interval.
 [[nodiscard]] std::string interval_text(const solvers::Interval& interval);
 [[nodiscard]] const char* name_of(solvers::Convergence convergence) noexcept;
 
@@ -68,7 +68,7 @@ bool parse_interval(std::string_view text, std::optional<solvers::Interval>& int
 /// "1.5", "1.5-2i", "2i"
 bool parse_complex(std::string_view text, std::complex<double>& z);
 
-/// What the command line says beside Settings.
+/// Options of the command line that are no Settings.
 struct Given {
   const Word* word = word_named("LM");  ///< --which
   std::optional<double> threshold;

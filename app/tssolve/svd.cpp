@@ -130,7 +130,7 @@ void show(Run& run) {
   if (!factors.empty()) std::cout << "factors " << factors << '\n';
 }
 
-/// What is told and written of a decomposition, wherever its matrix is.
+/// Reports and writes a decomposition, wherever its matrix is.
 template <class T>
 class SvdRun {
  public:
@@ -199,7 +199,7 @@ class Svd : public SvdRun<T> {
   solvers::SvdAssembled<T> svd_;
 };
 
-/// The same of a matrix whose rows pass by in blocks.
+/// SvdRun of a matrix whose rows are read in blocks.
 class StreamedSvd : public SvdRun<double> {
  public:
   explicit StreamedSvd(Run& run)

@@ -53,8 +53,8 @@ class Borrowed {
   DType stored_as_ = DType::float64;
 };
 
-/// What is wrong with a sparse matrix, or nothing: pointers that fall, columns that are outside.
-/// @throws Error(invalid_argument) saying which. Returns whether columns rise within each row.
+/// Checks a sparse matrix. Returns true if columns rise within each row.
+/// @throws Error(invalid_argument) where pointers fall or columns are out of range.
 template <class T, class I>
 bool check_csr(const CsrView<T, Space::host, I>& a) {
   expects(a.rows >= 0 && a.cols >= 0, "a sparse matrix has negative rows or columns");

@@ -12,7 +12,7 @@ std::string verdict(const KMeansResult& result) {
     case KMeansStop::max_iterations: break;
   }
   return "not converged after " + after +
-         ": labels and centres belong together, but a larger `max_iter` would better "
+         ": labels and centres belong together; increase `max_iter` to improve "
          "them";
 }
 

@@ -25,7 +25,7 @@ EigsResult finished(const Context& ctx, const EigenOptions& options, GeneralResu
   return out;
 }
 
-/// Of a real matrix near a complex number.
+/// Eigenvalues of a real matrix near a complex number.
 EigsResult near_complex(const Context& ctx, const AnyView<double>& a, index_t k, const EigsOptions<double>& o,
                         int exponent) {
   using Complex = std::complex<double>;

@@ -6,7 +6,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// What is asked for beside EigenOptions, of which GeneralOptions::common says what is read; `nev` has no say.
+/// Options beside EigenOptions, of which GeneralOptions::common says what is read; `nev` is ignored.
 /// T: double or std::complex<double>.
 template <class T>
 struct EigsOptions : EigenOptions {
@@ -40,7 +40,7 @@ template <MatrixInMemory M>
   return driver::eigs<T>(ctx, Borrowed<T>(host_view_of(a)), k, options);
 }
 
-/// The same of anything that applies itself to a block, without a sigma. No set of it is vouched for without its
+/// eigs() of any operator on blocks, without a sigma. No set of it is vouched for without its
 /// adjoint: GeneralProblem takes one.
 template <class T>
 [[nodiscard]] EigsResult eigs(const Context& ctx, const Operator<T>& a, index_t k,

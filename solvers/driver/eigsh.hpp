@@ -6,7 +6,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// What is asked for beside EigenOptions, whose `nev` has no say. T: double or std::complex<double>.
+/// Options beside EigenOptions, whose `nev` is ignored. T: double or std::complex<double>.
 template <class T>
 struct EigshOptions : EigenOptions {
   /// Eigenvalues near it, through a factorisation of A - sigma M; `which` SM without it means 0.
@@ -60,7 +60,7 @@ template <MatrixInMemory M>
   return driver::eigsh<T>(ctx, Borrowed<T>(host_view_of(a)), k, options);
 }
 
-/// The same of anything that applies itself to a block. With `sigma` it needs `inverse`.
+/// eigsh() of any operator on blocks. With `sigma` it needs `inverse`.
 template <class T>
 [[nodiscard]] EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
                                    const std::type_identity_t<EigshOptions<T>>& options = {});

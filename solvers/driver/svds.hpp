@@ -54,7 +54,7 @@ template <MatrixInMemory M>
   return driver::svds<T>(ctx, Borrowed<T>(view), k, options);
 }
 
-/// The same of anything that multiplies blocks from both sides; the largest, and no columns centred.
+/// svds() of any operator that multiplies blocks from both sides: largest values, no columns centred.
 template <class T>
 [[nodiscard]] SvdsResult<T> svds(const Context& ctx, const Rectangular<T>& a, index_t k, const SvdsOptions& = {});
 

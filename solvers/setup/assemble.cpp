@@ -216,7 +216,7 @@ Assembled<T> assemble_with(const Context& ctx, const AnyView<T>& matrix, const s
   }
   if (!pencil) {
     if (!target && !may_be_cheap(alone ? sparse->nonzeros() : problem.a.facts().entries)) return out;
-    // What is cheap costs less on the processor.
+    // Cheap factorisations take less time on the processor.
     pencil.emplace(ctx, *sparse, m, factors.by);
     if (target) {
       inverse.emplace(*pencil, *target);
@@ -293,7 +293,7 @@ std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyView
 template <class T>
 Operator<T> preconditioner_of(const Context& ctx, const AnyView<T>& matrix, const Assembled<T>& assembled,
                               Preconditioner kind, Which which) {
-  // Of the standard form, which knows no entries.
+  // The polynomial is that of the standard form, whose operator has no entries.
   if (kind == Preconditioner::chebyshev) return ChebyshevInverse<T>(ctx, assembled.problem.a, which);
   if (kind == Preconditioner::incomplete_cholesky) expects_one_rank(ctx, "`preconditioner` ichol");
   const auto* sparse = matrix.sparse();

@@ -50,8 +50,7 @@ template <class T>
 [[nodiscard]] Operator<narrow_t<T>> operator_of(const AnyView<T>& matrix, const DeviceCopy<T>& there,
                                                 const Rounded<T>&);
 
-/// What is factorised for a problem: nothing (a dense solver takes no part), what is cheap, or whatever is
-/// needed.
+/// Factorisations for a problem: none (a dense solver takes no part), cheap ones, or all that are needed.
 enum class Factorise { nothing, cheap, needed };
 
 template <class T>
@@ -66,7 +65,7 @@ struct Assembled {
 /// Told of the factors that a run needs before they are computed; may throw.
 using BeforeFactors = std::function<void(const FactorEstimate&)>;
 
-/// What is factorised, and by whom.
+/// The matrix to factorise, and the backend that does it.
 struct FactorPlan {
   Factorise what = Factorise::nothing;
   BeforeFactors before = nullptr;
@@ -84,21 +83,21 @@ template <class T>
                                     std::optional<double> target, const FactorPlan& factors,
                                     const DeviceCopy<T>& there = {});
 
-/// The same; where no shift near the target can be factorised and the matrix is small, for Method::dense, which
-/// `options` then says. @param n rows of all ranks
+/// assemble() with a fallback: where no shift near the target can be factorised and the matrix is small, assembles for
+/// Method::dense, and sets it in `options`. @param n rows of all ranks
 template <class T>
 [[nodiscard]] Assembled<T> assemble_or_whole(const Context& ctx, index_t n, const AnyView<T>& matrix,
                                              const std::optional<CsrView<T>>& mass, std::optional<double> target,
                                              const FactorPlan& factors, const DeviceCopy<T>& there,
                                              EigenOptions& options);
 
-/// Of one factorisation of A - sigma M; nothing for a dense A, which is n x n. Ranks call it together.
+/// Plan of one factorisation of A - sigma M; nothing for a dense A, which is n x n. Ranks call it together.
 template <class T>
 [[nodiscard]] std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyView<T>& matrix,
                                                              const std::optional<CsrView<T>>& mass, FactorKind,
                                                              DirectBody by = DirectBody::best);
 
-/// Of those that need no other matrix.
+/// Preconditioners that need no other matrix.
 enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };
 
 /// For the end `which` (SA or LA) of the matrix, or of the standard form where there is a factor of the mass

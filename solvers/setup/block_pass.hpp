@@ -7,7 +7,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// What happens to a block, each step in the order of the blocks.
+/// Steps for each block; each step runs in the order of the blocks.
 struct BlockSteps {
   /// Fills host buffer block % buffers. On a thread of its own, ahead of the others as far as buffers are
   /// free.

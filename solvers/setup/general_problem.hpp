@@ -15,7 +15,7 @@ template <class T>
 struct GeneralAssembled {
   GeneralProblem<T> problem;
   std::string note;  ///< empty, or a sentence on a shift that was moved or could not be factorised
-  /// What the problem's products read beside the matrix: copies on a device, the adjoint once it is asked for.
+  /// Operands of the problem's products beside the matrix: copies on a device, the adjoint once it is asked for.
   struct Kept {
     AnyMatrix<T> adjoint;
     DeviceCopy<T> there, adjoint_there;

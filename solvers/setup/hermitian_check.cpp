@@ -78,7 +78,7 @@ bool is_finite(T x) {
   return std::isfinite(std::real(x)) && std::isfinite(std::imag(x));
 }
 
-/// Whether entries are finite and equal to their mirror images. One pass: as rows go by in their order, images of
+/// True if entries are finite and equal to their mirror images. One pass: as rows go by in their order, images of
 /// entries above the diagonal are met row by row in theirs, so that one place for each row takes the part of a search
 /// for each entry. Each of them has an image below the diagonal of its own, so equal numbers of both leave none alone.
 /// False for what is stored in another order, too.

@@ -21,7 +21,7 @@ struct SkewPart {
 /// How strict skew_part() is.
 struct HermitianRules {
   bool take_any = false;  ///< refuses no asymmetry
-  /// What an error adds, of a matrix with one triangle and of one with entries that differ: what takes such a matrix.
+  /// Hints that an error adds, for a matrix with one triangle and for one with entries that differ.
   const char* of_triangle = "";
   const char* of_entries = "";
 };

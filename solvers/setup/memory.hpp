@@ -14,7 +14,7 @@ namespace ts::inline v0::solvers {
 /// `locked`: host memory that a device reads and writes by itself.
 enum class Home { host, locked, device };
 
-/// What takes memory, and where.
+/// A use of memory: its purpose, place and bytes.
 struct MemoryUse {
   std::string what;
   std::uint64_t bytes = 0;

@@ -19,7 +19,7 @@ void add_matrix_on_device(std::uint64_t bytes, std::string what, MemoryPlan& pla
   plan.shares.push_back({"partial sums and small matrices", kernel_bytes, Home::device});
 }
 
-/// Of a matrix that is decomposed as a whole, and measured after that. @param vectors bytes in host memory.
+/// Plan for a matrix that is decomposed as a whole, and measured after that. @param vectors bytes in host memory.
 MemoryPlan plan_whole(const MemoryNeeds& needs, std::uint64_t vectors) {
   MemoryPlan out{{{"matrix", needs.matrix_bytes}, {"decomposition", needs.whole.host}, {"vectors", vectors}}};
   if (needs.space == Space::host) return out;

@@ -8,7 +8,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// What a run takes.
+/// Memory that a run needs.
 struct MemoryPlan {
   std::vector<MemoryUse> shares;
   bool spills = false;  ///< what EigenOptions::spills must say
@@ -20,7 +20,7 @@ struct MemoryPlan {
   [[nodiscard]] std::uint64_t host_bytes() const noexcept;
 };
 
-/// What is known of a run before it begins.
+/// Facts of a run that are known before it begins.
 struct MemoryNeeds {
   index_t rows = 0;
   std::size_t element_bytes = 8;
@@ -36,10 +36,10 @@ struct MemoryNeeds {
 /// device for every product. Whether the rest fits is the caller's to compare.
 [[nodiscard]] MemoryPlan plan_memory(const EigenPlan& plan, const MemoryNeeds& needs);
 
-/// The same for solve_general, which keeps the adjoint matrix as well.
+/// Memory plan of solve_general, which keeps the adjoint matrix as well.
 [[nodiscard]] MemoryPlan plan_general_memory(const EigenOptions& options, const MemoryNeeds& needs);
 
-/// The same for solve_svd. @param plan of as many rows as the shorter side; needs.rows: of the longer one.
+/// Memory plan of solve_svd. @param plan of as many rows as the shorter side; needs.rows: of the longer one.
 [[nodiscard]] MemoryPlan plan_svd_memory(const EigenPlan& plan, const MemoryNeeds& needs);
 
 }  // namespace ts::inline v0::solvers

@@ -28,7 +28,7 @@ enum class Reordering {
 /// The place of each row in an order.
 [[nodiscard]] std::vector<index_t> inverse_of(std::span<const index_t> order);
 
-/// What all ranks send for each column of a block, in bytes: with the rows in their order now, and in another one.
+/// Bytes that all ranks send for each column of a block: with the rows in their order now, and in another one.
 struct SentBytes {
   index_t now = 0, then = 0;
   [[nodiscard]] bool less() const noexcept { return then < now; }

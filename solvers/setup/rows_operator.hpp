@@ -1,4 +1,4 @@
-// Of a matrix whose rows are distributed over ranks, sparse or dense, the operator.
+// Operator of a sparse or dense matrix whose rows are distributed over ranks.
 #pragma once
 
 #include "tallskinny/solvers/ranks/csr_rows.hpp"
@@ -15,7 +15,7 @@ template <class T>
   return DenseRows<T>(ctx, own.dense());
 }
 
-/// The same with numbers rounded to float32, of which it has a copy.
+/// Operator of a copy of the matrix that is rounded to float32.
 template <class T>
 [[nodiscard]] Operator<narrow_t<T>> rounded_rows_operator_of(const Context& ctx, const AnyView<T>& own) {
   using N = narrow_t<T>;

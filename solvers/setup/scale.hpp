@@ -30,7 +30,7 @@ void scale(AnyMatrix<T>& matrix, int exponent);
 template <class T>
 [[nodiscard]] int take_exponent(const Context&, AnyMatrix<T>& matrix, bool in_float32 = false);
 
-/// The same for a view, which becomes one of a scaled copy in `own` where the exponent is not 0.
+/// Scales a view: it becomes one of a scaled copy in `own` where the exponent is not 0.
 template <class T>
 [[nodiscard]] int take_exponent(const Context& ctx, AnyView<T>& matrix, AnyMatrix<T>& own, bool in_float32 = false) {
   const int exponent = extreme_exponent<T>(ctx, matrix, in_float32);

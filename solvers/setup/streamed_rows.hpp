@@ -29,7 +29,7 @@ struct RowOrigin {
 /// n contiguous rows of d numbers, on the device of `where` if it has one.
 [[nodiscard]] Rows dense_rows(DType type, const void* data, index_t n, index_t d, const cuda::Stream& where = {});
 
-/// What the passes so far took, in seconds; sending is 0 unless there is a device.
+/// Seconds that passes took so far; sending is 0 unless there is a device.
 struct PassTimes {
   index_t passes = 0;
   std::uint64_t bytes = 0;

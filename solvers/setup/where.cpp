@@ -15,7 +15,7 @@ constexpr double passes_of_a_step = 4;
 /// The driver's start and the loading of kernels; a bus of 16 lanes.
 constexpr double start_seconds = 0.5, sent_per_second = 1e10;
 
-/// What a score costs beside its products, to be compared and kept, in columns: on a Xeon groups of 8 centroids take
+/// Cost of comparing and keeping a score, beside its products, in columns: on a Xeon groups of 8 centroids take
 /// 7.2 ns a row of 16 columns, 12.0 of 64 and 18.2 of 128.
 constexpr double columns_of_choosing = 60;
 

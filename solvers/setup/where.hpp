@@ -8,7 +8,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// What a run moves and computes, roughly.
+/// Rough numbers of bytes that a run moves and flops that it computes.
 struct RunWork {
   double bytes = 0;     ///< read and written where the work is done
   double flops = 0;     ///< beside them, in float32 if `narrow`, else in float64
@@ -17,15 +17,15 @@ struct RunWork {
   bool narrow = false;
 };
 
-/// The same processor, of which so many threads are used.
+/// Rates of a processor when so many of its threads are used.
 [[nodiscard]] ProcessorInfo with_threads(const ProcessorInfo&, int threads) noexcept;
 
 /// Seconds, at the rates that these values state: memory and arithmetic overlap.
 [[nodiscard]] double seconds_on(const ProcessorInfo&, const RunWork&) noexcept;
-/// The same with what it costs to begin there: the driver's start, kernels from the cache, and the data's way.
+/// seconds() on a device, with the cost of starting there: the driver, cached kernels, and transfers.
 [[nodiscard]] double seconds_on(const cuda::DeviceInfo&, const RunWork&) noexcept;
 
-/// Whether a run there is long enough to load NVIDIA's libraries for what they gain.
+/// True if a run on the device is long enough to make up for loading NVIDIA's libraries.
 [[nodiscard]] bool pays_libraries(const cuda::DeviceInfo&, const RunWork&) noexcept;
 
 /// A search for eigenvalues: so many block steps of products with the matrix and passes over half of the basis as it
@@ -37,7 +37,7 @@ struct RunWork {
 /// Matrices with fewer rows or columns are decomposed by the processor where nobody asks for a device: to start one and
 /// load cuSOLVER takes longer than that saves (docs/notes/dense-measured.md).
 inline constexpr index_t whole_on_device = 3000;
-/// The same where a device was asked for, but not that the matrix be decomposed.
+/// whole_on_device where a device was requested, but not a decomposition of the whole matrix.
 inline constexpr index_t whole_on_device_asked = 1000;
 
 /// A decomposition of a whole matrix, with all vectors; of a small one (above) nothing, which no device is faster at.

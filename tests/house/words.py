@@ -11,7 +11,7 @@ import sys
 
 # Comments that begin with these words need the line above to be understood.
 OPENINGS = re.compile(r"(What|Whether|Of|As|The same)\b")
-MOST_OPENINGS = 432
+MOST_OPENINGS = 345
 # Words that have a name of the field: backend, device counterpart, request, filter, undecided row, projection ...
 FORBIDDEN = {"body", "bodies", "twin", "wish", "chooser", "chosen", "head", "heads", "tails", "settle", "settles",
              "settled", "told", "meets", "feeder", "feeders", "parcel", "parcels", "letters", "octet", "octets",

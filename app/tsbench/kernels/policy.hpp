@@ -1,4 +1,4 @@
-// What specialises the kernels of this folder, and their arguments.
+// Policies that specialise the kernels of this folder, and their arguments.
 #pragma once
 
 #include "tallskinny/gemm/core/dtype.hpp"

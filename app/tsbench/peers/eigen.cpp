@@ -61,7 +61,7 @@ void sparse(const HostOperands<T>& o, const std::int32_t* row_pointers) {
   Rows<T>(o.out.data, n, q).noalias() = matrix * ConstRows<T>(o.x.data, p, q);
 }
 
-/// Whether the processor has what this file was compiled for.
+/// True if the processor has the instructions that this file was compiled for.
 bool processor_suffices() {
 #if defined(__AVX512F__)
   if (!__builtin_cpu_supports("avx512f")) return false;

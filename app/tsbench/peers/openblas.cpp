@@ -17,7 +17,7 @@ constexpr auto row_major = CblasRowMajor;
 template <class T>
 constexpr CBLAS_TRANSPOSE adjoint_of = is_complex<T> ? CblasConjTrans : CblasTrans;
 
-/// As routines take a scalar: real ones by value, complex ones by address.
+/// A scalar as routines take it: real ones by value, complex ones by address.
 template <class T>
 auto scalar(const T& x) {
   if constexpr (is_complex<T>)

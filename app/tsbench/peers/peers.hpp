@@ -28,7 +28,7 @@ using DevicePeer = Peer<T, Space::device>;
 template <class T, Space S>
 [[nodiscard]] std::vector<Peer<T, S>> peers_of(const Context& ctx, const Operands<T, S>& example);
 
-/// Of Eigen and OpenBLAS.
+/// Sets the threads of Eigen and OpenBLAS.
 void set_peer_threads(int threads);
 [[nodiscard]] std::string eigen_version();
 /// Empty when the build has no OpenBLAS.
