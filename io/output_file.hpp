@@ -115,8 +115,8 @@ class OutputFile {
   template <class T>
   void write_matrix(std::string_view object, Strided<const T> matrix);
 
-  class Body;
-  std::shared_ptr<Body> body_;
+  class Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace ts::inline v0::io

@@ -37,8 +37,8 @@ class TableOutput {
   void commit();
 
  private:
-  class Body;
-  std::shared_ptr<Body> body_;
+  class Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace ts::inline v0::io

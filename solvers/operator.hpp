@@ -43,52 +43,52 @@ struct OperatorFacts {
   double high = std::numeric_limits<double>::infinity();
 };
 
-/// Any operator behind one type. Copies share the body.
+/// Any operator behind one type. Copies share the implementation.
 template <class T>
 class Operator {
  public:
   using value_type = T;
 
-  template <class Body>
-  requires(BlockOperator<Body, T> && !std::same_as<Body, Operator>) Operator(Body body)
-      : body_(std::make_shared<const Model<Body>>(std::move(body))) {}
+  template <class Impl>
+  requires(BlockOperator<Impl, T> && !std::same_as<Impl, Operator>) Operator(Impl impl)
+      : impl_(std::make_shared<const Model<Impl>>(std::move(impl))) {}
 
-  [[nodiscard]] index_t rows() const { return body_->rows(); }
+  [[nodiscard]] index_t rows() const { return impl_->rows(); }
   /// Where blocks that it is applied to best are.
-  [[nodiscard]] Space space() const { return body_->space(); }
+  [[nodiscard]] Space space() const { return impl_->space(); }
   /// Y = A X, both in one place.
   void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const {
     if (y.space() == Space::host)
-      body_->apply(ctx, x.host(), y.host());
+      impl_->apply(ctx, x.host(), y.host());
     else
-      body_->apply(ctx, x.template in<Space::device>(), y.template in<Space::device>());
+      impl_->apply(ctx, x.template in<Space::device>(), y.template in<Space::device>());
   }
   /// Y = alpha (A - shift I) X + beta Y in one pass, on a device. False, with nothing done, where this
   /// operator cannot.
   [[nodiscard]] bool update(const Context& ctx, T alpha, double shift, PlacedView<const T> x, T beta,
                             PlacedView<T> y) const {
     return y.space() == Space::device &&
-           body_->update(ctx, alpha, shift, x.template in<Space::device>(), beta, y.template in<Space::device>());
+           impl_->update(ctx, alpha, shift, x.template in<Space::device>(), beta, y.template in<Space::device>());
   }
   /// `count` times update, after each of which X and Y change places. False, with nothing done, where this operator
   /// cannot.
   [[nodiscard]] bool recurrence(const Context& ctx, index_t count, double alpha, double shift, PlacedView<T> x,
                                 double beta, PlacedView<T> y) const {
-    return y.space() == Space::host ? body_->recurrence(ctx, count, alpha, shift, x.host(), beta, y.host())
-                                    : body_->recurrence(ctx, count, alpha, shift, x.template in<Space::device>(), beta,
+    return y.space() == Space::host ? impl_->recurrence(ctx, count, alpha, shift, x.host(), beta, y.host())
+                                    : impl_->recurrence(ctx, count, alpha, shift, x.template in<Space::device>(), beta,
                                                         y.template in<Space::device>());
   }
   /// R = A X - X diag(theta), n x k, both in host memory or where residual_space() says. True where each element comes
   /// from a compensated sum, so that the rounding of long rows does not show; otherwise from a product like any other.
   bool residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta, PlacedView<T> r) const {
-    return body_->residual(ctx, x, theta, r);
+    return impl_->residual(ctx, x, theta, r);
   }
-  /// Where residual() best has its operands: space() if the body knows it there, else the host.
-  [[nodiscard]] Space residual_space() const { return body_->residual_space(); }
-  /// Writes the elements of A where the body knows them; otherwise false, with nothing done.
-  [[nodiscard]] bool write(HostView<T> a) const { return body_->write(a); }
-  /// Those of a body that has a member facts(); otherwise nothing is known.
-  [[nodiscard]] OperatorFacts facts() const { return body_->facts(); }
+  /// Where residual() best has its operands: space() if the implementation knows it there, else the host.
+  [[nodiscard]] Space residual_space() const { return impl_->residual_space(); }
+  /// Writes the elements of A where the implementation knows them; otherwise false, with nothing done.
+  [[nodiscard]] bool write(HostView<T> a) const { return impl_->write(a); }
+  /// Those of an implementation that has a member facts(); otherwise nothing is known.
+  [[nodiscard]] OperatorFacts facts() const { return impl_->facts(); }
 
  private:
   struct Concept {
@@ -108,27 +108,27 @@ class Operator {
     virtual bool write(HostView<T>) const = 0;
     [[nodiscard]] virtual OperatorFacts facts() const = 0;
   };
-  template <class Body>
+  template <class Impl>
   struct Model final : Concept {
-    explicit Model(Body b) : body(std::move(b)) {}
-    [[nodiscard]] index_t rows() const override { return body.rows(); }
-    void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override { body.apply(ctx, x, y); }
+    explicit Model(Impl b) : impl(std::move(b)) {}
+    [[nodiscard]] index_t rows() const override { return impl.rows(); }
+    void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const override { impl.apply(ctx, x, y); }
     [[nodiscard]] Space space() const override {
-      if constexpr (requires(const Body& b) { b.space(); })
-        return body.space();
+      if constexpr (requires(const Impl& b) { b.space(); })
+        return impl.space();
       else
         return Space::host;
     }
     void apply(const Context& ctx, DeviceView<const T> x, DeviceView<T> y) const override {
-      if constexpr (requires(const Body& b) { b.apply(ctx, x, y); })
-        body.apply(ctx, x, y);
+      if constexpr (requires(const Impl& b) { b.apply(ctx, x, y); })
+        impl.apply(ctx, x, y);
       else
-        on_host<T>(ctx, x, y, [&](HostView<const T> from, HostView<T> to) { body.apply(ctx, from, to); });
+        on_host<T>(ctx, x, y, [&](HostView<const T> from, HostView<T> to) { impl.apply(ctx, from, to); });
     }
     bool update(const Context& ctx, T alpha, double shift, DeviceView<const T> x, T beta,
                 DeviceView<T> y) const override {
-      if constexpr (requires(const Body& b) { b.update(ctx, alpha, shift, x, beta, y); })
-        return body.update(ctx, alpha, shift, x, beta, y);
+      if constexpr (requires(const Impl& b) { b.update(ctx, alpha, shift, x, beta, y); })
+        return impl.update(ctx, alpha, shift, x, beta, y);
       else
         return false;
     }
@@ -143,12 +143,12 @@ class Operator {
     template <class View>
     bool recurrence_of(const Context& ctx, index_t count, double alpha, double shift, View x, double beta,
                        View y) const {
-      if constexpr (requires(const Body& b) { b.recurrence(ctx, count, alpha, shift, x, beta, y); })
-        return body.recurrence(ctx, count, alpha, shift, x, beta, y);
+      if constexpr (requires(const Impl& b) { b.recurrence(ctx, count, alpha, shift, x, beta, y); })
+        return impl.recurrence(ctx, count, alpha, shift, x, beta, y);
       else
         return false;
     }
-    static constexpr bool residual_anywhere = requires(const Body& b, const Context& ctx, PlacedView<const T> x,
+    static constexpr bool residual_anywhere = requires(const Impl& b, const Context& ctx, PlacedView<const T> x,
                                                        std::span<const double> theta, PlacedView<T> r) {
       b.residual(ctx, x, theta, r);
     };
@@ -156,17 +156,17 @@ class Operator {
     bool residual(const Context& ctx, PlacedView<const T> x, std::span<const double> theta,
                   PlacedView<T> r) const override {
       if constexpr (residual_anywhere) {
-        if constexpr (std::same_as<decltype(body.residual(ctx, x, theta, r)), bool>)
-          return body.residual(ctx, x, theta, r);
+        if constexpr (std::same_as<decltype(impl.residual(ctx, x, theta, r)), bool>)
+          return impl.residual(ctx, x, theta, r);
         else
-          return body.residual(ctx, x, theta, r), true;
-      } else if constexpr (requires(const Body& b) { b.residual(ctx, x.host(), theta, r.host()); }) {
-        body.residual(ctx, x.host(), theta, r.host());
+          return impl.residual(ctx, x, theta, r), true;
+      } else if constexpr (requires(const Impl& b) { b.residual(ctx, x.host(), theta, r.host()); }) {
+        impl.residual(ctx, x.host(), theta, r.host());
         return true;
       } else {
         const HostView<const T> from = x.host();
         const HostView<T> to = r.host();
-        body.apply(ctx, from, to);
+        impl.apply(ctx, from, to);
         for (index_t i = 0; i < to.rows(); ++i)
           for (index_t j = 0; j < to.cols(); ++j)
             to(i, j) -= from(i, j) * static_cast<real_t<T>>(theta[static_cast<std::size_t>(j)]);
@@ -174,22 +174,22 @@ class Operator {
       }
     }
     bool write(HostView<T> a) const override {
-      if constexpr (requires(const Body& b) { b.write(a); }) {
-        body.write(a);
+      if constexpr (requires(const Impl& b) { b.write(a); }) {
+        impl.write(a);
         return true;
       } else {
         return false;
       }
     }
     [[nodiscard]] OperatorFacts facts() const override {
-      if constexpr (requires(const Body& b) { b.facts(); })
-        return body.facts();
+      if constexpr (requires(const Impl& b) { b.facts(); })
+        return impl.facts();
       else
         return {};
     }
-    Body body;
+    Impl impl;
   };
-  std::shared_ptr<const Concept> body_;
+  std::shared_ptr<const Concept> impl_;
 };
 
 /// An operator that is at home in another place, where blocks are kept that go to its own for every product.

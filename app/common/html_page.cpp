@@ -57,26 +57,26 @@ std::string row(const char* cell, const std::vector<std::string>& texts) {
 
 HtmlPage::HtmlPage(std::string_view title) {
   const std::string name = markup_text(title);
-  body_ = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>" + name +
+  html_ = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>" + name +
           "</title>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<style>" +
           std::string(style) + "</style>\n</head>\n<body>\n<h1>" + name + "</h1>\n";
 }
 
 HtmlPage& HtmlPage::heading(std::string_view text) {
   heading_ = markup_text(text);
-  body_ += "<h2>" + heading_ + "</h2>\n";
+  html_ += "<h2>" + heading_ + "</h2>\n";
   return *this;
 }
 
 HtmlPage& HtmlPage::paragraph(std::string_view text) {
-  body_ += "<p>" + markup_text(text) + "</p>\n";
+  html_ += "<p>" + markup_text(text) + "</p>\n";
   return *this;
 }
 
 HtmlPage& HtmlPage::facts(const std::vector<std::pair<std::string, std::string>>& rows) {
-  body_ += "<table class=\"facts\">\n";
-  for (const auto& [name, value] : rows) body_ += row("td", {name, value});
-  body_ += "</table>\n";
+  html_ += "<table class=\"facts\">\n";
+  for (const auto& [name, value] : rows) html_ += row("td", {name, value});
+  html_ += "</table>\n";
   return *this;
 }
 
@@ -84,14 +84,14 @@ HtmlPage& HtmlPage::table(const std::vector<std::string>& header, const std::vec
                           Cells cells_are) {
   const bool numbers = cells_are == Cells::numbers;
   begin_wide(heading_);
-  body_ += (numbers ? "<table class=\"numbers\">\n" : "<table>\n") + row("th", header);
-  for (const auto& cells : rows) body_ += row("td", cells);
-  body_ += "</table></div>\n";
+  html_ += (numbers ? "<table class=\"numbers\">\n" : "<table>\n") + row("th", header);
+  for (const auto& cells : rows) html_ += row("td", cells);
+  html_ += "</table></div>\n";
   return *this;
 }
 
 void HtmlPage::begin_wide(const std::string& label) {
-  body_ += "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + label + "\">\n";
+  html_ += "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + label + "\">\n";
 }
 
 HtmlPage& HtmlPage::origin(std::string_view command_line, std::string_view version) {
@@ -100,27 +100,27 @@ HtmlPage& HtmlPage::origin(std::string_view command_line, std::string_view versi
 }
 
 HtmlPage& HtmlPage::legend(const std::vector<std::pair<std::string, std::string>>& entries) {
-  body_ += "<p class=\"legend\">";
+  html_ += "<p class=\"legend\">";
   for (const auto& [classes, name] : entries)
-    body_ += "<span class=\"" + classes + "\"><i></i>" + markup_text(name) + "</span>\n";
-  body_ += "</p>\n";
+    html_ += "<span class=\"" + classes + "\"><i></i>" + markup_text(name) + "</span>\n";
+  html_ += "</p>\n";
   return *this;
 }
 
 HtmlPage& HtmlPage::chart(const Chart& chart) {
   begin_wide(markup_text(chart.name()));
-  body_ += chart.svg() + "</div>\n";
+  html_ += chart.svg() + "</div>\n";
   return *this;
 }
 
 HtmlPage& HtmlPage::panels(const std::vector<Chart>& charts) {
-  body_ += "<div class=\"panels\">\n";
-  for (const Chart& one : charts) body_ += one.svg();
-  body_ += "</div>\n";
+  html_ += "<div class=\"panels\">\n";
+  for (const Chart& one : charts) html_ += one.svg();
+  html_ += "</div>\n";
   return *this;
 }
 
-std::string HtmlPage::text() const { return body_ + "</body>\n</html>\n"; }
+std::string HtmlPage::text() const { return html_ + "</body>\n</html>\n"; }
 
 void HtmlPage::write(const std::filesystem::path& file) const { write_text_file(file, text()); }
 
@@ -148,7 +148,7 @@ class Scale {
   void include(double v) { low_ = std::min(low_, value(v)), high_ = std::max(high_, value(v)); }
 
   /// All that is to be shown has been included: the axis runs from `from` to `to`.
-  void settle(double from, double to) {
+  void set_range(double from, double to) {
     from_ = from, to_ = to;
     if (!axis_.names.empty()) low_ = -0.5, high_ = static_cast<double>(axis_.names.size()) - 0.5;
     const double margin = axis_.names.empty() && low_ < high_ ? 0.03 * (high_ - low_) : 0;
@@ -252,12 +252,12 @@ std::string Chart::svg() const {
   // The labels of the ticks of y decide where the plot begins.
   const double top = title_.empty() ? 10 : 24, right = size_.width - 16;
   const double bottom = size_.height - (x_.label.empty() ? 22 : 38);
-  y.settle(bottom, top);
+  y.set_range(bottom, top);
   const auto y_ticks = y.ticks((bottom - top) / 30);
   std::size_t longest = 0;
   for (const auto& tick : y_ticks) longest = std::max(longest, tick.label.size());
   const double left = 12 + 6.5 * static_cast<double>(longest) + (y_.label.empty() ? 0 : 18);
-  x.settle(left, right);
+  x.set_range(left, right);
 
   std::string svg = format("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>", size_.width, size_.height);
   svg += markup_text(name()) + "</title>\n";

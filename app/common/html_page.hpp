@@ -96,7 +96,7 @@ class HtmlPage {
   /// A part that may be wider than the window: it scrolls, by keys too.
   void begin_wide(const std::string& label);
 
-  std::string body_, heading_;
+  std::string html_, heading_;
 };
 
 }  // namespace ts::app

@@ -6,27 +6,27 @@
 
 namespace ts::app {
 
-struct JsonObject::Body {
+struct JsonObject::Impl {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
 };
 
-JsonObject::JsonObject() : body_(std::make_unique<Body>()) {}
+JsonObject::JsonObject() : impl_(std::make_unique<Impl>()) {}
 JsonObject JsonObject::of_schema(std::string_view schema) {
   JsonObject json;
   json.add("schema", "tallskinny/" + std::string(schema)).add("version", 1);
   return json;
 }
-JsonObject::JsonObject(const JsonObject& other) : body_(std::make_unique<Body>(*other.body_)) {}
+JsonObject::JsonObject(const JsonObject& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 JsonObject::JsonObject(JsonObject&&) noexcept = default;
 JsonObject& JsonObject::operator=(JsonObject other) noexcept {
-  std::swap(body_, other.body_);
+  std::swap(impl_, other.impl_);
   return *this;
 }
 JsonObject::~JsonObject() = default;
 
 template <class Value>
 JsonObject& JsonObject::set(std::string_view name, Value&& value) {
-  body_->json[std::string(name)] = std::forward<Value>(value);
+  impl_->json[std::string(name)] = std::forward<Value>(value);
   return *this;
 }
 
@@ -41,16 +41,16 @@ JsonObject& JsonObject::add(std::string_view name, const std::vector<std::int64_
   return set(name, values);
 }
 JsonObject& JsonObject::add(std::string_view name, const std::vector<std::string>& values) { return set(name, values); }
-JsonObject& JsonObject::add(std::string_view name, const JsonObject& value) { return set(name, value.body_->json); }
+JsonObject& JsonObject::add(std::string_view name, const JsonObject& value) { return set(name, value.impl_->json); }
 JsonObject& JsonObject::add(std::string_view name, const std::vector<JsonObject>& values) {
   auto array = nlohmann::ordered_json::array();
-  for (const JsonObject& value : values) array.push_back(value.body_->json);
+  for (const JsonObject& value : values) array.push_back(value.impl_->json);
   return set(name, std::move(array));
 }
 JsonObject& JsonObject::add_null(std::string_view name) { return set(name, nullptr); }
 
 std::string JsonObject::text(int indent) const {
-  return body_->json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return impl_->json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace ts::app

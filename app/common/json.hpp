@@ -43,10 +43,10 @@ class JsonObject {
   [[nodiscard]] std::string text(int indent = 2) const;
 
  private:
-  struct Body;
+  struct Impl;
   template <class Value>
   JsonObject& set(std::string_view name, Value&& value);
-  std::unique_ptr<Body> body_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace ts::app

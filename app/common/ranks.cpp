@@ -148,10 +148,10 @@ std::shared_ptr<Communicator> Ranks::on_devices(int device, const std::function<
   return nccl_beside(world_, device);
 }
 
-int Ranks::settle(const Ending& mine, const std::function<void(const std::string&)>& tell) const {
+int Ranks::agree(const Ending& mine, const std::function<void(const std::string&)>& report) const {
   const bool failed = !mine.sentence.empty();
   if (size() == 1) {
-    if (failed) tell(mine.sentence);
+    if (failed) report(mine.sentence);
     return mine.code;
   }
   using namespace std::chrono_literals;
@@ -160,7 +160,7 @@ int Ranks::settle(const Ending& mine, const std::function<void(const std::string
   const auto patience =
       failed && !mine.follows ? 2000ms + std::min(rank(), 20) * 50ms : std::chrono::milliseconds(24h * 36500);
   if (!session_->all_are_here(patience)) {
-    tell(by + mine.sentence);
+    report(by + mine.sentence);
     io::remove_unfinished_files();
     session_->abort(mine.code);
     std::_Exit(mine.code);
@@ -179,7 +179,7 @@ int Ranks::settle(const Ending& mine, const std::function<void(const std::string
     const auto greatest = [](const Verdict& a, const Verdict& b) { return a.code < b.code; };
     return static_cast<std::size_t>(std::max_element(all.begin(), all.end(), greatest) - all.begin());
   }();
-  if (failed && worst == static_cast<std::size_t>(rank())) tell(by + mine.sentence);
+  if (failed && worst == static_cast<std::size_t>(rank())) report(by + mine.sentence);
   return all[worst].code;
 }
 

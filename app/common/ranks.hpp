@@ -57,7 +57,7 @@ class Ranks {
   [[nodiscard]] int rank_on_machine() const noexcept { return rank_on_machine_; }
   [[nodiscard]] const std::shared_ptr<Communicator>& communicator() const noexcept { return world_; }
 
-  /// True if this rank works; one that does not goes to settle() and sleeps there.
+  /// True if this rank works; one that does not goes to agree() and sleeps there.
   [[nodiscard]] bool works(const RanksPlan& plan) const noexcept { return plan.together || first(); }
   /// Gives rank 0 all processors and memory of its machine.
   void work_alone() const;
@@ -73,8 +73,8 @@ class Ranks {
 
   /// Waits for the other ranks and returns the exit status of all: that of the first that failed, which alone reports
   /// its error. If others do not come within two seconds after this rank has failed, it ends all of them.
-  /// @param tell writes an error message
-  [[nodiscard]] int settle(const Ending& mine, const std::function<void(const std::string&)>& tell) const;
+  /// @param report writes an error message
+  [[nodiscard]] int agree(const Ending& mine, const std::function<void(const std::string&)>& report) const;
 
  private:
   std::shared_ptr<const RankSession> session_;  ///< null: alone

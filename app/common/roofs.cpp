@@ -108,10 +108,10 @@ __attribute__((target("avx512f"))) void copy_past_caches_512(const double* from,
 }
 #endif
 
-template <class Body>
-double seconds_of_all_threads(int threads, const Body& body) {
+template <class Work>
+double seconds_of_all_threads(int threads, const Work& work) {
   const Stopwatch watch;
-  parallel(threads, body);
+  parallel(threads, work);
   return watch.seconds();
 }
 

@@ -37,11 +37,11 @@ namespace {
 constexpr int before_others = 101;  ///< the first priority that a program may use
 [[gnu::constructor(before_others)]] void begin() noexcept { install_last_words(); }
 
-/// The result of `body`, or its failure. Allocates nothing for itself: it is called where nothing may throw.
-template <class Body>
-Ending ending_of(const Body& body) noexcept {
+/// The result of `work`, or its failure. Allocates nothing for itself: it is called where nothing may throw.
+template <class Work>
+Ending ending_of(const Work& work) noexcept {
   try {
-    return {body()};
+    return {work()};
   } catch (const Error& error) {
     // Messages of a kernel compiler have several lines; others may repeat bytes of a file and are made printable.
     const bool lines = error.code() == Errc::device_failure;
@@ -56,14 +56,15 @@ Ending ending_of(const Body& body) noexcept {
 }
 
 /// Writes an error of a program.
-std::function<void(const std::string&)> teller(const std::string& name) {
+std::function<void(const std::string&)> error_reporter(const std::string& name) {
   return [&name](const std::string& sentence) { std::cerr << name << ": " << sentence << '\n'; };
 }
 
 /// Ends a rank: returns the exit status of all, after the error was reported once.
-int settled(const Ranks& ranks, const Ending& mine, const std::function<void(const std::string&)>& tell) noexcept {
-  const Ending end = ending_of([&] { return ranks.settle(mine, tell); });
-  if (!end.sentence.empty()) tell(end.sentence);
+int agreed_status(const Ranks& ranks, const Ending& mine,
+                  const std::function<void(const std::string&)>& report) noexcept {
+  const Ending end = ending_of([&] { return ranks.agree(mine, report); });
+  if (!end.sentence.empty()) report(end.sentence);
   return end.code;
 }
 
@@ -101,58 +102,58 @@ class Silence {
 
 }  // namespace
 
-int run_program(const std::string& name, int argc, char** argv, const std::function<int(Arguments)>& body) noexcept {
+int run_program(const std::string& name, int argc, char** argv, const std::function<int(Arguments)>& work) noexcept {
   const Launch launch = launch_of_environment();
   if (launch.ranks == 1)
-    return run_on_ranks(name, argc, argv, [&body](Arguments arguments, const Ranks&) { return body(arguments); });
+    return run_on_ranks(name, argc, argv, [&work](Arguments arguments, const Ranks&) { return work(arguments); });
   if (launch.rank == 0)
     std::cerr << name << ": runs in one process, and " << launch.ranks << " were started: call it without a launcher\n";
   return exit_usage;
 }
 
 int run_on_ranks(const std::string& name, int argc, char** argv,
-                 const std::function<int(Arguments, const Ranks&)>& body) noexcept {
+                 const std::function<int(Arguments, const Ranks&)>& work) noexcept {
   const Launch launch = launch_of_environment();
-  const auto tell = teller(name);
+  const auto report = error_reporter(name);
   std::unique_ptr<const Ranks> ranks;
   const Ending ending = ending_of([&] {
     std::optional<Silence> out, err;
     if (launch.rank != 0) out.emplace(std::cout), err.emplace(std::cerr);
     prepare_openblas();
-    install_stop_handlers(launch.ranks == 1 ? name : "");  // what ends several at once tells it
+    install_stop_handlers(launch.ranks == 1 ? name : "");  // what ends several at once reports it
     ranks = std::make_unique<const Ranks>(launch);
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     const NoExit guard;
-    const int code = body(arguments, *ranks);
+    const int code = work(arguments, *ranks);
     std::cout.flush();
     if (!std::cout) throw Error(Errc::io_failure, "writing to standard output failed");
     return code;
   });
-  if (ranks != nullptr) return settled(*ranks, ending, tell);
-  if (launch.rank == 0) tell(ending.sentence);  // without MPI they cannot agree, but all see the same
+  if (ranks != nullptr) return agreed_status(*ranks, ending, report);
+  if (launch.rank == 0) report(ending.sentence);  // without MPI they cannot agree, but all see the same
   return ending.code;
 }
 
-int work_on_threads(const std::string& name, int ranks, const std::function<int(const Ranks&)>& body) {
+int work_on_threads(const std::string& name, int ranks, const std::function<int(const Ranks&)>& work) {
   const Shared shared(ranks);
   int code = exit_ok;
   run_sessions_on_threads(ranks, [&](const std::shared_ptr<RankSession>& session) {
     const Ranks mine(session);
-    const int all = settled(mine, ending_of([&] { return body(mine); }), teller(name));
+    const int all = agreed_status(mine, ending_of([&] { return work(mine); }), error_reporter(name));
     if (mine.first()) code = all;
   });
   return code;
 }
 
 int work_on_devices(const std::string& name, const std::string& device, const Ranks& ranks,
-                    const std::function<int(const Ranks&)>& body) {
-  if (!names_several_devices(device)) return body(ranks);
+                    const std::function<int(const Ranks&)>& work) {
+  if (!names_several_devices(device)) return work(ranks);
   if (ranks.size() > 1)
     throw Error(Errc::invalid_argument, "--device " + device +
                                             " is for one process, and a launcher has started several: with --device "
                                             "cuda each of them has a GPU");
   const int devices = count_devices(device);
-  return devices == 1 ? body(ranks) : work_on_threads(name, devices, body);
+  return devices == 1 ? work(ranks) : work_on_threads(name, devices, work);
 }
 
 int run_command(const About& about, const std::vector<Command>& commands, Arguments arguments) {

@@ -22,14 +22,14 @@ constexpr double seconds_per_contestant = 1.5;  // a slow one is not repeated be
 /// Repeated runs of ours or of a peer.
 struct Contestant {
   std::string library;
-  std::function<void()> body;
+  std::function<void()> run;
   std::vector<double> times;
   double spent = 0;
 
   void run_once() {
     if (spent > seconds_per_contestant) return;
     const Stopwatch watch;
-    body();
+    run();
     times.push_back(watch.seconds());
     spent += times.back();
   }

@@ -213,15 +213,15 @@ app::JsonObject json_of_gpu_run(const cuda::DeviceInfo& d, std::int64_t bytes) {
 
 namespace {
 
-void tell(const std::string& file, const std::string& what) {
+void report_written(const std::string& file, const std::string& what) {
   app::Console("tsbench", false).note("wrote " + file + ": " + what);
 }
 
 }  // namespace
 
-void write_and_tell(const std::string& file, std::string_view text, const std::string& what) {
+void write_and_report(const std::string& file, std::string_view text, const std::string& what) {
   app::write_text_file(file, text);
-  tell(file, what);
+  report_written(file, what);
 }
 
 void ResultsFile::add(app::JsonObject result) {
@@ -246,7 +246,7 @@ void ResultsFile::write() {
 
 void ResultsFile::finish() {
   write();
-  if (!path_.empty()) tell(path_, std::to_string(results_.size()) + " results");
+  if (!path_.empty()) report_written(path_, std::to_string(results_.size()) + " results");
 }
 
 }  // namespace ts::bench

@@ -34,7 +34,7 @@ using app::utc_now;
 
 /// Writes a whole file and says so on standard error: "wrote FILE: WHAT". @throws Error(io_failure) naming
 /// the file.
-void write_and_tell(const std::string& file, std::string_view text, const std::string& what);
+void write_and_report(const std::string& file, std::string_view text, const std::string& what);
 
 /// The JSON file of a benchmark, which is whole at any time: what was measured before a run was cut off is there.
 class ResultsFile {

@@ -246,19 +246,19 @@ void show_hermitian(Run& run) {
 namespace {
 
 /// Describes the part of the matrices that is not Hermitian and is left out.
-void tell_dropped(Run& run, const Loaded& loaded) {
+void report_dropped(Run& run, const Loaded& loaded) {
   RunFacts& facts = run.facts;
   facts.asymmetry = loaded.matrix.dropped.largest;
   if (!run.settings.symmetrise) facts.dropped.matrix = loaded.matrix.dropped.norm;
-  const auto tell = [&](const std::string& note) {
+  const auto report = [&](const std::string& note) {
     if (note.empty()) return;
     facts.note += (facts.note.empty() ? "" : "; ") + with_flags(note);
     run.console.note(with_flags(note));
   };
-  tell(loaded.matrix.note);
+  report(loaded.matrix.note);
   if (!loaded.other) return;
   if (!run.settings.symmetrise) facts.dropped.mass = loaded.other->dropped.norm;
-  tell(loaded.other->note);
+  report(loaded.other->note);
 }
 
 }  // namespace
@@ -286,7 +286,7 @@ Loaded read_planned(Run& run) {
   Loaded loaded{read_whole_or_rows(run), {}};
   if (kernels.valid()) kernels.get();
   loaded.other = read_mass(run, loaded.matrix);
-  tell_dropped(run, loaded);
+  report_dropped(run, loaded);
   const solvers::HermitianSearch& search = run.plan.search;
   facts.method = std::string(search.method) + by_whom(run), facts.method_reason = search.why;
   if (loaded.other) facts.method += ", for the pencil with the mass matrix " + loaded.other->description.where.text();

@@ -75,9 +75,9 @@ void expect_square(const io::Description& shape, Role role) {
                                           : " where a square matrix is needed"));
 }
 
-template <class Body>
-void visit_matrix(Input& input, const Body& body) {
-  std::visit([&](auto& kind) { std::visit([&](auto& a) { body(a); }, kind); }, input.matrix);
+template <class Visitor>
+void visit_matrix(Input& input, const Visitor& visit) {
+  std::visit([&](auto& kind) { std::visit([&](auto& a) { visit(a); }, kind); }, input.matrix);
 }
 
 }  // namespace

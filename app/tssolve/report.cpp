@@ -38,7 +38,8 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
 
 /// All numbers and words of a run.
 template <class Add, class T>
-void tell(const Add& add, const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts) {
+void add_result(const Add& add, const solvers::EigenResult<T>& result, const Settings& settings,
+                const RunFacts& facts) {
   add_outcome(add, result, settings);
   add("note", facts.note);
   if (!settings.svd) add("asymmetry", facts.asymmetry), add("symmetrised", settings.symmetrise || facts.asymmetry > 0);
@@ -118,7 +119,7 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
       .add("multiplicities", result.multiplicities)
       .add("cut_off", result.cut_off)
       .add("copies_counted", result.copies_counted);
-  tell(ToJson{json}, result, settings, facts);
+  add_result(ToJson{json}, result, settings, facts);
   if (facts.profile) add_profile(json, *facts.profile, facts.elapsed_seconds);
   out << json.text() << '\n';
 }
@@ -155,7 +156,7 @@ std::string write_all(const solvers::EigenResult<T>& result, const Settings& set
     out.write("history/residual_over_tolerance", history_of_pairs(result.history));
 
   out.attribute("/", "program", version_text("tssolve"));
-  tell(ToFile{out}, result, settings, facts);
+  add_result(ToFile{out}, result, settings, facts);
   if (!settings.mass.empty()) out.write("backward_errors", std::span<const double>(facts.backward_errors));
   out.commit();
   return out.contents();

@@ -95,7 +95,7 @@ std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& 
   if (factors->bytes == 0) return by;
   auto& shares = run.plan.memory.shares;
   shares.push_back({"factors of " + what + ", twice", static_cast<std::uint64_t>(2 * factors->bytes)});
-  const int parts = run.factors_by == solvers::DirectBody::mumps_on_ranks ? run.ranks.size() : 1;
+  const int parts = run.factors_by == solvers::DirectBackend::mumps_on_ranks ? run.ranks.size() : 1;
   if (!run.settings.mass.empty() && run.ranks.first())  // its pattern is a part of that of A - sigma M
     shares.push_back({"Cholesky factor of the mass matrix", static_cast<std::uint64_t>(parts * factors->bytes)});
   return factors->flops > 0 ? by + ", " + short_number(factors->flops / 1e9) + " Gflop each" : by;
@@ -114,7 +114,7 @@ void choose_factors(Run& run) {
     by = "rank 0, for no MUMPS for ranks of this MPI was found (Debian has one for Open MPI: libmumps-dev)";
   else
     by = run.settings.mass.empty() ? "MUMPS on all ranks" : "MUMPS on all ranks, of the mass matrix by rank 0",
-    run.factors_by = solvers::DirectBody::mumps_on_ranks;
+    run.factors_by = solvers::DirectBackend::mumps_on_ranks;
 }
 
 /// Rows over ranks, or the machine for rank 0.

@@ -42,7 +42,7 @@ struct Run {
   Device device;
   const Ranks& ranks;
   RanksPlan who = {};
-  solvers::DirectBody factors_by = solvers::DirectBody::best;
+  solvers::DirectBackend factors_by = solvers::DirectBackend::best;
   Console console;
   io::Location location;
   CheckpointFile kept;

@@ -62,12 +62,12 @@ struct Memory {
 
 enum Status : int { fine = 0, no_memory = 1, not_opened = 2, not_filtered = 3 };
 
-/// Runs in the child process: sends a message with the variables to `told`, and their lists of members to `lists`.
-[[noreturn]] void serve_mat(const Matio& library, const FileBytes& bytes, const std::string& path, int told, int lists,
-                            std::uint64_t address_space, bool trusted) {
+/// Runs in the child process: sends a message with the variables to `results`, and their lists of members to `lists`.
+[[noreturn]] void serve_mat(const Matio& library, const FileBytes& bytes, const std::string& path, int results,
+                            int lists, std::uint64_t address_space, bool trusted) {
   constexpr double most_seconds = 60, least_rate = 5e6;  // bytes a second, once unpacked
   const std::string name = "/proc/self/fd/" + std::to_string(bytes.descriptor());
-  if (!hdf5::give_up_rights({told, lists, bytes.descriptor()}, address_space, bytes.descriptor()) && !trusted)
+  if (!hdf5::give_up_rights({results, lists, bytes.descriptor()}, address_space, bytes.descriptor()) && !trusted)
     ::_exit(not_filtered);
   hdf5::allow_seconds(most_seconds + static_cast<double>(bytes.size()) / least_rate);
   mat_t* const file = library.open(name.c_str(), MAT_ACC_RDONLY);
@@ -75,7 +75,7 @@ enum Status : int { fine = 0, no_memory = 1, not_opened = 2, not_filtered = 3 };
   try {
     MatReader reader(library, file, lists);
     const std::vector<MatVariable> found = path.empty() ? reader.all() : reader.one(path);
-    if (!write_all(told, hdf5::Message().put(found).bytes())) ::_exit(no_memory);
+    if (!write_all(results, hdf5::Message().put(found).bytes())) ::_exit(no_memory);
   } catch (const std::exception&) {
     ::_exit(no_memory);
   }
@@ -87,7 +87,7 @@ std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std:
                                    const ReadOptions& options, const Memory& lists) {
   const Matio& library = matio(file);
   const FileBytes bytes(file);
-  const Memory told("tallskinny-told");
+  const Memory results("tallskinny-results");
   constexpr std::uint64_t own_memory = std::uint64_t{512} << 20;
   const std::uint64_t allowed = options.memory_limit != 0 ? options.memory_limit : available_memory();
   const std::uint64_t may_take =
@@ -97,7 +97,7 @@ std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std:
   {
     const hdf5::NoSignals no_signals;
     process = ::fork();
-    if (process == 0) serve_mat(library, bytes, path, told.descriptor, lists.descriptor, may_take, options.trusted);
+    if (process == 0) serve_mat(library, bytes, path, results.descriptor, lists.descriptor, may_take, options.trusted);
   }
   if (process < 0)
     throw Error(Errc::io_failure,
@@ -113,8 +113,8 @@ std::vector<MatVariable> ask_matio(const std::filesystem::path& file, const std:
   if (WEXITSTATUS(status) == not_opened)
     refuse(file, "is a MATLAB file of version 4 or 5 that libmatio cannot open: save it with '-v7.3'");
   if (WEXITSTATUS(status) == no_memory) refuse(file, "asks for more memory than --memory or a file of its size allows");
-  std::string text(told.size(), '\0');
-  const auto got = told.read(file.string(), 0, std::as_writable_bytes(std::span(text)));
+  std::string text(results.size(), '\0');
+  const auto got = results.read(file.string(), 0, std::as_writable_bytes(std::span(text)));
   try {
     if (WEXITSTATUS(status) != fine || got != text.size()) throw std::runtime_error("no answer");
     return hdf5::Message(std::move(text)).get<std::vector<MatVariable>>();

@@ -127,9 +127,9 @@ std::optional<Parts> binsparse(const Node& object, const ReadOptions&) {
   const Shape shape{d.shape[0], vector ? 1 : d.shape[1]};
   Parts parts{"Binsparse", f, DenseParts{}};
   if (dense)
-    parts.body = dense_parts(object, d, shape);
+    parts.content = dense_parts(object, d, shape);
   else
-    parts.body = sparse_parts(object, d, shape);
+    parts.content = sparse_parts(object, d, shape);
   return parts;
 }
 

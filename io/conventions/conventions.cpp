@@ -196,7 +196,7 @@ SparseParts compressed(Shape shape, bool by_columns, hdf5::Node pointers, hdf5::
 Parts dense_dataset(const hdf5::Node& dataset, std::string convention, bool transposed) {
   auto dims = dims_of(dataset);
   Parts parts{std::move(convention), "", DenseParts{}};
-  auto& dense = std::get<DenseParts>(parts.body);
+  auto& dense = std::get<DenseParts>(parts.content);
   dense.values = elements_of(dataset);
   // Some writers store the bits of a type without a name as integers, and its name beside them.
   const std::string unnamed(name_of(unnamed_dtype));

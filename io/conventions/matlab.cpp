@@ -31,7 +31,7 @@ Parts jc_ir_data(const hdf5::Node& group, bool petsc) {
   const Shape shape = petsc ? Shape{lines, size->front()} : Shape{size->front(), lines};
   Parts parts{petsc ? "PETSc" : "MATLAB", petsc ? "taken as compressed rows; --layout csc if jc points to columns" : "",
               SparseParts{}};
-  auto& sparse = std::get<SparseParts>(parts.body);
+  auto& sparse = std::get<SparseParts>(parts.content);
   sparse.rows = shape.rows, sparse.cols = shape.cols, sparse.by_columns = !petsc;
   sparse.pointers = pointers;
   const auto minor = group.find("ir"), data = group.find("data");

@@ -48,7 +48,7 @@ struct DenseParts {
 struct Parts {
   std::string convention;
   std::string note;
-  std::variant<SparseParts, DenseParts> body;
+  std::variant<SparseParts, DenseParts> content;
 };
 
 /// Describes the matrix that the parts make, from shapes and types alone. @throws Error(bad_input) for lists of wrong

@@ -27,15 +27,15 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
   d.where = {object.file(), object.path()};
   d.convention = parts.convention;
   d.note = parts.note;
-  const auto common = [&](const auto& body) {
-    d.stored_type = body.values.type.text;
-    d.rows = options.transpose ? body.cols : body.rows;
-    d.cols = options.transpose ? body.rows : body.cols;
-    d.declared = body.structure;
+  const auto common = [&](const auto& content) {
+    d.stored_type = content.values.type.text;
+    d.rows = options.transpose ? content.cols : content.rows;
+    d.cols = options.transpose ? content.rows : content.cols;
+    d.declared = content.structure;
     if (d.declared != Structure::general && d.rows != d.cols)
       object.refuse(joined("is declared ", name_of(d.declared), " but has ", d.rows, " rows and ", d.cols, " columns"));
   };
-  if (const auto* sparse = std::get_if<SparseParts>(&parts.body)) {
+  if (const auto* sparse = std::get_if<SparseParts>(&parts.content)) {
     common(*sparse);
     d.sparse = true;
     d.type = result_type_of(sparse->values.type.read_as);
@@ -51,7 +51,7 @@ Description describe_parts(const Parts& parts, const hdf5::Node& object, const R
           joined("has ", d.rows, " rows in compressed columns; more than 2^31 - 1 rows must be stored by rows"));
     set_sparse_bytes(d, d.declared != Structure::general, turned, sparse->form == SparseParts::Form::pairs);
   } else {
-    const auto& dense = std::get<DenseParts>(parts.body);
+    const auto& dense = std::get<DenseParts>(parts.content);
     common(dense);
     d.type = dense.values.type.read_as;
     check_dense_lengths(dense, object);
@@ -76,7 +76,7 @@ MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOp
   const auto refuse_none = [&](const Elements& values) {
     if (values.dataset) values.dataset->require_readable();
   };
-  if (const auto* sparse = std::get_if<SparseParts>(&parts.body)) {
+  if (const auto* sparse = std::get_if<SparseParts>(&parts.content)) {
     SparseParts chosen = *sparse;
     if (options.transpose) transpose(chosen);
     if (!reads_by_range(chosen, d, options)) require_memory(d.peak_bytes, options.memory_limit, object.name());
@@ -85,7 +85,7 @@ MatrixFile read_parts(const Parts& parts, const hdf5::Node& object, const ReadOp
       if (*list) (*list)->require_readable();
     result.matrix = read_sparse_parts(chosen, d, object.name(), options);
   } else {
-    DenseParts chosen = std::get<DenseParts>(parts.body);
+    DenseParts chosen = std::get<DenseParts>(parts.content);
     const std::uint64_t bytes = product({range.count(), d.cols, static_cast<index_t>(size_of(d.type))});
     require_memory(sum({bytes, d.peak_bytes - d.bytes}), options.memory_limit, object.name());
     refuse_none(chosen.values);

@@ -18,10 +18,10 @@ namespace ts::inline v0::io {
 namespace {
 
 /// Memory that runs out in spite of the check before.
-template <class Body>
-auto guarded(const Location& where, Body body) {
+template <class Action>
+auto guarded(const Location& where, Action action) {
   try {
-    return body();
+    return action();
   } catch (const std::bad_alloc&) {
     throw Error(Errc::out_of_memory, where.text() + " did not fit into memory while it was read");
   }

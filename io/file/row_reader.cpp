@@ -236,7 +236,7 @@ RowReader::RowReader(const Location& where, const ReadOptions& options) {
     const Chosen chosen = choose(open_hdf5(where.file, options), where.object, options);
     d = describe_parts(chosen.parts, chosen.object, options);
     expect_readable();
-    const auto& parts = std::get<DenseParts>(chosen.parts.body);
+    const auto& parts = std::get<DenseParts>(chosen.parts.content);
     if (parts.values.dataset) parts.values.dataset->require_readable();
     read = [name = chosen.object.name(), parts, type = d.type](RowRange rows, bool finite, void* out) {
       read_dense_rows(parts, type, rows, name, finite, out);

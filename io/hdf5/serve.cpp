@@ -111,10 +111,10 @@ class Server {
 };
 
 /// (A sanitizer that asks whether an error is one needs a pipe for that.)
-template <class Body>
-__attribute__((no_sanitize("vptr"))) Message guarded(Body body) {
+template <class Action>
+__attribute__((no_sanitize("vptr"))) Message guarded(Action action) {
   try {
-    return body();
+    return action();
   } catch (const Error& error) {
     return Message().put(Outcome::error).put(error.code()).put(error.what());
   } catch (const std::bad_alloc&) {

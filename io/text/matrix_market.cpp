@@ -192,8 +192,8 @@ Matrix<T> read_array(LineReader& in, const MarketHeader& h, const ReadOptions& o
 }
 
 template <class T>
-std::variant<SparseMatrix, DenseMatrix> read_body(LineReader& in, const MarketHeader& h, const std::string& name,
-                                                  const ReadOptions& options) {
+std::variant<SparseMatrix, DenseMatrix> read_any_matrix(LineReader& in, const MarketHeader& h, const std::string& name,
+                                                        const ReadOptions& options) {
   if (!h.sparse) {
     auto a = read_array<T>(in, h, options);
     if (options.check_finite) check_finite(a.cview(), options.row_begin, name);
@@ -220,8 +220,8 @@ MatrixFile read_matrix_market(const Location& where, const ReadOptions& options)
     in.hold(product({range.count(), d.cols, static_cast<index_t>(size_of(d.type))}));
   else if (range.count() == d.rows)
     in.hold(d.peak_bytes);
-  result.matrix = h.field == Field::complex ? read_body<std::complex<double>>(in, h, name, options)
-                                            : read_body<double>(in, h, name, options);
+  result.matrix = h.field == Field::complex ? read_any_matrix<std::complex<double>>(in, h, name, options)
+                                            : read_any_matrix<double>(in, h, name, options);
   return result;
 }
 

@@ -86,14 +86,14 @@ SealState state_of_seal(const std::filesystem::path& file, std::string_view sign
   return state;
 }
 
-class OutputFile::Body {
+class OutputFile::Impl {
  public:
-  Body(const std::filesystem::path& path, const OutputOptions& options) : file(path), signature(options.signature) {
+  Impl(const std::filesystem::path& path, const OutputOptions& options) : file(path), signature(options.signature) {
     expects(options.gzip >= 0 && options.gzip <= 9, "a gzip level lies between 0 (none) and 9");
     writer.emplace(file.temporary(), file.target().string(), options.gzip, signature.empty() ? 0 : seal_bytes);
   }
-  Body(const Body&) = delete;
-  Body& operator=(const Body&) = delete;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   hdf5::Writer& open() {
     if (committed) throw Error(Errc::invalid_argument, file.target().string() + " is finished; nothing can be added");
@@ -142,10 +142,10 @@ class OutputFile::Body {
 };
 
 OutputFile::OutputFile(const std::filesystem::path& target, const OutputOptions& options)
-    : body_(std::make_shared<Body>(target, options)) {}
+    : impl_(std::make_shared<Impl>(target, options)) {}
 
 #define TS_WRITE_LIST(T) \
-  void OutputFile::write(std::string_view object, std::span<const T> values) { body_->write_list(object, values); }
+  void OutputFile::write(std::string_view object, std::span<const T> values) { impl_->write_list(object, values); }
 TS_FOR_EACH_RESULT_TYPE(TS_WRITE_LIST)
 TS_WRITE_LIST(std::int64_t)
 TS_WRITE_LIST(std::int32_t)
@@ -153,7 +153,7 @@ TS_WRITE_LIST(std::int32_t)
 
 template <class T>
 void OutputFile::write_matrix(std::string_view object, Strided<const T> a) {
-  hdf5::Writer& writer = body_->open_for(object);
+  hdf5::Writer& writer = impl_->open_for(object);
   constexpr hdf5::MemoryType type = hdf5::memory_type_of<T>;
   auto dataset = writer.create(object, type, {a.rows, a.cols});
   if (a.col_stride == 1 && a.row_stride == a.cols) {
@@ -178,45 +178,45 @@ void OutputFile::begin_rows(std::string_view object, index_t rows, index_t cols)
   expects(rows >= 0 && cols >= -1, "a dataset has negative rows or columns");
   std::vector<index_t> dims = {rows};
   if (cols >= 0) dims.push_back(cols);
-  hdf5::Handle dataset = body_->open_for(object).create(object, hdf5::memory_type_of<T>, dims);
-  body_->begun.emplace(std::string(object),
-                       Body::Begun{std::move(dataset), hdf5::memory_type_of<T>, rows, cols >= 0 ? cols : index_t{1}});
-  body_->end_if_whole(object);
+  hdf5::Handle dataset = impl_->open_for(object).create(object, hdf5::memory_type_of<T>, dims);
+  impl_->begun.emplace(std::string(object),
+                       Impl::Begun{std::move(dataset), hdf5::memory_type_of<T>, rows, cols >= 0 ? cols : index_t{1}});
+  impl_->end_if_whole(object);
 }
 
 template <class T>
 void OutputFile::add_rows(std::string_view object, std::span<const T> values) {
-  hdf5::Writer& writer = body_->open();
-  const auto found = body_->begun.find(object);
-  if (found == body_->begun.end() || found->second.type != hdf5::memory_type_of<T>)
+  hdf5::Writer& writer = impl_->open();
+  const auto found = impl_->begun.find(object);
+  if (found == impl_->begun.end() || found->second.type != hdf5::memory_type_of<T>)
     throw Error(Errc::invalid_argument, std::string(object) + " was not begun with elements of this type, or is whole");
-  Body::Begun& begun = found->second;
+  Impl::Begun& begun = found->second;
   const index_t size = std::ssize(values), count = begun.width > 0 ? size / begun.width : 0;
   if (count * begun.width != size || count > begun.rows - begun.there)
     throw Error(Errc::invalid_argument, joined(size, " values are no whole rows of the ", begun.rows - begun.there,
                                                " x ", begun.width, " that ", object, " still takes"));
   writer.write_rows(begun.dataset, object, begun.type, begun.there, count, values.data());
   begun.there += count;
-  body_->end_if_whole(object);
+  impl_->end_if_whole(object);
 }
 
 void OutputFile::write(std::string_view object, double value) {
-  body_->open_for(object).write_scalar(object, hdf5::MemoryType::float64, &value);
+  impl_->open_for(object).write_scalar(object, hdf5::MemoryType::float64, &value);
 }
 void OutputFile::write(std::string_view object, std::int64_t value) {
-  body_->open_for(object).write_scalar(object, hdf5::MemoryType::int64, &value);
+  impl_->open_for(object).write_scalar(object, hdf5::MemoryType::int64, &value);
 }
 void OutputFile::write(std::string_view object, std::string_view value) {
-  body_->open_for(object).write_text(object, value);
+  impl_->open_for(object).write_text(object, value);
 }
 void OutputFile::attribute(std::string_view object, std::string_view name, double value) {
-  body_->open().scalar_attribute(object, name, hdf5::MemoryType::float64, &value);
+  impl_->open().scalar_attribute(object, name, hdf5::MemoryType::float64, &value);
 }
 void OutputFile::attribute(std::string_view object, std::string_view name, std::int64_t value) {
-  body_->open().scalar_attribute(object, name, hdf5::MemoryType::int64, &value);
+  impl_->open().scalar_attribute(object, name, hdf5::MemoryType::int64, &value);
 }
 void OutputFile::attribute(std::string_view object, std::string_view name, std::string_view value) {
-  body_->open().text_attribute(object, name, value);
+  impl_->open().text_attribute(object, name, value);
 }
 
 template <class T>
@@ -254,7 +254,7 @@ void OutputFile::write_binsparse(std::string_view group, CsrView<T> a, Structure
   const std::string base = group.ends_with('/') ? std::string(group) : std::string(group) + "/";
   const auto size = static_cast<std::size_t>(count);
   const index_t none = 0;
-  body_->open().create_group(group);
+  impl_->open().create_group(group);
   write(base + "pointers_to_1", a.rows > 0 ? std::span<const index_t>(a.pointers, static_cast<std::size_t>(a.rows) + 1)
                                            : std::span<const index_t>(&none, 1));
   write(base + "indices_1", std::span<const std::int32_t>(a.indices, size));
@@ -264,23 +264,23 @@ void OutputFile::write_binsparse(std::string_view group, CsrView<T> a, Structure
 }
 
 void OutputFile::commit() {
-  hdf5::Writer& writer = body_->open();
-  if (!body_->begun.empty()) {
-    const auto& [object, begun] = *body_->begun.begin();
+  hdf5::Writer& writer = impl_->open();
+  if (!impl_->begun.empty()) {
+    const auto& [object, begun] = *impl_->begun.begin();
     throw Error(Errc::invalid_argument,
                 joined(target().string(), ":", object, " has ", begun.there, " of its ", begun.rows, " rows"));
   }
   writer.close();
-  if (!body_->signature.empty()) seal(body_->file, body_->signature);
-  body_->file.commit();
-  body_->committed = true;
+  if (!impl_->signature.empty()) seal(impl_->file, impl_->signature);
+  impl_->file.commit();
+  impl_->committed = true;
 }
 
-const std::filesystem::path& OutputFile::target() const noexcept { return body_->file.target(); }
+const std::filesystem::path& OutputFile::target() const noexcept { return impl_->file.target(); }
 
 std::string OutputFile::contents() const {
   std::string list;
-  for (const std::string& object : body_->objects) list += (list.empty() ? ": " : ", ") + object;
+  for (const std::string& object : impl_->objects) list += (list.empty() ? ": " : ", ") + object;
   return target().string() + list;
 }
 

@@ -89,9 +89,9 @@ class TextRows {
 bool is_table_name(std::string_view file) noexcept { return file.ends_with(".npy") || file.ends_with(".csv"); }
 
 template <class T>
-class TableOutput<T>::Body {
+class TableOutput<T>::Impl {
  public:
-  Body(const std::filesystem::path& target, index_t rows, index_t cols, const std::vector<std::string>& names) {
+  Impl(const std::filesystem::path& target, index_t rows, index_t cols, const std::vector<std::string>& names) {
     if (target.extension() == ".npy") {
       npy_.emplace(target, rows, cols);
       return;
@@ -100,11 +100,11 @@ class TableOutput<T>::Body {
     file_.emplace(target);
     lines_.emplace(rows, cols, names, [this](std::string_view text) { file_->write(text); });
   }
-  Body(std::ostream& out, index_t rows, index_t cols, const std::vector<std::string>& names) {
+  Impl(std::ostream& out, index_t rows, index_t cols, const std::vector<std::string>& names) {
     lines_.emplace(rows, cols, names, [&out](std::string_view text) { out << text; });
   }
-  Body(const Body&) = delete;
-  Body& operator=(const Body&) = delete;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   void add(std::span<const T> values) { npy_ ? npy_->add(values) : lines_->add(values); }
   void commit() {
@@ -122,17 +122,17 @@ class TableOutput<T>::Body {
 template <class T>
 TableOutput<T>::TableOutput(const std::filesystem::path& target, index_t rows, index_t cols,
                             std::vector<std::string> names)
-    : body_(std::make_shared<Body>(target, rows, cols, std::move(names))) {}
+    : impl_(std::make_shared<Impl>(target, rows, cols, std::move(names))) {}
 template <class T>
 TableOutput<T>::TableOutput(std::ostream& text, index_t rows, index_t cols, std::vector<std::string> names)
-    : body_(std::make_shared<Body>(text, rows, cols, std::move(names))) {}
+    : impl_(std::make_shared<Impl>(text, rows, cols, std::move(names))) {}
 template <class T>
 void TableOutput<T>::add(std::span<const T> values) {
-  body_->add(values);
+  impl_->add(values);
 }
 template <class T>
 void TableOutput<T>::commit() {
-  body_->commit();
+  impl_->commit();
 }
 
 TS_FOR_EACH_TYPE(TS_CLASS, TableOutput)

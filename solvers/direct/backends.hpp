@@ -1,4 +1,4 @@
-// The bodies of DirectSolver. For the .cpp files of this folder alone.
+// The backends of DirectSolver. For the .cpp files of this folder alone.
 #pragma once
 
 #include "tallskinny/solvers/direct/direct_solver.hpp"
@@ -22,7 +22,7 @@ template <class T>
 /// By rank 0, as it would all rows. @param order on rank 0
 template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_first_rank(const Context&, CsrView<T> own, FactorKind,
-                                                                     DirectBody, const std::vector<int>& order);
+                                                                     DirectBackend, const std::vector<int>& order);
 
 template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse_by_eigen(CsrView<T> a, FactorKind);

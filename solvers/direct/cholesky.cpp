@@ -51,20 +51,20 @@ CsrMatrix<T> rows_of(const detail::Sparse<T>& columns) {
 }  // namespace
 
 template <class T>
-std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m, CholeskyBody body) {
+std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m, CholeskyBackend backend) {
   expects(m.rows == m.cols, "a factorisation needs a square matrix");
   CsrMatrix<T> own;
   if (!rises(m)) own = rows_of<T>(detail::sparse_of(m)), m = own.view();
-  const bool may_block = m.rows > 0 && body != CholeskyBody::by_columns;
-  if (body != CholeskyBody::cholmod) {
+  const bool may_block = m.rows > 0 && backend != CholeskyBackend::by_columns;
+  if (backend != CholeskyBackend::cholmod) {
     auto by_columns = std::make_unique<ByColumns<T>>(m, may_block ? most_simplicial(m.rows) : inf);
     if (by_columns->definite()) return by_columns;
     if (by_columns->affordable()) return nullptr;
   }
   auto blocks = factorise_by_cholmod<T>(m, detail::sparse_of(m));
   if (blocks) return std::move(*blocks);
-  expects(body == CholeskyBody::best, "CHOLMOD was not found, or blocks do not pay for this matrix");
-  return cholesky<T>(m, CholeskyBody::by_columns);
+  expects(backend == CholeskyBackend::best, "CHOLMOD was not found, or blocks do not pay for this matrix");
+  return cholesky<T>(m, CholeskyBackend::by_columns);
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, cholesky)

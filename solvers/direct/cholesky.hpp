@@ -36,11 +36,12 @@ class CholeskyFactor {
 
 /// Who factorises: CHOLMOD where it was found when this was built, is there, and says that a factor by blocks pays; or
 /// an own factorisation column by column, which best takes for few flops, too.
-enum class CholeskyBody { best, cholmod, by_columns };
+enum class CholeskyBackend { best, cholmod, by_columns };
 
 /// Entries of both triangles are stored; those that stand twice are added up. Null unless M is positive definite.
-/// @throws Error(invalid_argument) where the body that is asked for does not serve, Error(out_of_memory).
+/// @throws Error(invalid_argument) where the backend that is asked for does not serve, Error(out_of_memory).
 template <class T>
-[[nodiscard]] std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m, CholeskyBody body = CholeskyBody::best);
+[[nodiscard]] std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m,
+                                                          CholeskyBackend backend = CholeskyBackend::best);
 
 }  // namespace ts::inline v0::solvers

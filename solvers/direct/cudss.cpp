@@ -14,7 +14,7 @@
 #include "tallskinny/gemm/runtime/gpu/transfer.hpp"
 #include "tallskinny/gemm/runtime/run_where.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
-#include "tallskinny/solvers/direct/bodies.hpp"
+#include "tallskinny/solvers/direct/backends.hpp"
 
 namespace ts::inline v0::solvers {
 

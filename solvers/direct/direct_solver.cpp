@@ -6,7 +6,7 @@
 
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
-#include "tallskinny/solvers/direct/bodies.hpp"
+#include "tallskinny/solvers/direct/backends.hpp"
 #include "tallskinny/solvers/direct/simplicial.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
@@ -29,25 +29,26 @@ std::unique_ptr<DirectSolver<T>> analyse_simplicial(CsrView<T> a, const std::vec
 }  // namespace
 
 template <class T>
-std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBody body, const std::vector<int>& order,
-                                         const cuda::Stream& gpu) {
+std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind kind, DirectBackend backend,
+                                         const std::vector<int>& order, const cuda::Stream& gpu) {
   expects(a.rows == a.cols, "a factorisation needs a square matrix");
-  const auto may_be = [body](DirectBody one) { return body == DirectBody::best || body == one; };
+  const auto may_be = [backend](DirectBackend one) { return backend == DirectBackend::best || backend == one; };
   std::unique_ptr<DirectSolver<T>> solver;
-  if (may_be(DirectBody::cudss)) solver = analyse_by_cudss<T>(a, kind, gpu);
-  if (!solver && kind == FactorKind::ldl && body == DirectBody::best) solver = analyse_simplicial<T>(a, order);
-  if (!solver && (may_be(DirectBody::mumps) || body == DirectBody::with_pivots))
+  if (may_be(DirectBackend::cudss)) solver = analyse_by_cudss<T>(a, kind, gpu);
+  if (!solver && kind == FactorKind::ldl && backend == DirectBackend::best) solver = analyse_simplicial<T>(a, order);
+  if (!solver && (may_be(DirectBackend::mumps) || backend == DirectBackend::with_pivots))
     solver = analyse_by_mumps<T>(a, kind, order);
-  if (!solver && (may_be(DirectBody::eigen) || body == DirectBody::with_pivots)) solver = analyse_by_eigen<T>(a, kind);
-  expects(solver != nullptr, body == DirectBody::cudss ? "cuDSS was not found" : "MUMPS was not found");
+  if (!solver && (may_be(DirectBackend::eigen) || backend == DirectBackend::with_pivots))
+    solver = analyse_by_eigen<T>(a, kind);
+  expects(solver != nullptr, backend == DirectBackend::cudss ? "cuDSS was not found" : "MUMPS was not found");
   return solver;
 }
 
 template <class T>
-std::unique_ptr<DirectSolver<T>> analyse(const Context& ctx, CsrView<T> own, FactorKind kind, DirectBody body,
+std::unique_ptr<DirectSolver<T>> analyse(const Context& ctx, CsrView<T> own, FactorKind kind, DirectBackend backend,
                                          const std::vector<int>& order, const cuda::Stream& gpu) {
-  if (ctx.communicator->size() == 1) return analyse<T>(own, kind, body, order, gpu);
-  if (body != DirectBody::mumps_on_ranks) return analyse_by_first_rank<T>(ctx, own, kind, body, order);
+  if (ctx.communicator->size() == 1) return analyse<T>(own, kind, backend, order, gpu);
+  if (backend != DirectBackend::mumps_on_ranks) return analyse_by_first_rank<T>(ctx, own, kind, backend, order);
   auto solver = analyse_by_mumps<T>(ctx, own, kind, order);
   expects(solver != nullptr, "a MUMPS for ranks of Open MPI was not found on all ranks");
   return solver;
@@ -95,11 +96,11 @@ double factorise_well(const Context& ctx, std::unique_ptr<DirectSolver<T>>& solv
   const bool plain = solver->estimate().by == simplicial_name, elsewhere = solver->space() != Space::host;
   double enough = plain ? without_pivots : near_rounding;
   if (plain && !(error < enough)) error = solver->refine(ctx, own, enough);
-  for (const DirectBody body : {DirectBody::with_pivots, DirectBody::eigen}) {
-    if (error < enough || (body == DirectBody::eigen && n > most_rows)) break;
+  for (const DirectBackend backend : {DirectBackend::with_pivots, DirectBackend::eigen}) {
+    if (error < enough || (backend == DirectBackend::eigen && n > most_rows)) break;
     enough = near_rounding;
-    if (body == DirectBody::with_pivots && !plain && !elsewhere) continue;  // is that already
-    auto other = analyse<T>(ctx, own, kind, body);
+    if (backend == DirectBackend::with_pivots && !plain && !elsewhere) continue;  // is that already
+    auto other = analyse<T>(ctx, own, kind, backend);
     if (other->estimate().by == solver->estimate().by) continue;
     const double of_other = error_of(*other);
     if (of_other < error) solver = std::move(other), error = of_other;
@@ -107,10 +108,10 @@ double factorise_well(const Context& ctx, std::unique_ptr<DirectSolver<T>>& solv
   return error;
 }
 
-#define TS_INSTANTIATE(T)                                                                                           \
-  template std::unique_ptr<DirectSolver<T>> analyse<T>(const Context&, CsrView<T>, FactorKind, DirectBody,          \
-                                                       const std::vector<int>&, const cuda::Stream&);               \
-  template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, FactorKind, DirectBody, const std::vector<int>&, \
+#define TS_INSTANTIATE(T)                                                                                              \
+  template std::unique_ptr<DirectSolver<T>> analyse<T>(const Context&, CsrView<T>, FactorKind, DirectBackend,          \
+                                                       const std::vector<int>&, const cuda::Stream&);                  \
+  template std::unique_ptr<DirectSolver<T>> analyse<T>(CsrView<T>, FactorKind, DirectBackend, const std::vector<int>&, \
                                                        const cuda::Stream&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE

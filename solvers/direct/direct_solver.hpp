@@ -1,4 +1,4 @@
-// Sparse matrices factorised: one interface, and a body for each library that does it.
+// Sparse matrices factorised: one interface, and a backend for each library that does it.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ enum class FactorKind { lu, ldl };
 /// L D L^H of few flops a row, which gains nothing from fronts, is a simplicial one. with_pivots: MUMPS or Eigen.
 /// Where rows are distributed over ranks, rank 0 does it by one of these, with the bits of one rank; or all do
 /// (mumps_on_ranks), by a MUMPS for Open MPI that is found at run time, whose bits are others in every run.
-enum class DirectBody { best, with_pivots, cudss, mumps, eigen, mumps_on_ranks };
+enum class DirectBackend { best, with_pivots, cudss, mumps, eigen, mumps_on_ranks };
 
 /// What an analysis tells of the factorisations to come.
 struct FactorEstimate {
@@ -73,9 +73,9 @@ class DirectSolver {
 /// Orders and analyses a square matrix, of which both triangles are stored and no entry twice; its values, which may
 /// steer the order, are those of the first factorisation.
 /// @param gpu of cuDSS; none: factors are made and applied on the processor.
-/// @throws Error(invalid_argument) for a body that is not there.
+/// @throws Error(invalid_argument) for a backend that is not there.
 template <class T>
-[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind, DirectBody = DirectBody::best,
+[[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(CsrView<T> a, FactorKind, DirectBackend = DirectBackend::best,
                                                        const std::vector<int>& order = {},
                                                        const cuda::Stream& gpu = {});
 /// What an L D L^H takes in an approximate minimum degree order, which costs some passes over the pattern; flops are
@@ -86,10 +86,10 @@ template <class T>
 /// @param order what another one has told this rank
 template <class T>
 [[nodiscard]] std::unique_ptr<DirectSolver<T>> analyse(const Context& ctx, CsrView<T> own, FactorKind,
-                                                       DirectBody = DirectBody::best,
+                                                       DirectBackend = DirectBackend::best,
                                                        const std::vector<int>& order = {},
                                                        const cuda::Stream& gpu = {});
-/// Whether DirectBody::mumps_on_ranks is there on all ranks, which ask together.
+/// Whether DirectBackend::mumps_on_ranks is there on all ranks, which ask together.
 [[nodiscard]] bool has_mumps_on_ranks(const Context& ctx);
 
 /// Errors of x = solver.solve(b) for a random b, with ||A|| the largest absolute row sum; inf where x is not finite.

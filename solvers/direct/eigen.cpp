@@ -1,7 +1,7 @@
 // A simplicial L D L^H and Eigen's supernodal L U: the reference, and what is left where no other library is.
 #include <Eigen/SparseLU>
 
-#include "tallskinny/solvers/direct/bodies.hpp"
+#include "tallskinny/solvers/direct/backends.hpp"
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
 #include "tallskinny/solvers/direct/simplicial.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tallskinny/solvers/direct/bodies.hpp"
+#include "tallskinny/solvers/direct/backends.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -12,10 +12,10 @@ namespace {
 template <class T>
 class OfFirstRank final : public DirectSolver<T> {
  public:
-  OfFirstRank(const Context& ctx, CsrView<T> own, FactorKind kind, DirectBody body, const std::vector<int>& order)
+  OfFirstRank(const Context& ctx, CsrView<T> own, FactorKind kind, DirectBackend backend, const std::vector<int>& order)
       : ctx_(ctx), whole_(gathered_matrix<T>(ctx, own)) {
     first_alone(ctx_, [&] {
-      solver_ = analyse<T>(whole_.view(), kind, body, order);
+      solver_ = analyse<T>(whole_.view(), kind, backend, order);
       estimate_ = solver_->estimate();
     });
     const std::string_view by = estimate_.by;
@@ -103,8 +103,8 @@ class OfFirstRank final : public DirectSolver<T> {
 
 template <class T>
 std::unique_ptr<DirectSolver<T>> analyse_by_first_rank(const Context& ctx, CsrView<T> own, FactorKind kind,
-                                                       DirectBody body, const std::vector<int>& order) {
-  return std::make_unique<OfFirstRank<T>>(ctx, own, kind, body, order);
+                                                       DirectBackend backend, const std::vector<int>& order) {
+  return std::make_unique<OfFirstRank<T>>(ctx, own, kind, backend, order);
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, analyse_by_first_rank)

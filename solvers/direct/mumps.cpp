@@ -1,7 +1,7 @@
 // MUMPS, a multifrontal solver: Amestoy, Duff, L'Excellent and Koster 2001. Its headers serve the build; the library is
 // loaded at run time, so that a program built with it starts on a machine without. For ranks there is another one, of
 // which nobody says that it repeats its bits: messages that come in another order make other sums.
-#include "tallskinny/solvers/direct/bodies.hpp"
+#include "tallskinny/solvers/direct/backends.hpp"
 
 #ifdef TS_DMUMPS
 #include <dmumps_c.h>

@@ -92,7 +92,7 @@ Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v
     add<T>(s, product<T>(again.cview(), r_before.cview()).view());
     double shrink = 1;
     for (index_t j = 0; j < k; ++j) shrink = std::min(shrink, std::sqrt(static_cast<double>(std::real(gk(j, j)))));
-    const bool settled = shrink > 0.9 && scaled_condition(gk) < 1.5;
+    const bool orthogonal = shrink > 0.9 && scaled_condition(gk) < 1.5;
     const auto small = step.view().block(0, 0, k, k);
     // Noise of unit columns: a direction that the projection took away altogether was never there.
     const auto again_f = ladder(tall, dead_factor(all_rows(tall.context(), x.rows()), u) * u, q, small);
@@ -100,7 +100,7 @@ Factored normalise_and_project(Tall<T>& tall, double dead, PlacedView<const T> v
     copy<T>(product<T>(small.rows(0, again_f.rank), r_before.cview()).view(), r.rows(0, again_f.rank));
     f.rank = again_f.rank;
     if (again_f.rung == Rung::failed) f.rung = Rung::failed;
-    if ((settled && f.rank == k) || f.rung == Rung::failed) break;
+    if ((orthogonal && f.rank == k) || f.rung == Rung::failed) break;
   }
   return f;
 }

@@ -38,7 +38,7 @@ bool may_be_cheap(index_t entries) { return 300.0 * static_cast<double>(entries)
 /// With what was analysed of A - sigma M already, if anything was. A dense A is factorised as a sparse one.
 template <class T>
 SemidefinitePencil<T> semidefinite_pencil(const Context& ctx, const AnyView<T>& matrix, CsrView<T> mass,
-                                          const std::optional<ShiftedPencil<T>>& analysed, DirectBody by) {
+                                          const std::optional<ShiftedPencil<T>>& analysed, DirectBackend by) {
   expects_one_rank(ctx, "a singular mass matrix");
   auto factor = std::make_shared<const SemidefiniteMass<T>>(mass);
   CsrMatrix<T> entries;
@@ -283,7 +283,8 @@ Assembled<T> assemble_or_whole(const Context& ctx, index_t n, const AnyView<T>& 
 
 template <class T>
 std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyView<T>& matrix,
-                                               const std::optional<CsrView<T>>& mass, FactorKind kind, DirectBody by) {
+                                               const std::optional<CsrView<T>>& mass, FactorKind kind,
+                                               DirectBackend by) {
   const auto* sparse = matrix.sparse();
   if (sparse == nullptr) return std::nullopt;
   if (kind == FactorKind::lu) return GeneralInverse<T>::estimate(*sparse);

@@ -70,7 +70,7 @@ struct FactorPlan {
   Factorise what = Factorise::nothing;
   BeforeFactors before = nullptr;
   cuda::Stream gpu = {};  ///< of cuDSS, where what is needed may be factorised there
-  DirectBody by = DirectBody::best;
+  DirectBackend by = DirectBackend::best;
 };
 
 /// A x = lambda x, or with a mass matrix the standard form of A x = lambda M x. The matrices must outlive it. Where
@@ -95,7 +95,7 @@ template <class T>
 template <class T>
 [[nodiscard]] std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyView<T>& matrix,
                                                              const std::optional<CsrView<T>>& mass, FactorKind,
-                                                             DirectBody by = DirectBody::best);
+                                                             DirectBackend by = DirectBackend::best);
 
 /// Preconditioners that need no other matrix.
 enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };

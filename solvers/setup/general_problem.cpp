@@ -42,7 +42,7 @@ DeviceCopy<T> copied_where_run(const Context& ctx, const AnyView<T>& matrix) {
 template <class T>
 GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matrix, std::optional<T> target,
                                      const EigenOptions& options, const std::function<void(const char*)>& note) {
-  const auto tell = [note](const char* line) {
+  const auto announce = [note](const char* line) {
     if (note) note(line);
   };
   const auto kept = std::make_shared<typename GeneralAssembled<T>::Kept>();
@@ -52,7 +52,7 @@ GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matri
   out.problem.target = target;
   out.problem.similar = similar_problem<T>(ctx, matrix, target, options);
   if (target && !out.problem.similar && !is_whole(matrix.rows(), options)) {
-    tell("factorising A - sigma I");
+    announce("factorising A - sigma I");
     try {
       inverse = general_inverse<T>(matrix, *target, ctx.stream);
     } catch (const Error& error) {
@@ -64,8 +64,8 @@ GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matri
     out.problem.inverse = at_home<T>(home_of<T>(kept->there), *inverse), out.problem.shift = inverse->sigma();
     out.note = inverse->note();
   }
-  out.problem.adjoint = [ctx, matrix, target, tell, inverse, kept] {
-    tell("asking the adjoint matrix");
+  out.problem.adjoint = [ctx, matrix, target, announce, inverse, kept] {
+    announce("asking the adjoint matrix");
     kept->adjoint = adjoint_of<T>(matrix);
     kept->adjoint_there = copied_where_run<T>(ctx, kept->adjoint);
     GeneralProblem<T> adjoint{operator_of<T>(kept->adjoint, kept->adjoint_there)};

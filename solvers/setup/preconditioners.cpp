@@ -22,12 +22,12 @@ WantedEnd positive_end(const Context& ctx, const std::vector<double>& diagonal, 
 
 template <class T>
 Operator<T> jacobi(const Context& ctx, const std::vector<double>& diagonal) {
-  struct Body {
+  struct Impl {
     CsrMatrix<T> matrix;
     DeviceCsrMatrix<T> there;
   };
   struct Inverse {
-    std::shared_ptr<const Body> body;
+    std::shared_ptr<const Impl> impl;
     CsrOperator<T> products;
     [[nodiscard]] index_t rows() const { return products.rows(); }
     [[nodiscard]] Space space() const { return products.space(); }
@@ -38,21 +38,21 @@ Operator<T> jacobi(const Context& ctx, const std::vector<double>& diagonal) {
   for (const double d : diagonal) largest = std::max(largest, std::abs(d));
   largest = max_of_ranks(ctx, largest);
   const double least = largest > 0 ? unit_roundoff * largest : 1;
-  auto body = std::make_shared<Body>();
-  CsrMatrix<T>& inverse = body->matrix;
+  auto impl = std::make_shared<Impl>();
+  CsrMatrix<T>& inverse = impl->matrix;
   inverse.rows = inverse.cols = static_cast<index_t>(diagonal.size());
   for (const double d : diagonal) {
     inverse.indices.push_back(static_cast<std::int32_t>(inverse.indices.size()));
     inverse.values.push_back(1 / std::max(std::abs(d), least));
     inverse.pointers.push_back(static_cast<index_t>(inverse.indices.size()));
   }
-  if (!ctx.stream) return Inverse{body, CsrOperator<T>(inverse.view())};
-  body->there = DeviceCsrMatrix<T>(ctx.stream, inverse.view());
-  return Inverse{body, CsrOperator<T>(inverse.view(), body->there.view())};
+  if (!ctx.stream) return Inverse{impl, CsrOperator<T>(inverse.view())};
+  impl->there = DeviceCsrMatrix<T>(ctx.stream, inverse.view());
+  return Inverse{impl, CsrOperator<T>(inverse.view(), impl->there.view())};
 }
 
 template <class T>
-struct IncompleteCholesky<T>::Body {
+struct IncompleteCholesky<T>::Impl {
   index_t n = 0;
   Eigen::IncompleteCholesky<T, Eigen::Lower, Eigen::AMDOrdering<int>> factor;
 };
@@ -62,26 +62,26 @@ IncompleteCholesky<T>::IncompleteCholesky(CsrView<T> a, WantedEnd end) {
   expects(a.rows == a.cols, "an incomplete factorisation needs a square matrix");
   expects(a.nonzeros() + a.rows < std::numeric_limits<int>::max(),
           "incomplete Cholesky takes matrices of up to 2^31 entries");
-  auto body = std::make_shared<Body>();
-  body->n = a.rows;
+  auto impl = std::make_shared<Impl>();
+  impl->n = a.rows;
   if (a.rows > 0) {
-    body->factor.compute(detail::sparse_of<T, int>(a, end.sign, end.shift));
-    expects(body->factor.info() == Eigen::Success,
+    impl->factor.compute(detail::sparse_of<T, int>(a, end.sign, end.shift));
+    expects(impl->factor.info() == Eigen::Success,
             "the incomplete Cholesky factorisation broke down; take another `preconditioner`");
   }
-  body_ = std::move(body);
+  impl_ = std::move(impl);
 }
 
 template <class T>
 index_t IncompleteCholesky<T>::rows() const noexcept {
-  return body_->n;
+  return impl_->n;
 }
 
 template <class T>
 void IncompleteCholesky<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
   const Profile::Piece piece(ctx, "solves with factors", {}, std::nullopt);
   detail::apply_columns<T>(
-      ctx, [this](const detail::Column<T>& b) -> detail::Column<T> { return body_->factor.solve(b); }, x, y);
+      ctx, [this](const detail::Column<T>& b) -> detail::Column<T> { return impl_->factor.solve(b); }, x, y);
 }
 
 template <class T>

@@ -37,8 +37,8 @@ class IncompleteCholesky {
   void apply(const Context& ctx, HostView<const T> x, HostView<T> y) const;
 
  private:
-  struct Body;
-  std::shared_ptr<const Body> body_;
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
 };
 
 /// p(A) near (A - a)^-1, a at the wanted end: `degree` steps of the Chebyshev semi-iteration from zero, best

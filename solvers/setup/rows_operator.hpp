@@ -26,7 +26,7 @@ template <class T>
     for (const T x : sparse.values) rounded.values.push_back(static_cast<N>(x));
     return CsrRows<N>(ctx, std::move(rounded));
   }
-  struct Body {
+  struct Impl {
     std::shared_ptr<const Matrix<N>> own;
     DenseRows<N> op;
     [[nodiscard]] index_t rows() const { return op.rows(); }
@@ -38,7 +38,7 @@ template <class T>
   for (index_t i = 0; i < dense.rows(); ++i)
     for (index_t j = 0; j < dense.cols(); ++j) rounded(i, j) = static_cast<N>(dense(i, j));
   const auto kept = std::make_shared<const Matrix<N>>(std::move(rounded));
-  return Body{kept, DenseRows<N>(ctx, kept->cview())};
+  return Impl{kept, DenseRows<N>(ctx, kept->cview())};
 }
 
 }  // namespace ts::inline v0::solvers

@@ -36,7 +36,7 @@ PlacedView<T> rows_of(PlacedView<T> v, index_t first, index_t count) {
 
 }  // namespace
 
-struct StreamedMatrix::Body {
+struct StreamedMatrix::Impl {
   std::shared_ptr<const StreamedRows> rows;
   std::vector<double> means;
   PlacedMatrix<double> ones;  ///< for a block, where there are means
@@ -128,36 +128,36 @@ struct StreamedMatrix::Body {
   }
 };
 
-StreamedMatrix::StreamedMatrix(std::shared_ptr<const StreamedRows> rows) : body_(std::make_shared<Body>()) {
+StreamedMatrix::StreamedMatrix(std::shared_ptr<const StreamedRows> rows) : impl_(std::make_shared<Impl>()) {
   expects(rows->type() == DType::float64 || rows->type() == DType::float32,
           "a matrix that passes by in blocks of rows is of float64 or float32");
-  body_->rows = std::move(rows);
+  impl_->rows = std::move(rows);
 }
 
 void StreamedMatrix::centre(const Context& ctx) {
-  body_->means.clear();
-  body_->means = column_means(ctx, products());
-  body_->ones = column_of_ones<double>(ctx, body_->rows->space(), body_->rows->block_rows());
+  impl_->means.clear();
+  impl_->means = column_means(ctx, products());
+  impl_->ones = column_of_ones<double>(ctx, impl_->rows->space(), impl_->rows->block_rows());
 }
 
-const std::vector<double>& StreamedMatrix::means() const noexcept { return body_->means; }
+const std::vector<double>& StreamedMatrix::means() const noexcept { return impl_->means; }
 
-double StreamedMatrix::squares() const noexcept { return body_->squares; }
+double StreamedMatrix::squares() const noexcept { return impl_->squares; }
 
 Rectangular<double> StreamedMatrix::products() const {
-  const auto product = [body = body_](auto times) {
-    return [body, times](const Context& ctx, Read x, Written y) {
-      body->brought(ctx, x, y, [&](Read from, Written to) { ((*body).*times)(ctx, from, to); });
+  const auto product = [impl = impl_](auto times) {
+    return [impl, times](const Context& ctx, Read x, Written y) {
+      impl->brought(ctx, x, y, [&](Read from, Written to) { ((*impl).*times)(ctx, from, to); });
     };
   };
-  return {body_->m(),
-          body_->n(),
-          product(&Body::times),
-          product(&Body::adjoint_times),
-          body_->rows->space(),
+  return {impl_->m(),
+          impl_->n(),
+          product(&Impl::times),
+          product(&Impl::adjoint_times),
+          impl_->rows->space(),
           0,
-          [body = body_](const Context& ctx, HostView<double> g) { body->gram(ctx, g); },
-          [body = body_](const Context& ctx, HostView<double> r) { body->triangle(ctx, r); }};
+          [impl = impl_](const Context& ctx, HostView<double> g) { impl->gram(ctx, g); },
+          [impl = impl_](const Context& ctx, HostView<double> r) { impl->triangle(ctx, r); }};
 }
 
 }  // namespace ts::inline v0::solvers

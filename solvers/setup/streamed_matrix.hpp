@@ -25,8 +25,8 @@ class StreamedMatrix {
   [[nodiscard]] double squares() const noexcept;
 
  private:
-  struct Body;
-  std::shared_ptr<Body> body_;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace ts::inline v0::solvers

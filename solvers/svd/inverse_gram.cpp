@@ -37,8 +37,8 @@ CsrMatrix<T> augmented(CsrView<T> a, double corner) {
 }  // namespace
 
 template <class T>
-struct InverseGram<T>::Body {
-  Body(CsrView<T> a, double d)
+struct InverseGram<T>::Impl {
+  Impl(CsrView<T> a, double d)
       : m(a.rows),
         n(a.cols),
         delta(d),
@@ -75,48 +75,48 @@ FactorEstimate InverseGram<T>::estimate(CsrView<T> a) {
 
 template <class T>
 FactorEstimate InverseGram<T>::factors() const {
-  return body_->pencil.estimate();
+  return impl_->pencil.estimate();
 }
 
 template <class T>
 InverseGram<T>::InverseGram(CsrView<T> a, double delta) {
   expects(a.rows + a.cols <= static_cast<index_t>(std::numeric_limits<std::int32_t>::max()),
           "rows and columns of the matrix are together more than 2^31, too many for a factorisation");
-  body_ = std::make_shared<const Body>(a, delta);
+  impl_ = std::make_shared<const Impl>(a, delta);
 }
 
 template <class T>
 index_t InverseGram<T>::rows() const noexcept {
-  return body_->n;
+  return impl_->n;
 }
 
 template <class T>
 void InverseGram<T>::apply(const Context& ctx, HostView<const T> x, HostView<T> y) const {
-  const auto z = body_->solve(ctx, nullptr, &x);  // its lower part: -delta (A^H A + delta^2 I)^-1 X
-  for (index_t i = 0; i < body_->n; ++i)
-    for (index_t j = 0; j < x.cols(); ++j) y(i, j) = z(body_->m + i, j) / -body_->delta;
+  const auto z = impl_->solve(ctx, nullptr, &x);  // its lower part: -delta (A^H A + delta^2 I)^-1 X
+  for (index_t i = 0; i < impl_->n; ++i)
+    for (index_t j = 0; j < x.cols(); ++j) y(i, j) = z(impl_->m + i, j) / -impl_->delta;
 }
 
 template <class T>
 Matrix<T> InverseGram<T>::left_of(const Context& ctx, HostView<const T> x) const {
-  return Matrix<T>::copy_of(body_->solve(ctx, nullptr, &x).cview().rows(0, body_->m));
+  return Matrix<T>::copy_of(impl_->solve(ctx, nullptr, &x).cview().rows(0, impl_->m));
 }
 
 template <class T>
 Matrix<T> InverseGram<T>::left_inverse(const Context& ctx, HostView<const T> y) const {
-  auto x = Matrix<T>::copy_of(body_->solve(ctx, &y, nullptr).cview().rows(0, body_->m));
+  auto x = Matrix<T>::copy_of(impl_->solve(ctx, &y, nullptr).cview().rows(0, impl_->m));
   for (index_t i = 0; i < x.rows(); ++i)  // delta (A A^H + delta^2 I)^-1 Y until here
-    for (index_t j = 0; j < x.cols(); ++j) x(i, j) /= body_->delta;
+    for (index_t j = 0; j < x.cols(); ++j) x(i, j) /= impl_->delta;
   return x;
 }
 
 template <class T>
 CountBelow InverseGram<T>::count_below() const {
-  return [body = body_](double bound, double clearance) -> std::optional<index_t> {
+  return [impl = impl_](double bound, double clearance) -> std::optional<index_t> {
     if (bound <= 0) return 0;
-    const auto beyond = body->count(-bound, std::min(clearance, bound));  // -sigma < -bound
+    const auto beyond = impl->count(-bound, std::min(clearance, bound));  // -sigma < -bound
     if (!beyond) return std::nullopt;
-    return body->n - *beyond;
+    return impl->n - *beyond;
   };
 }
 

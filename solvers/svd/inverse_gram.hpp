@@ -33,8 +33,8 @@ class InverseGram {
   [[nodiscard]] CountBelow count_below() const;
 
  private:
-  struct Body;
-  std::shared_ptr<const Body> body_;
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
 };
 
 }  // namespace ts::inline v0::solvers

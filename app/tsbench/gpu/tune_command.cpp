@@ -198,7 +198,7 @@ int tune_command(app::Arguments arguments) {
     report(request, contests[i], run_contest(ctx, pool, cases[i], contests[i], request.repetitions), found);
   std::cout << found.size() << " of " << cases.size() << " cases have a better kernel than the model's choice\n";
   if (!request.output.empty()) {
-    write_and_tell(
+    write_and_report(
         request.output,
         "# " + device.name + ", measured " + utc_now() + " at commit " + std::string(commit()) + "\n" + found.text(),
         "kernels for this device");

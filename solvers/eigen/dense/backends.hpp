@@ -1,4 +1,4 @@
-// The bodies of DenseSolver. For the .cpp files of this folder alone.
+// The backends of DenseSolver. For the .cpp files of this folder alone.
 #pragma once
 
 #include "tallskinny/solvers/eigen/dense/dense_solver.hpp"

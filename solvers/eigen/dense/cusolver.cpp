@@ -1,4 +1,4 @@
-// The body of DenseSolver by cuSOLVER, whose matrices lie by columns.
+// The backend of DenseSolver by cuSOLVER, whose matrices lie by columns.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
-#include "tallskinny/solvers/eigen/dense/bodies.hpp"
+#include "tallskinny/solvers/eigen/dense/backends.hpp"
 #include "tallskinny/solvers/eigen/dense/cusolver_calls.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -61,9 +61,9 @@ std::vector<index_t> firsts_of(const WholeSpectrum& all) {
 }
 
 template <class T>
-class Body final : public DenseSolver<T> {
+class Backend final : public DenseSolver<T> {
  public:
-  explicit Body(cuda::Stream stream) : stream_(std::move(stream)) {}
+  explicit Backend(cuda::Stream stream) : stream_(std::move(stream)) {}
 
   [[nodiscard]] std::string by(DenseTask, index_t, index_t) const override {
     return "cuSOLVER " + cuda::version_by(library().property) + " on " + stream_.device().name;
@@ -154,7 +154,7 @@ class Body final : public DenseSolver<T> {
 };
 
 template <class T>
-DenseBytes Body<T>::bytes(DenseTask task, index_t rows, index_t cols) const {
+DenseBytes Backend<T>::bytes(DenseTask task, index_t rows, index_t cols) const {
   const auto elements = [](index_t m, index_t n) { return static_cast<std::uint64_t>(m * n) * sizeof(T); };
   const index_t p = std::max(rows, cols), q = std::min(rows, cols);
   const std::uint64_t square = elements(q, q), whole = elements(rows, cols);
@@ -184,8 +184,8 @@ DenseBytes Body<T>::bytes(DenseTask task, index_t rows, index_t cols) const {
 }
 
 template <class T>
-bool Body<T>::hermitian_here(const Session& s, const Context& ctx, HostView<const T> h,
-                             const ortho::ChoosePairs& choose, ortho::HermitianPairs<T>& out) const {
+bool Backend<T>::hermitian_here(const Session& s, const Context& ctx, HostView<const T> h,
+                                const ortho::ChoosePairs& choose, ortho::HermitianPairs<T>& out) const {
   // The rows of H are the columns of its conjugate: of that the upper triangle is read, and the vectors are conjugates.
   const index_t n = h.rows();
   const auto a = sent(stream_, h);
@@ -212,8 +212,8 @@ bool Body<T>::hermitian_here(const Session& s, const Context& ctx, HostView<cons
 }
 
 template <class T>
-bool Body<T>::general_here(const Session& s, const Context& ctx, HostView<const T> a, const ChooseValues& choose,
-                           GeneralPairs& out) const {
+bool Backend<T>::general_here(const Session& s, const Context& ctx, HostView<const T> a, const ChooseValues& choose,
+                              GeneralPairs& out) const {
   const index_t n = a.rows();
   const DeviceMatrix<T> vectors(stream_, n, n);
   const DeviceMatrix<T> values(stream_, is_complex<T> ? 1 : 2, n);
@@ -247,7 +247,7 @@ bool Body<T>::general_here(const Session& s, const Context& ctx, HostView<const 
 }
 
 template <class T>
-WholeSpectrum Body<T>::spectrum_of(const Matrix<T>& w) {
+WholeSpectrum Backend<T>::spectrum_of(const Matrix<T>& w) {
   WholeSpectrum all;
   const index_t n = w.cols();
   for (index_t j = 0; j < n;) {
@@ -265,7 +265,8 @@ WholeSpectrum Body<T>::spectrum_of(const Matrix<T>& w) {
 
 /// 1 / |y^H x| for y^H in the rows of V^-1, x of length one. Columns of real V are real and imaginary parts of pairs.
 template <class T>
-std::vector<double> Body<T>::conditions(const Session& s, const DeviceMatrix<T>& v, const GeneralPairs& pairs) const {
+std::vector<double> Backend<T>::conditions(const Session& s, const DeviceMatrix<T>& v,
+                                           const GeneralPairs& pairs) const {
   const index_t n = v.rows(), k = static_cast<index_t>(pairs.chosen.size());
   std::vector<double> lengths(at(k), inf);
   const DeviceMatrix<Size> pivots(stream_, 1, n);
@@ -294,7 +295,7 @@ std::vector<double> Body<T>::conditions(const Session& s, const DeviceMatrix<T>&
 }
 
 template <class T>
-bool Body<T>::singular_here(const Session& s, const Context& ctx, HostView<const T> a, ortho::Svd<T>& out) const {
+bool Backend<T>::singular_here(const Session& s, const Context& ctx, HostView<const T> a, ortho::Svd<T>& out) const {
   // B = A, or A^T if that is tall; its columns in rows.
   const bool tall = a.rows() >= a.cols();
   const Matrix<T> turned = tall ? transposed(ctx, a, false) : Matrix<T>();
@@ -334,7 +335,7 @@ namespace ts::inline v0::solvers {
 
 template <class T>
 std::unique_ptr<const DenseSolver<T>> by_cusolver(const cuda::Stream& stream) {
-  return std::make_unique<cusolver::Body<T>>(stream);
+  return std::make_unique<cusolver::Backend<T>>(stream);
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, by_cusolver)

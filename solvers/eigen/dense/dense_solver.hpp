@@ -1,4 +1,4 @@
-// Dense matrices decomposed as a whole: one interface, and a body for each place.
+// Dense matrices decomposed as a whole: one interface, and a backend for each place.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/solvers/eigen/dense/bodies.hpp"
+#include "tallskinny/solvers/eigen/dense/backends.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::solvers {

@@ -5,8 +5,8 @@
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/runtime/threads/parallel.hpp"
-#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
+#include "tallskinny/solvers/eigen/transform/usable_shift_detail.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -32,7 +32,7 @@ double largest_row_sum(const Dense<T>& a) {
 
 /// LU of a dense matrix.
 template <class T, class Shift>
-struct DenseFactor : ShiftedBody<T, Shift> {
+struct DenseFactor : ShiftedFactor<T, Shift> {
   Eigen::PartialPivLU<Dense<T>> lu;
 
   // Column by column: the bits do not depend on the number of threads.
@@ -68,35 +68,35 @@ DenseShiftInvert<T>::DenseShiftInvert(HostView<const T> a, double sigma, CsrView
   expects(mass.rows == 0 || mass.rows == a.rows(), "the mass matrix has another size than the matrix");
   expects(std::isfinite(sigma), "`target` must be a finite number");
   const auto plain = dense_of(a);
-  auto body = std::make_shared<DenseFactor<T, double>>();
-  body->n = a.rows();
+  auto factor = std::make_shared<DenseFactor<T, double>>();
+  factor->n = a.rows();
   const double mass_norm = mass.rows == 0 ? 1 : row_sum_norm<T>(one_thread(), mass);
-  detail::settle_shift<T, double>(
-      one_thread(), *body, sigma, largest_row_sum(plain) + std::abs(sigma) * mass_norm, mass_norm, [&] {
+  detail::find_usable_shift<T, double>(
+      one_thread(), *factor, sigma, largest_row_sum(plain) + std::abs(sigma) * mass_norm, mass_norm, [&] {
         auto shifted = plain;
-        if (mass.rows == 0) shifted.diagonal().array() -= body->sigma;
-        for_each_entry(mass, [&](index_t i, index_t j, const T& m) { shifted(i, j) -= body->sigma * m; });
-        body->lu.compute(shifted);
+        if (mass.rows == 0) shifted.diagonal().array() -= factor->sigma;
+        for_each_entry(mass, [&](index_t i, index_t j, const T& m) { shifted(i, j) -= factor->sigma * m; });
+        factor->lu.compute(shifted);
         return true;
       });
-  this->body_ = std::move(body);
+  this->factor_ = std::move(factor);
 }
 
 template <class T>
 GeneralInverse<T>::GeneralInverse(HostView<const T> a, T sigma) {
   expects(a.rows() == a.cols(), "a shift needs a square matrix");
   expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
-  auto body = std::make_shared<DenseFactor<T, T>>();
-  body->n = a.rows(), body->hermitian = false;
+  auto factor = std::make_shared<DenseFactor<T, T>>();
+  factor->n = a.rows(), factor->hermitian = false;
   const auto plain = dense_of(a);
   const double norm = largest_row_sum(plain);
-  detail::settle_shift<T, T>(one_thread(), *body, sigma, norm + std::abs(sigma), 1, [&] {
+  detail::find_usable_shift<T, T>(one_thread(), *factor, sigma, norm + std::abs(sigma), 1, [&] {
     auto shifted = plain;
-    shifted.diagonal().array() -= body->sigma;
-    body->lu.compute(shifted);
+    shifted.diagonal().array() -= factor->sigma;
+    factor->lu.compute(shifted);
     return true;
   });
-  this->body_ = std::move(body);
+  this->factor_ = std::move(factor);
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, DenseShiftInvert)

@@ -34,11 +34,11 @@ class MassFactor {
   /// The smallest eigenvalue of M, from above, by inverse iteration.
   [[nodiscard]] double least() const noexcept;
 
-  struct Body;
+  struct Impl;
 
  private:
   MassFactor() = default;
-  std::shared_ptr<const Body> body_;
+  std::shared_ptr<const Impl> impl_;
 };
 
 }  // namespace ts::inline v0::solvers

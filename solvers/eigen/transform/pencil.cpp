@@ -8,8 +8,8 @@
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/eigen/transform/shifted_matrix.hpp"
+#include "tallskinny/solvers/eigen/transform/usable_shift_detail.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 
@@ -103,9 +103,9 @@ void FactoredPencil<T>::solve(const Context& ctx, PlacedView<const T> b, PlacedV
 }
 
 template <class T>
-struct ShiftedPencil<T>::Body {
+struct ShiftedPencil<T>::Impl {
   Context ctx;
-  DirectBody direct;
+  DirectBackend direct;
   cuda::Stream gpu;
   double norm_of_a, norm_of_mass;
   ShiftedMatrix<T> matrix;
@@ -125,52 +125,52 @@ struct ShiftedPencil<T>::Body {
 };
 
 template <class T>
-ShiftedPencil<T>::ShiftedPencil(CsrView<T> a, CsrView<T> mass, DirectBody body, const cuda::Stream& gpu)
-    : ShiftedPencil(Context(), a, mass, body, gpu) {}
+ShiftedPencil<T>::ShiftedPencil(CsrView<T> a, CsrView<T> mass, DirectBackend backend, const cuda::Stream& gpu)
+    : ShiftedPencil(Context(), a, mass, backend, gpu) {}
 
 template <class T>
-ShiftedPencil<T>::ShiftedPencil(const Context& ctx, CsrView<T> a, CsrView<T> mass, DirectBody body,
+ShiftedPencil<T>::ShiftedPencil(const Context& ctx, CsrView<T> a, CsrView<T> mass, DirectBackend backend,
                                 const cuda::Stream& gpu) {
   expects(all_rows(ctx, a.rows) == a.cols, "a shift needs a square matrix");
   expects(mass.cols == 0 || (mass.rows == a.rows && mass.cols == a.cols),
           "the mass matrix has another size than the matrix");
   Context one = ctx;
   one.threads = 1;
-  body_ = std::make_shared<Body>(Body{one, body, gpu, row_sum_norm<T>(ctx, a),
+  impl_ = std::make_shared<Impl>(Impl{one, backend, gpu, row_sum_norm<T>(ctx, a),
                                       mass.cols == 0 ? 1 : row_sum_norm<T>(ctx, mass),
                                       ShiftedMatrix<T>(a, mass, first_row(ctx))});
 }
 
 template <class T>
 index_t ShiftedPencil<T>::rows() const noexcept {
-  return body_->matrix.rows();
+  return impl_->matrix.rows();
 }
 
 template <class T>
 const Context& ShiftedPencil<T>::context() const noexcept {
-  return body_->ctx;
+  return impl_->ctx;
 }
 
 template <class T>
 double ShiftedPencil<T>::norm_of_a() const noexcept {
-  return body_->norm_of_a;
+  return impl_->norm_of_a;
 }
 
 template <class T>
 double ShiftedPencil<T>::norm_of_mass() const noexcept {
-  return body_->norm_of_mass;
+  return impl_->norm_of_mass;
 }
 
 template <class T>
 FactorEstimate ShiftedPencil<T>::estimate() const {
-  if (body_->estimate.by.empty()) body_->analysed = body_->ready(body_->matrix.at_shift(0));
-  return body_->estimate;
+  if (impl_->estimate.by.empty()) impl_->analysed = impl_->ready(impl_->matrix.at_shift(0));
+  return impl_->estimate;
 }
 
 template <class T>
 FactorEstimate ShiftedPencil<T>::sketch(double most_flops) const {
-  if (body_->ctx.communicator->size() == 1)
-    return sketch_factors<T>(body_->matrix.at_shift(0), most_flops, body_->order);
+  if (impl_->ctx.communicator->size() == 1)
+    return sketch_factors<T>(impl_->matrix.at_shift(0), most_flops, impl_->order);
   FactorEstimate found = estimate();
   found.entries = found.bytes / (sizeof(T) + sizeof(std::int32_t));
   if (found.flops > most_flops) found.flops = inf;
@@ -205,28 +205,28 @@ void measure(const Context& ctx, CsrView<T> a, CsrView<T> s, FactoredPencil<T>& 
 
 template <class T>
 std::shared_ptr<const FactoredPencil<T>> ShiftedPencil<T>::factorised(double sigma) const {
-  Body& body = *body_;
-  if (body.last && body.last->solver && body.last->sigma == sigma) return body.last;
-  const CsrView<T> shifted = body.matrix.at_shift(sigma);
+  Impl& impl = *impl_;
+  if (impl.last && impl.last->solver && impl.last->sigma == sigma) return impl.last;
+  const CsrView<T> shifted = impl.matrix.at_shift(sigma);
   auto factored = std::make_shared<FactoredPencil<T>>();
-  factored->sigma = sigma, factored->solver = body.ready(shifted);
+  factored->sigma = sigma, factored->solver = impl.ready(shifted);
   CsrMatrix<T> own;
-  if (body.ctx.communicator->size() == 1) factored->scale = equilibration(shifted);
+  if (impl.ctx.communicator->size() == 1) factored->scale = equilibration(shifted);
   if (!factored->scale.empty()) own = equilibrated(shifted, factored->scale);
   const CsrView<T> s = factored->scale.empty() ? shifted : own.view();
   constexpr double largest_backward_error = 1e-11;
   double backward;
   {
-    const Profile::Piece piece(Context{}, "factorisations", {0, 0, body.estimate.flops}, DType::float64);
-    backward = factorise_well<T>(body.ctx, factored->solver, s, FactorKind::ldl);
+    const Profile::Piece piece(Context{}, "factorisations", {0, 0, impl.estimate.flops}, DType::float64);
+    backward = factorise_well<T>(impl.ctx, factored->solver, s, FactorKind::ldl);
   }
   if (std::isinf(backward)) {
-    body.analysed = std::move(factored->solver), body.last = nullptr;
+    impl.analysed = std::move(factored->solver), impl.last = nullptr;
     return nullptr;
   }
   factored->stable = backward < largest_backward_error;
-  if (shifted.cols > 0) measure<T>(body.ctx, shifted, s, *factored);
-  body.last = factored;
+  if (shifted.cols > 0) measure<T>(impl.ctx, shifted, s, *factored);
+  impl.last = factored;
   return factored;
 }
 

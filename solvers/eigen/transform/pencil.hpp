@@ -33,11 +33,11 @@ class ShiftedPencil {
  public:
   /// Copies the matrices.
   /// @throws Error(invalid_argument) unless both are square and of one size.
-  explicit ShiftedPencil(CsrView<T> a, CsrView<T> mass = {}, DirectBody body = DirectBody::best,
+  explicit ShiftedPencil(CsrView<T> a, CsrView<T> mass = {}, DirectBackend backend = DirectBackend::best,
                          const cuda::Stream& gpu = {});
   /// Of matrices whose rows are distributed over the ranks of ctx, which make it and use it together.
   /// @param a, mass this rank's rows, with column numbers of the whole
-  ShiftedPencil(const Context& ctx, CsrView<T> a, CsrView<T> mass = {}, DirectBody body = DirectBody::best,
+  ShiftedPencil(const Context& ctx, CsrView<T> a, CsrView<T> mass = {}, DirectBackend backend = DirectBackend::best,
                 const cuda::Stream& gpu = {});
 
   /// Here.
@@ -55,8 +55,8 @@ class ShiftedPencil {
   [[nodiscard]] std::shared_ptr<const FactoredPencil<T>> factorised(double sigma) const;
 
  private:
-  struct Body;
-  std::shared_ptr<Body> body_;
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace ts::inline v0::solvers

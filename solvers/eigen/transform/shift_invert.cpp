@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "tallskinny/gemm/runtime/profile.hpp"
-#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
 #include "tallskinny/solvers/eigen/transform/shifted_matrix.hpp"
+#include "tallskinny/solvers/eigen/transform/usable_shift_detail.hpp"
 #include "tallskinny/solvers/ranks/rows_product.hpp"
 #include "tallskinny/solvers/types.hpp"
 
@@ -20,7 +20,7 @@ void solve(const Context& ctx, const DirectSolver<T>& solver, Op op, PlacedView<
 }
 
 template <class T>
-struct PencilFactor : ShiftedBody<T, double> {
+struct PencilFactor : ShiftedFactor<T, double> {
   std::shared_ptr<const FactoredPencil<T>> factors;
 
   void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override {
@@ -32,7 +32,7 @@ struct PencilFactor : ShiftedBody<T, double> {
 
 /// L U of a sparse matrix that need not be Hermitian.
 template <class T>
-struct SparseFactor : ShiftedBody<T, T> {
+struct SparseFactor : ShiftedFactor<T, T> {
   std::unique_ptr<DirectSolver<T>> solver;
 
   void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const override {
@@ -48,32 +48,32 @@ struct SparseFactor : ShiftedBody<T, T> {
 template <class T>
 ShiftInvert<T>::ShiftInvert(const ShiftedPencil<T>& pencil, double sigma) {
   expects(std::isfinite(sigma), "`target` must be a finite number");
-  auto body = std::make_shared<PencilFactor<T>>();
-  body->n = pencil.rows();
+  auto factor = std::make_shared<PencilFactor<T>>();
+  factor->n = pencil.rows();
   const double norm = pencil.norm_of_a() + std::abs(sigma) * pencil.norm_of_mass();
-  detail::settle_shift<T, double>(pencil.context(), *body, sigma, norm, pencil.norm_of_mass(), [&] {
-    body->factors = nullptr;  // they may serve again
-    body->factors = pencil.factorised(body->sigma);
-    return body->factors && body->factors->stable;
+  detail::find_usable_shift<T, double>(pencil.context(), *factor, sigma, norm, pencil.norm_of_mass(), [&] {
+    factor->factors = nullptr;  // they may serve again
+    factor->factors = pencil.factorised(factor->sigma);
+    return factor->factors && factor->factors->stable;
   });
-  this->body_ = std::move(body);
+  this->factor_ = std::move(factor);
 }
 
 template <class T>
 GeneralInverse<T>::GeneralInverse(CsrView<T> a, T sigma, const cuda::Stream& gpu) {
   expects(a.rows == a.cols, "a shift needs a square matrix");
   expects(std::isfinite(std::abs(sigma)), "`target` must be a finite number");
-  auto body = std::make_shared<SparseFactor<T>>();
-  body->n = a.rows, body->hermitian = false;
+  auto factor = std::make_shared<SparseFactor<T>>();
+  factor->n = a.rows, factor->hermitian = false;
   detail::ShiftedMatrix<T> entries(a, {});
   const Context ctx = one_thread();
   const double norm = row_sum_norm<T>(ctx, a);
-  detail::settle_shift<T, T>(ctx, *body, sigma, norm + std::abs(sigma), 1, [&] {
-    const CsrView<T> matrix = entries.at_shift(body->sigma);
-    if (!body->solver) body->solver = analyse<T>(matrix, FactorKind::lu, DirectBody::best, {}, gpu);
-    return factorise_well<T>(ctx, body->solver, matrix, FactorKind::lu) < 1e-11;
+  detail::find_usable_shift<T, T>(ctx, *factor, sigma, norm + std::abs(sigma), 1, [&] {
+    const CsrView<T> matrix = entries.at_shift(factor->sigma);
+    if (!factor->solver) factor->solver = analyse<T>(matrix, FactorKind::lu, DirectBackend::best, {}, gpu);
+    return factorise_well<T>(ctx, factor->solver, matrix, FactorKind::lu) < 1e-11;
   });
-  this->body_ = std::move(body);
+  this->factor_ = std::move(factor);
 }
 
 template <class T>

@@ -13,16 +13,16 @@ namespace ts::inline v0::solvers {
 
 /// A - sigma M, factorised.
 template <class T, class Shift>
-struct ShiftedBody {
+struct ShiftedFactor {
   index_t n = 0;
   bool hermitian = true;
   Shift sigma{};
   std::string note;  ///< empty, or one sentence on a shift that was moved
 
-  ShiftedBody() = default;
-  ShiftedBody(const ShiftedBody&) = delete;
-  ShiftedBody& operator=(const ShiftedBody&) = delete;
-  virtual ~ShiftedBody() = default;
+  ShiftedFactor() = default;
+  ShiftedFactor(const ShiftedFactor&) = delete;
+  ShiftedFactor& operator=(const ShiftedFactor&) = delete;
+  virtual ~ShiftedFactor() = default;
   /// Y = (A - sigma M)^-1 X, in one place, wherever that is
   virtual void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const = 0;
   /// Y = (A - sigma M)^-H X likewise
@@ -36,17 +36,17 @@ struct ShiftedBody {
 template <class T, class Shift = double>
 class FactoredInverse {
  public:
-  [[nodiscard]] index_t rows() const noexcept { return body_->n; }
+  [[nodiscard]] index_t rows() const noexcept { return factor_->n; }
   /// Y = (A - sigma M)^-1 X
-  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const { body_->apply(ctx, x, y); }
+  void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const { factor_->apply(ctx, x, y); }
   /// The shift that was factorised.
-  [[nodiscard]] Shift sigma() const noexcept { return body_->sigma; }
+  [[nodiscard]] Shift sigma() const noexcept { return factor_->sigma; }
   /// Empty, or one sentence on a shift that was moved.
-  [[nodiscard]] const std::string& note() const noexcept { return body_->note; }
+  [[nodiscard]] const std::string& note() const noexcept { return factor_->note; }
 
  protected:
   FactoredInverse() = default;
-  std::shared_ptr<const ShiftedBody<T, Shift>> body_;
+  std::shared_ptr<const ShiftedFactor<T, Shift>> factor_;
 };
 
 /// Of a sparse Hermitian pencil, by a direct solver: L D L^H with a fill-reducing order.
@@ -79,12 +79,12 @@ class GeneralInverse : public FactoredInverse<T, T> {
   /// (A - sigma I)^-H by the same factors.
   class Adjoint {
    public:
-    explicit Adjoint(const GeneralInverse& of) : body_(of.body_) {}
-    [[nodiscard]] index_t rows() const noexcept { return body_->n; }
-    void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const { body_->apply_adjoint(ctx, x, y); }
+    explicit Adjoint(const GeneralInverse& of) : factor_(of.factor_) {}
+    [[nodiscard]] index_t rows() const noexcept { return factor_->n; }
+    void apply(const Context& ctx, PlacedView<const T> x, PlacedView<T> y) const { factor_->apply_adjoint(ctx, x, y); }
 
    private:
-    std::shared_ptr<const ShiftedBody<T, T>> body_;
+    std::shared_ptr<const ShiftedFactor<T, T>> factor_;
   };
 };
 

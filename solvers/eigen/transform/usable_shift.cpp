@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/norms/column_norms.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
 #include "tallskinny/solvers/eigen/small/schur.hpp"
-#include "tallskinny/solvers/eigen/transform/settle_detail.hpp"
+#include "tallskinny/solvers/eigen/transform/usable_shift_detail.hpp"
 #include "tallskinny/solvers/ortho/muscle.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/random_block.hpp"
@@ -33,8 +33,8 @@ std::vector<double> magnitudes_of(HostView<const T> h, bool hermitian) {
 /// How near to the shift of M = A - sigma I the eigenvalues begin that are not on it (nearer than 1e-10
 /// norm), by inverse iteration with a few columns; 0 when those see none.
 template <class T, class Shift>
-double distance_of_others(const Context& ctx, const ShiftedBody<T, Shift>& body, double norm) {
-  const index_t n = body.n;
+double distance_of_others(const Context& ctx, const ShiftedFactor<T, Shift>& factor, double norm) {
+  const index_t n = factor.n;
   Matrix<T> y(n, std::min<index_t>(32, all_rows(ctx, n)));
   fill_random<T>(ctx, 0x5eed, 20, y.view());
   double distance = 0;
@@ -44,12 +44,12 @@ double distance_of_others(const Context& ctx, const ShiftedBody<T, Shift>& body,
     if (width == 0) return 0;
     const Matrix<T> q = Matrix<T>::copy_of(y.cview().cols(0, width));
     y = Matrix<T>(n, width);
-    body.apply(ctx, q.cview(), y.view());
+    factor.apply(ctx, q.cview(), y.view());
     if (any_rank(ctx, !ortho::all_finite<T>(y.cview()))) return 0;
     Matrix<T> projected(width, width);
     tsmttsm(ctx, Op::adjoint, T{1}, q.cview(), y.cview(), T{0}, projected.view());
     distance = 0;
-    for (const double nu : magnitudes_of<T>(projected.cview(), body.hermitian))
+    for (const double nu : magnitudes_of<T>(projected.cview(), factor.hermitian))
       if (nu * norm < 1e10 && (distance == 0 || nu > 1 / distance)) distance = 1 / nu;
   }
   return distance;
@@ -85,29 +85,29 @@ double norm_from_below(const Context& ctx, index_t n, const BlockMap<T>& b) {
 }
 
 template <class T, class Shift>
-void settle_shift(const Context& ctx, ShiftedBody<T, Shift>& body, Shift sigma, double norm, double mass_norm,
-                  const std::function<bool()>& factorise) {
+void find_usable_shift(const Context& ctx, ShiftedFactor<T, Shift>& factor, Shift sigma, double norm, double mass_norm,
+                       const std::function<bool()>& factorise) {
   constexpr double largest_growth = 1e13, of_distance = 1e-5, least_move = 1e-12, usual_move = 1e-7;
   const double unit = (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
-  const auto inverse = [&body](const Context& c, HostView<const T> x, HostView<T> y) { body.apply(c, x, y); };
+  const auto inverse = [&factor](const Context& c, HostView<const T> x, HostView<T> y) { factor.apply(c, x, y); };
   const auto growth = [&] {
-    const double known = body.growth();
-    return known > 0 ? known : norm_from_below<T>(ctx, body.n, inverse) * norm;
+    const double known = factor.growth();
+    return known > 0 ? known : norm_from_below<T>(ctx, factor.n, inverse) * norm;
   };
   const auto usable = [&] { return factorise() && growth() < largest_growth; };
-  body.sigma = sigma;
-  if (all_rows(ctx, body.n) == 0 || usable()) return;
+  factor.sigma = sigma;
+  if (all_rows(ctx, factor.n) == 0 || usable()) return;
   double move = usual_move;
-  body.sigma = sigma - least_move * unit;
+  factor.sigma = sigma - least_move * unit;
   if (factorise()) {
-    const double others = distance_of_others(ctx, body, norm) / unit;
+    const double others = distance_of_others(ctx, factor, norm) / unit;
     if (others > 0) move = std::clamp(of_distance * others, least_move, of_distance);
   }
   for (int attempt = 0; attempt < 4; ++attempt, move *= 4.0 / 3) {
-    body.sigma = sigma - move * unit;
-    body.note = "the matrix minus " + shift_text(sigma, 6) +
-                " times the identity (or the mass matrix) is singular to rounding; the shift was moved to " +
-                shift_text(body.sigma, 17);
+    factor.sigma = sigma - move * unit;
+    factor.note = "the matrix minus " + shift_text(sigma, 6) +
+                  " times the identity (or the mass matrix) is singular to rounding; the shift was moved to " +
+                  shift_text(factor.sigma, 17);
     if (usable()) return;
   }
   throw Error(Errc::invalid_argument,
@@ -117,11 +117,11 @@ void settle_shift(const Context& ctx, ShiftedBody<T, Shift>& body, Shift sigma, 
 
 template double norm_from_below(const Context&, index_t, const BlockMap<double>&);
 template double norm_from_below(const Context&, index_t, const BlockMap<Complex>&);
-template void settle_shift(const Context&, ShiftedBody<double, double>&, double, double, double,
-                           const std::function<bool()>&);
-template void settle_shift(const Context&, ShiftedBody<Complex, double>&, double, double, double,
-                           const std::function<bool()>&);
-template void settle_shift(const Context&, ShiftedBody<Complex, Complex>&, Complex, double, double,
-                           const std::function<bool()>&);
+template void find_usable_shift(const Context&, ShiftedFactor<double, double>&, double, double, double,
+                                const std::function<bool()>&);
+template void find_usable_shift(const Context&, ShiftedFactor<Complex, double>&, double, double, double,
+                                const std::function<bool()>&);
+template void find_usable_shift(const Context&, ShiftedFactor<Complex, Complex>&, Complex, double, double,
+                                const std::function<bool()>&);
 
 }  // namespace ts::inline v0::solvers::detail

@@ -15,12 +15,12 @@ using BlockMap = std::function<void(const Context&, HostView<const T> x, HostVie
 template <class T>
 [[nodiscard]] double norm_from_below(const Context&, index_t n, const BlockMap<T>& b);
 
-/// Tries sigma, then shifts beside it: `factorise()` is called with body.sigma set. An eigenvalue at the
+/// Tries sigma, then shifts beside it: `factorise()` is called with factor.sigma set. An eigenvalue at the
 /// shift would drown all others in the rounding of its huge inverse: the less the farther the shift is from
 /// it, but the others should stay where they are as seen from the shift.
 /// @throws Error(invalid_argument) when none can be factorised.
 template <class T, class Shift>
-void settle_shift(const Context&, ShiftedBody<T, Shift>& body, Shift sigma, double norm, double mass_norm,
-                  const std::function<bool()>& factorise);
+void find_usable_shift(const Context&, ShiftedFactor<T, Shift>& factor, Shift sigma, double norm, double mass_norm,
+                       const std::function<bool()>& factorise);
 
 }  // namespace ts::inline v0::solvers::detail

@@ -54,10 +54,10 @@ TEST_CASE("a process that nothing started with others is rank 0 of one") {
   CHECK(alone.first());
   CHECK(alone.works({false, "because"}));
   std::string told;
-  const auto tell = [&](const std::string& sentence) { told += sentence; };
-  CHECK(alone.settle({3}, tell) == 3);
+  const auto report = [&](const std::string& sentence) { told += sentence; };
+  CHECK(alone.agree({3}, report) == 3);
   CHECK(told.empty());
-  CHECK(alone.settle({4, "a sentence"}, tell) == 4);
+  CHECK(alone.agree({4, "a sentence"}, report) == 4);
   CHECK(told == "a sentence");
   CHECK(RanksPlan{true}.text() == "together");
   CHECK(RanksPlan{false, "because"}.text() == "rank 0 alone: because");
@@ -71,7 +71,7 @@ TEST_CASE("of several errors the first that follows no other is told, with its r
     run_sessions_on_threads(static_cast<int>(endings.size()), [&](const std::shared_ptr<RankSession>& session) {
       const Ranks ranks(session);
       const auto rank = static_cast<std::size_t>(ranks.rank());
-      codes[rank] = ranks.settle(endings[rank], [&](const std::string& sentence) {
+      codes[rank] = ranks.agree(endings[rank], [&](const std::string& sentence) {
         const std::lock_guard lock(one_at_a_time);
         told += sentence + ".";
       });

@@ -27,21 +27,21 @@ struct Outcome {
   std::string out, err;
 };
 
-Outcome run(const std::function<int(Arguments)>& body, std::vector<std::string> words = {}) {
+Outcome run(const std::function<int(Arguments)>& work, std::vector<std::string> words = {}) {
   words.insert(words.begin(), "path/to/tsprobe");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   const Capture out(std::cout), err(std::cerr);
-  const int code = run_program("tsprobe", static_cast<int>(argv.size()), argv.data(), body);
+  const int code = run_program("tsprobe", static_cast<int>(argv.size()), argv.data(), work);
   return {code, out.text(), err.text()};
 }
 
 /// How a child of this process ends that does this: exit status, a signal's number below zero, or 7 where it returns.
-int in_child(const std::function<void()>& body, const std::string& err = "/dev/null") {
+int in_child(const std::function<void()>& work, const std::string& err = "/dev/null") {
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
-    body();
+    work();
     ::_exit(7);
   }
   int status = 0;
@@ -187,11 +187,11 @@ TEST_CASE("commands are found by their whole name") {
 }
 
 TEST_CASE("what the parent ignores stays ignored, and a signal ends work without partial results at once") {
-  const auto child = [](int signal, auto handler, const std::function<void()>& body) {
+  const auto child = [](int signal, auto handler, const std::function<void()>& work) {
     return in_child([&] {
       std::signal(signal, handler);
       install_stop_handlers("tsprobe");
-      body();
+      work();
     });
   };
   for (const int signal : {SIGINT, SIGHUP})

@@ -10,10 +10,10 @@
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/support/test.hpp"
 
-using solvers::CholeskyBody;
+using solvers::CholeskyBackend;
 using solvers::CholeskyFactor;
 using solvers::CholeskyStep;
-using solvers::DirectBody;
+using solvers::DirectBackend;
 using solvers::FactorKind;
 
 namespace {
@@ -29,9 +29,9 @@ CsrMatrix<T> sparse_of(index_t n, const std::vector<T>& rows) {
 
 /// Those that are here.
 template <class T>
-std::vector<DirectBody> bodies(CsrView<T> a) {
-  std::vector<DirectBody> all = {DirectBody::eigen};
-  if (solvers::analyse<T>(a, FactorKind::lu)->estimate().by != "Eigen") all.push_back(DirectBody::mumps);
+std::vector<DirectBackend> backends(CsrView<T> a) {
+  std::vector<DirectBackend> all = {DirectBackend::eigen};
+  if (solvers::analyse<T>(a, FactorKind::lu)->estimate().by != "Eigen") all.push_back(DirectBackend::mumps);
   return all;
 }
 
@@ -99,8 +99,8 @@ void check_factor(CsrView<T> m, const CholeskyFactor<T>& factor) {
 TEST_CASE("every direct solver solves Hermitian matrices and counts their negative eigenvalues") {
   const auto check = [](const auto& a, const std::vector<double>& spectrum) {
     using T = typename std::decay_t<decltype(a)>::value_type;
-    for (const DirectBody body : bodies<T>(a.view())) {
-      const solvers::ShiftedPencil<T> pencil(a.view(), {}, body);
+    for (const DirectBackend backend : backends<T>(a.view())) {
+      const solvers::ShiftedPencil<T> pencil(a.view(), {}, backend);
       CHECK(pencil.estimate().flops > 0);
       for (const std::size_t below : {std::size_t{0}, spectrum.size() / 3, spectrum.size() - 1}) {
         const double sigma = below == 0 ? spectrum[0] - 1 : 0.5 * (spectrum[below - 1] + spectrum[below]);
@@ -121,8 +121,8 @@ TEMPLATE_TEST_CASE("every direct solver solves general matrices, and the same pa
   using T = TestType;
   auto a = sparse_of<T>(4, {0, 2, 0, 0, -1, 0, 1, 0, 0, 0, 3, 1, 5, 0, 0, 3});
   if constexpr (is_complex<T>) a.values[1] = T(2, 1);
-  for (const DirectBody body : bodies<T>(a.view())) {
-    const auto solver = solvers::analyse<T>(a.view(), FactorKind::lu, body);
+  for (const DirectBackend backend : backends<T>(a.view())) {
+    const auto solver = solvers::analyse<T>(a.view(), FactorKind::lu, backend);
     for (const double factor : {1.0, -7.0}) {
       auto scaled = a;
       for (T& x : scaled.values) x *= factor;
@@ -136,26 +136,26 @@ TEMPLATE_TEST_CASE("every direct solver solves general matrices, and the same pa
 TEST_CASE("without pivots a Hermitian factorisation of this matrix would be worth nothing") {
   // Eigenvalues of [0, A; A^T, 0] are -s and s for all singular values s of A: as many below zero as above.
   const auto a = sparse_of<double>(4, {0, 0, 1, 2, 0, 0, 3, 4, 1, 3, 0, 0, 2, 4, 0, 0});
-  for (const DirectBody body : bodies<double>(a.view())) {
-    const auto solver = solvers::analyse<double>(a.view(), FactorKind::ldl, body);
+  for (const DirectBackend backend : backends<double>(a.view())) {
+    const auto solver = solvers::analyse<double>(a.view(), FactorKind::ldl, backend);
     REQUIRE(solver->factorise(a.view()));
     CHECK(residual_of<double>(a.view(), *solver) < allowed::short_sum * 10);
     CHECK(solver->negative().value_or(2) == 2);  // Eigen's, which does not pivot there, does not tell
-    CHECK((body == DirectBody::eigen || solver->negative()));
+    CHECK((backend == DirectBackend::eigen || solver->negative()));
   }
 }
 
 TEST_CASE("a singular matrix is not factorised") {
   const auto a = sparse_of<double>(3, {1, 1, 0, 1, 1, 0, 0, 0, 2});
-  for (const DirectBody body : bodies<double>(a.view()))
+  for (const DirectBackend backend : backends<double>(a.view()))
     for (const FactorKind kind : {FactorKind::ldl, FactorKind::lu})
-      CHECK_FALSE(solvers::analyse<double>(a.view(), kind, body)->factorise(a.view()));
+      CHECK_FALSE(solvers::analyse<double>(a.view(), kind, backend)->factorise(a.view()));
 }
 
 TEST_CASE("zeros that leave no full transversal are told, and other values on the pattern are factorised") {
   auto a = sparse_of<double>(3, {0, 1, 2, 0, 0, 3, 0, 0, 0});  // the diagonal is stored
-  for (const DirectBody body : bodies<double>(a.view())) {
-    const auto solver = solvers::analyse<double>(a.view(), FactorKind::lu, body);
+  for (const DirectBackend backend : backends<double>(a.view())) {
+    const auto solver = solvers::analyse<double>(a.view(), FactorKind::lu, backend);
     CHECK_FALSE(solver->factorise(a.view()));
     auto b = a;
     for (double& x : b.values) x = x == 0 ? -0.5 : x;
@@ -215,18 +215,18 @@ TEMPLATE_TEST_CASE("steps with a Cholesky factor multiply to the matrix and undo
   REQUIRE(best);
   for (const index_t side : {1, 2, 5, 12}) {
     const auto m = definite<TestType>(side);
-    check_factor<TestType>(m.view(), *solvers::cholesky<TestType>(m.view(), CholeskyBody::by_columns));
+    check_factor<TestType>(m.view(), *solvers::cholesky<TestType>(m.view(), CholeskyBackend::by_columns));
     check_factor<TestType>(m.view(), *solvers::cholesky<TestType>(m.view()));
   }
   if (best->by() != "CHOLMOD")  // where CHOLMOD is not here
-    CHECK_THROWS_AS(solvers::cholesky<TestType>(large.view(), CholeskyBody::cholmod), Error);
+    CHECK_THROWS_AS(solvers::cholesky<TestType>(large.view(), CholeskyBackend::cholmod), Error);
 }
 
 TEMPLATE_TEST_CASE("an indefinite matrix has no Cholesky factor, whoever tries", "", double, std::complex<double>) {
   auto m = definite<TestType>(12);
   change_entries(m, [&m](index_t i, index_t j, TestType& x) { x = i == j && i + 1 == m.rows ? -1 : x; });
   CHECK(solvers::cholesky<TestType>(m.view()) == nullptr);
-  CHECK(solvers::cholesky<TestType>(m.view(), CholeskyBody::by_columns) == nullptr);
+  CHECK(solvers::cholesky<TestType>(m.view(), CholeskyBackend::by_columns) == nullptr);
 }
 
 TEST_CASE("factors of a star whose pivots are all delayed take far more than their analysis foresees") {
@@ -238,8 +238,8 @@ TEST_CASE("factors of a star whose pivots are all delayed take far more than the
     if (i > 0) return add(i, 1.0 - shift);
     for (index_t j = 1; j < n; ++j) add(j, -1.0);
   });
-  for (const DirectBody body : bodies<double>(a.view())) {
-    const auto solver = solvers::analyse<double>(a.view(), FactorKind::ldl, body);
+  for (const DirectBackend backend : backends<double>(a.view())) {
+    const auto solver = solvers::analyse<double>(a.view(), FactorKind::ldl, backend);
     CAPTURE(solver->estimate().by);
     REQUIRE(solver->factorise(a.view()));
     CHECK(solver->negative() == 1);

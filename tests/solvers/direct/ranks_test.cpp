@@ -4,7 +4,7 @@
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/ranks/first_rank.hpp"
 
-using solvers::DirectBody;
+using solvers::DirectBackend;
 
 namespace {
 
@@ -16,8 +16,8 @@ struct Told {
   std::string by, note;
   Matrix<T> solved;
 
-  Told(const Context& ctx, const CsrView<T>& own, double shift, DirectBody body) {
-    const solvers::ShiftedPencil<T> pencil(ctx, own, {}, body);
+  Told(const Context& ctx, const CsrView<T>& own, double shift, DirectBackend backend) {
+    const solvers::ShiftedPencil<T> pencil(ctx, own, {}, backend);
     flops = pencil.estimate().flops, by = pencil.estimate().by, norm = pencil.norm_of_a();
     const solvers::ShiftInvert<T> inverse(pencil, shift);
     sigma = inverse.sigma(), note = inverse.note();
@@ -37,12 +37,12 @@ struct Told {
 };
 
 template <class T>
-Told<T> check(const CsrMatrix<T>& a, double shift, DirectBody body) {
-  Told<T> whole(of_rank(one_rank(), self_communicator(), a.rows), a.view(), shift, body);
+Told<T> check(const CsrMatrix<T>& a, double shift, DirectBackend backend) {
+  Told<T> whole(of_rank(one_rank(), self_communicator(), a.rows), a.view(), shift, backend);
   for (const int ranks : {2, 3, 5}) {
     CAPTURE(ranks, whole.by);
     CHECK(on_slabs(one_rank(), RowSlabs::of_units(a.rows, ranks), [&](const Context& ctx) {
-            const Told<T> told(ctx, own_rows(a, ctx).view(), shift, body);
+            const Told<T> told(ctx, own_rows(a, ctx).view(), shift, backend);
             expect(whole.same(told, first_row(ctx)), "other bits");
           }) == "");
   }
@@ -57,21 +57,21 @@ TEST_CASE("rank 0 factorises and solves for ranks with the bits of one, and all 
   const auto of_lap = generators::laplacian_spectrum({13, 11, 9}).all();
   const auto of_ring = generators::flux_ring_spectrum(1301, 0.3).all();
   const double in_lap = 0.5 * (of_lap[40] + of_lap[41]), in_ring = 0.5 * (of_ring[600] + of_ring[601]);
-  for (const DirectBody body : {DirectBody::best, DirectBody::eigen}) {
-    const auto told = check<double>(lap, in_lap, body);
+  for (const DirectBackend backend : {DirectBackend::best, DirectBackend::eigen}) {
+    const auto told = check<double>(lap, in_lap, backend);
     CHECK(told.below == 41);
     CHECK(told.error < allowed::tight_run);
     CHECK(told.note.empty());
   }
-  CHECK(check<std::complex<double>>(ring, in_ring, DirectBody::best).below == 601);
+  CHECK(check<std::complex<double>>(ring, in_ring, DirectBackend::best).below == 601);
 }
 
 TEST_CASE("ranks move a shift that is an eigenvalue to where one rank does") {
-  const auto told = check<double>(generators::laplacian({1300}), 0, DirectBody::best);
+  const auto told = check<double>(generators::laplacian({1300}), 0, DirectBackend::best);
   CHECK(told.note.empty());  // the least eigenvalue is not so near
   std::vector<double> values(1300);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 650);
-  const auto moved = check<double>(diagonal(values), 17, DirectBody::best);
+  const auto moved = check<double>(diagonal(values), 17, DirectBackend::best);
   CHECK(moved.sigma < 17);
   CHECK(moved.sigma > 16.99);
   CHECK(mentions(moved.note, "the shift was moved"));
@@ -83,7 +83,7 @@ TEST_CASE("what rank 0 cannot do alone all ranks say, and blocks go to it and co
         }) == "no memory on rank 0");
   const auto told = on_slabs(one_rank(), RowSlabs::of_units(600, 2), [](const Context& ctx) {
     const auto own = own_rows(generators::identity(600), ctx);
-    (void)solvers::analyse<double>(ctx, own.view(), solvers::FactorKind::ldl, DirectBody::mumps_on_ranks);
+    (void)solvers::analyse<double>(ctx, own.view(), solvers::FactorKind::ldl, DirectBackend::mumps_on_ranks);
   });
   CHECK(mentions(told, "Open MPI"));
 }
