@@ -114,10 +114,10 @@ class HostPlace {
     device.copy_bytes_per_second = m.roofs.copy_bytes_per_second;
     device.float64_flops = m.roofs.float64_flops;
     device.float32_flops = m.roofs.float32_flops;
-    PlanOverrides wish;
-    wish.simd = ctx_.simd;
+    PlanOverrides overrides;
+    overrides.simd = ctx_.simd;
     const Problem& p = m.described.problem;
-    const Plan plan = make_plan(p, device, wish);
+    const Plan plan = make_plan(p, device, overrides);
     m.predicted_seconds = plan.seconds, m.bound = plan.bound, m.cost = plan.cost;
     // A reduction writes nothing to speak of; what writes tall results is held against a copy.
     const bool writes = m.cost.written_bytes * 20 > m.cost.read_bytes;
@@ -177,7 +177,7 @@ bool parse_request(EngineRequest& request, app::Arguments arguments) {
       .flag("no-peers", request.no_peers, "leave Eigen and OpenBLAS out")
       .value("threads", "N", request.ctx.threads, "0: as many as there are", app::at_least(0))
       .choice("simd", request.ctx.simd, "vector instructions", simd_words())
-      .choice("implementation", request.ctx.implementation, "which of our two bodies runs",
+      .choice("implementation", request.ctx.implementation, "which of our two implementations runs",
               {{"fast", Implementation::fast}, {"reference", Implementation::reference}})
       .value("json", "FILE", request.json_file, "also write all figures here");
   if (!options.parse(arguments)) return false;

@@ -77,7 +77,7 @@ void print_compiled(const cuda::KernelPlan& plan, const std::string& arch) {
 int plan_command(app::Arguments arguments) {
   Asked asked;
   Problem problem;
-  PlanOverrides wish;
+  PlanOverrides overrides;
   bool json = false, beta = false, strided = false;
 
   app::Options options(
@@ -95,15 +95,15 @@ int plan_command(app::Arguments arguments) {
       .flag("beta", beta, "the output is added to, not replaced")
       .flag("strided", strided, "an operand is column-major or has gaps between its rows")
       .group("Overrides (an error where they cannot be met)")
-      .value("threads", "N", wish.threads, "0: as many as there are", app::at_least(0))
-      .choice("simd", wish.simd, "vector instructions", simd_words());
+      .value("threads", "N", overrides.threads, "0: as many as there are", app::at_least(0))
+      .choice("simd", overrides.simd, "vector instructions", simd_words());
   if (!options.parse(arguments)) return app::exit_ok;
 
   asked.finish(problem);
   problem.accumulate = beta;
   problem.contiguous = !strided;
 
-  const Plan plan = make_plan(problem, this_cpu(), wish);
+  const Plan plan = make_plan(problem, this_cpu(), overrides);
   std::cout << (json ? plan_json(plan, this_cpu()).text() + "\n" : explain(plan, this_cpu()));
   return app::exit_ok;
 }
@@ -112,7 +112,7 @@ int kernel_command(app::Arguments arguments) {
   Asked asked;
   std::string arch = cuda::usual_architecture(), layout = "rows";
   cuda::GpuProblem problem;
-  cuda::GpuOverrides wish{{}, true};
+  cuda::GpuOverrides overrides{{}, true};
   bool source = false, gaps = false;
   app::Options options(
       {"tsbench kernel",
@@ -124,7 +124,7 @@ int kernel_command(app::Arguments arguments) {
        "Exit code 1 when the kernel spills or exceeds its budget of registers and shared memory."});
   asked.add_to(options, problem.problem);
   options.value("arch", "ARCH", arch, cuda::architecture_names(" or "))
-      .value("family", "NAME", wish.family, "only kernels of this family")
+      .value("family", "NAME", overrides.family, "only kernels of this family")
       .value("layout", "rows|columns", layout, "of the tall operands")
       .flag("gaps", gaps, "tall operands have gaps between their lines and the least alignment")
       .flag("source", source, "print the source too");
@@ -142,7 +142,7 @@ int kernel_command(app::Arguments arguments) {
   problem.out.alignment = std::max(problem.out.alignment, 4);
 
   const cuda::DeviceInfo device = cuda::typical_device(arch);
-  const cuda::GpuPlan plan = cuda::make_plan(problem, device, wish);
+  const cuda::GpuPlan plan = cuda::make_plan(problem, device, overrides);
   std::cout << explain(plan, device);
   if (plan.kernel.grid == 0) return app::exit_ok;
   print_compiled(plan.kernel, device.arch());

@@ -94,10 +94,11 @@ void hear(EigenOptions& options, Watch& watch) {
   options.stop = [&watch] { return !watch.go_on(); };
   options.progress = [&watch](const Progress& p) {
     (void)watch.go_on([&p] {
-      nb::dict told;
-      told["phase"] = std::string(p.phase), told["iteration"] = p.iteration, told["converged"] = p.converged;
-      told["wanted"] = p.wanted, told["fraction"] = p.fraction;
-      return told;
+      nb::dict progress;
+      progress["phase"] = std::string(p.phase), progress["iteration"] = p.iteration,
+      progress["converged"] = p.converged;
+      progress["wanted"] = p.wanted, progress["fraction"] = p.fraction;
+      return progress;
     });
   };
 }

@@ -10,7 +10,7 @@ namespace ts::python {
 
 namespace {
 
-nb::dict told(const io::Description& d) {
+nb::dict dict_of(const io::Description& d) {
   nb::dict out;
   out["file"] = d.where.text(), out["convention"] = d.convention, out["sparse"] = d.sparse;
   out["stored_type"] = d.stored_type, out["dtype"] = std::string(name_of(d.type));
@@ -30,7 +30,7 @@ nb::list info_of(const std::string& where) {
       found.push_back(io::describe(location));
   }
   nb::list out;
-  for (const auto& d : found) out.append(told(d));
+  for (const auto& d : found) out.append(dict_of(d));
   return out;
 }
 

@@ -87,13 +87,14 @@ Matrix<double> split_centers_of(Watch& watch, const nb::object& first, std::span
   }
 }
 
-std::function<bool(const KMeansProgress&)> told_by(Watch& watch) {
+std::function<bool(const KMeansProgress&)> progress_to(Watch& watch) {
   return [&watch](const KMeansProgress& p) {
     return watch.go_on([&p] {
-      nb::dict told;
-      told["run"] = p.run, told["runs"] = p.runs, told["iteration"] = p.iteration, told["chosen"] = p.chosen;
-      told["clusters"] = p.clusters, told["changed"] = p.changed, told["inertia"] = p.inertia;
-      return told;
+      nb::dict progress;
+      progress["run"] = p.run, progress["runs"] = p.runs, progress["iteration"] = p.iteration,
+      progress["chosen"] = p.chosen;
+      progress["clusters"] = p.clusters, progress["changed"] = p.changed, progress["inertia"] = p.inertia;
+      return progress;
     });
   };
 }
@@ -108,7 +109,7 @@ nb::dict kmeans_of(const Context& ctx_, nb::object x, KMeansOptions options, std
   Watch watch(std::move(callback));
   if (!split.is_none())
     options.split_centers = [&](std::span<const index_t> of) { return split_centers_of(watch, split, of); };
-  options.on_progress = told_by(watch);
+  options.on_progress = progress_to(watch);
   KMeansResult found = watched(watch, [&] { return kmeans(ctx, rows, options); });
   nb::dict out;
   out["converged"] = found.converged(), out["inertia"] = found.inertia, out["n_iter"] = found.n_iter;
@@ -129,7 +130,7 @@ nb::dict kmeans_batch_of(const Context& ctx_, const nb::list& problems, KMeansOp
   options.weights = numbers(weights, "sample_weight");
   if (centers) options.centers = centers_of(*centers);
   Watch watch(std::move(callback));
-  options.on_progress = told_by(watch);
+  options.on_progress = progress_to(watch);
   const std::vector<KMeansResult> found = watched(watch, [&] { return kmeans_batch(ctx, rows, options); });
   const index_t batch = std::ssize(found), n = rows.front().rows(), k = options.clusters, d = rows.front().cols();
   Matrix<std::int32_t> labels(batch, n);

@@ -13,19 +13,19 @@ namespace nb = nanobind;
 
 class Watch {
  public:
-  /// @param callback None, or called with what tell() makes; a true answer asks to stop.
+  /// @param callback None, or called with what progress() makes; a true answer asks to stop.
   explicit Watch(nb::object callback) : callback_(std::move(callback)) {}
 
   /// Looks at signals at most every 50 ms. False: the call is to end, because of an exception or the callback.
   bool go_on() {
     return now_and_then(last_look_, [] {});
   }
-  /// Calls the callback, too, as often. @param tell makes its argument, while Python's lock is held.
-  template <class Tell>
-  bool go_on(Tell&& tell) {
-    return now_and_then(last_told_, [&] {
+  /// Calls the callback, too, as often. @param progress makes its argument, while Python's lock is held.
+  template <class MakeProgress>
+  bool go_on(MakeProgress&& progress) {
+    return now_and_then(last_progress_, [&] {
       if (callback_.is_none()) return;
-      const int truth = PyObject_IsTrue(nb::object(callback_(tell())).ptr());
+      const int truth = PyObject_IsTrue(nb::object(callback_(progress())).ptr());
       if (truth < 0) throw nb::python_error();
       ended_ = truth > 0;
     });
@@ -66,7 +66,7 @@ class Watch {
 
   nb::object callback_;
   std::optional<nb::python_error> error_;
-  Time last_look_{}, last_told_{};
+  Time last_look_{}, last_progress_{};
   bool ended_ = false;
 };
 

@@ -104,8 +104,8 @@ def kmeans_batch(x: Any, n_clusters: int, *, batch: int | None = None, init: Any
             raise ValueError(f"init of shape {centers.shape} is neither {(k, d)} nor {(count, k, d)}")
         centers = centers.reshape(-1, d)
     weights = _weights(sample_weight, problems, n)
-    with progress_of(0, callback, "kmeans_batch") as told:
-        found = _core.kmeans_batch(core_of(context), problems, options, weights, centers, told)
+    with progress_of(0, callback, "kmeans_batch") as report:
+        found = _core.kmeans_batch(core_of(context), problems, options, weights, centers, report)
     few = int(np.sum(found["distinct"] < k))
     if few:
         warnings.warn(f"{few} of {count} problems have fewer distinct clusters than n_clusters ({k}), possibly due to "

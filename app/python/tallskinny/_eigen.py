@@ -10,7 +10,7 @@ from ._foreign import adopted
 from ._matrix import Matrix, products
 from ._pencil import GeneralPencil, by_buckling, by_cayley, is_operator, matrix_of
 from ._progress import progress_of
-from ._result import Result, checked, told
+from ._result import Result, attributes_of, checked
 
 _usual_tol = 1e-12  # of tol=0
 
@@ -195,17 +195,17 @@ def _hermitian(A, k, M, sigma, which, OPinv, *, v0, maxiter, tol, vectors, rng, 
 
         a.operator = aslinearoperator(A if is_sparse(A) else on_host(a.source))
     core = a.context(context, options)
-    with progress_of(verbose, callback, "eigsh") as tell:
+    with progress_of(verbose, callback, "eigsh") as report:
         if a.operator is None:
-            found = _core.eigsh(core, a.parts, k, options, sigma, m, start, tell)
+            found = _core.eigsh(core, a.parts, k, options, sigma, m, start, report)
         else:
             call = _core.eigsh_by_complex if a.is_complex else _core.eigsh_by_real
             inverse = None if OPinv is None else products(OPinv)
-            found = call(core, products(a.operator), n, k, options, sigma, m, start, inverse, tell)
+            found = call(core, products(a.operator), n, k, options, sigma, m, start, inverse, report)
     order = np.argsort(found["values"], kind="stable")
     w = a.back((found["values"][order] + moved).astype(np.zeros(0, a.result_type).real.dtype, copy=False))
     v = a.columns(found["vectors"], order) if vectors else None
-    return Result((w,) if v is None else (w, v), told(found, order))
+    return Result((w,) if v is None else (w, v), attributes_of(found, order))
 
 
 def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
@@ -264,16 +264,16 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
     turned = which in ("LI", "SI") and (a if pencil is None else pencil).is_complex
     if turned:  # the library goes by the absolute imaginary part, SciPy for complex matrices by the real part of -i A
         which = {"LI": "LR", "SI": "SR"}[which]
-    with progress_of(verbose, callback, "eigs") as tell:
+    with progress_of(verbose, callback, "eigs") as report:
         if pencil is not None:
             call = _core.eigs_by_complex if pencil.is_complex else _core.eigs_by_real
-            found = call(core, products(pencil, -1j if turned else 1), n, k, options, which, tell)
+            found = call(core, products(pencil, -1j if turned else 1), n, k, options, which, report)
         elif a.operator is None:
             sigma = None if sigma is None else complex(sigma)
-            found = _core.eigs(core, a.times(-1j) if turned else a.parts, k, options, which, sigma, tell)
+            found = _core.eigs(core, a.times(-1j) if turned else a.parts, k, options, which, sigma, report)
         else:
             call = _core.eigs_by_complex if a.is_complex else _core.eigs_by_real
-            found = call(core, products(a.operator, -1j if turned else 1), n, k, options, which, tell)
+            found = call(core, products(a.operator, -1j if turned else 1), n, k, options, which, report)
     if turned:
         found["values"] = 1j * found["values"]
     if pencil is not None:
@@ -283,7 +283,7 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
     dtype = np.complex64 if a.result_type in (np.float32, np.complex64) else np.complex128
     w = a.back(found["values"][order].astype(dtype, copy=False))
     v = a.columns(found["vectors"], order, dtype)
-    result = checked(Result((w, v), told(found, order)), w, v, verify)
+    result = checked(Result((w, v), attributes_of(found, order)), w, v, verify)
     return result if return_eigenvectors else result[0]
 
 

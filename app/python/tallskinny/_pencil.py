@@ -92,8 +92,8 @@ def by_buckling(solve, n, k, sigma, which):
         for name, power in (("residuals", 1), ("error_bounds", 2)):
             setattr(found, name, getattr(found, name) / np.abs(mu)**power)
         w = 1 / found[0]
-    told = dict(found.__dict__)
-    return part_of(type(found)((w, *found[1:]), told), np.argsort(on_host(w), kind="stable"))
+    attributes = dict(found.__dict__)
+    return part_of(type(found)((w, *found[1:]), attributes), np.argsort(on_host(w), kind="stable"))
 
 
 def _both_sides(found, count):
@@ -104,14 +104,14 @@ def _both_sides(found, count):
 
 def part_of(found, numbers):
     """These pairs of a result."""
-    told = dict(found.__dict__)
+    attributes = dict(found.__dict__)
     for name in PER_PAIR:
-        if name in told and len(told[name]) == len(found[0]):
-            told[name] = told[name][numbers]
+        if name in attributes and len(attributes[name]) == len(found[0]):
+            attributes[name] = attributes[name][numbers]
     if len(numbers) < len(found[0]):
-        told["converged"] = told["converged"] or bool(np.all(told["converged_pairs"]))
+        attributes["converged"] = attributes["converged"] or bool(np.all(attributes["converged_pairs"]))
     w = columns_of(found[0][None, :], numbers)[0]
-    return type(found)((w, *(columns_of(v, numbers) for v in found[1:])), told)
+    return type(found)((w, *(columns_of(v, numbers) for v in found[1:])), attributes)
 
 
 def _solver(matrix):

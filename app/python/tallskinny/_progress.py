@@ -10,13 +10,13 @@ import warnings
 _pause = 0.1  # seconds between two pictures of a line
 
 
-def _text(told):
-    if "phase" in told:
-        return f"{told['phase']}: {told['converged']} of {told['wanted']} pairs, {told['fraction']:.0%}"
-    run = f"run {told['run'] + 1} of {told['runs']}, " if told["runs"] > 1 else ""
-    if told["iteration"] == 0:
-        return f"{run}first centres: {told['chosen']} of {told['clusters']}"
-    return f"{run}iteration {told['iteration']}: {told['changed']} labels changed"
+def _text(progress):
+    if "phase" in progress:
+        return f"{progress['phase']}: {progress['converged']} of {progress['wanted']} pairs, {progress['fraction']:.0%}"
+    run = f"run {progress['run'] + 1} of {progress['runs']}, " if progress["runs"] > 1 else ""
+    if progress["iteration"] == 0:
+        return f"{run}first centres: {progress['chosen']} of {progress['clusters']}"
+    return f"{run}iteration {progress['iteration']}: {progress['changed']} labels changed"
 
 
 class _Line:
@@ -54,19 +54,19 @@ def progress_of(verbose, callback, title):
     if not verbose:
         yield callback
         return
-    line, last, told_last = _line_of(title), 0.0, None
+    line, last, last_progress = _line_of(title), 0.0, None
 
-    def tell(told):
-        nonlocal last, told_last
-        told_last = told
+    def report(progress):
+        nonlocal last, last_progress
+        last_progress = progress
         if time.monotonic() - last >= _pause:
             last = time.monotonic()
-            line.set_postfix_str(_text(told))
-        return callback(told) if callback is not None else False
+            line.set_postfix_str(_text(progress))
+        return callback(progress) if callback is not None else False
 
     try:
-        yield tell
+        yield report
     finally:
-        if told_last is not None:
-            line.set_postfix_str(_text(told_last))
+        if last_progress is not None:
+            line.set_postfix_str(_text(last_progress))
         line.close()

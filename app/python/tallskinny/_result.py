@@ -57,9 +57,9 @@ class Result(tuple[Any, ...]):
     note: str
     asymmetry: float
 
-    def __new__(cls, items: Any, told: dict[str, Any] | None = None) -> Result:
+    def __new__(cls, items: Any, attributes: dict[str, Any] | None = None) -> Result:
         self = super().__new__(cls, items)
-        self.__dict__.update(told or {})
+        self.__dict__.update(attributes or {})
         return self
 
 
@@ -73,7 +73,7 @@ def _renamed(sentence):
     return sentence
 
 
-def told(found: dict[str, Any], order: Any) -> dict[str, Any]:
+def attributes_of(found: dict[str, Any], order: Any) -> dict[str, Any]:
     """Attributes of a `Result` from what the library found, with its pairs in this order."""
     kept = ("converged", "complete", "reason", "verification", "iterations", "operator_applications", "note",
             "asymmetry")

@@ -12,7 +12,7 @@ from ._eigen import _options
 from ._matrix import Matrix, adjoint, products
 from ._pencil import is_operator, matrix_of
 from ._progress import progress_of
-from ._result import Result, checked, told
+from ._result import Result, attributes_of, checked
 from ._types import Callback, Seed
 
 
@@ -86,20 +86,20 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
     chosen = _options(tol, maxiter, random_state if rng is None else rng, True, verify)
     chosen.set_which(which)
     core = a.context(context, chosen)
-    with progress_of(verbose, callback, "svds") as tell:
+    with progress_of(verbose, callback, "svds") as report:
         if a.operator is None:
-            found = _core.svds(core, a.parts, k, chosen, bool(centre), tell)
+            found = _core.svds(core, a.parts, k, chosen, bool(centre), report)
         else:
             call = _core.svds_by_complex if a.is_complex else _core.svds_by_real
             forth, back = products(a.operator), products(a.operator.adjoint())
-            found = call(core, forth, back, m, n, k, chosen, tell)
+            found = call(core, forth, back, m, n, k, chosen, report)
     order = np.argsort(found["values"], kind="stable")
     s = a.back(found["values"][order].astype(np.zeros(0, a.result_type).real.dtype, copy=False))
     wanted = return_singular_vectors
     u = a.columns(found["left"], order) if wanted in (True, "u") else None
     v = a.columns(found["vectors"], order)
     vh = adjoint(v) if wanted in (True, "vh") else None
-    result = checked(Result((u, s, vh), told(found, order)), s, v, verify)
+    result = checked(Result((u, s, vh), attributes_of(found, order)), s, v, verify)
     return result if wanted else result[1]
 
 
