@@ -1,8 +1,14 @@
 #include "tallskinny/solvers/direct/cholesky.hpp"
 
+#include <array>
+#include <numeric>
+#include <span>
+
+#include "tallskinny/gemm/runtime/openblas.hpp"
 #include "tallskinny/solvers/direct/cholmod.hpp"
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
 #include "tallskinny/solvers/direct/simplicial.hpp"
+#include "tallskinny/solvers/direct/supernodes.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -24,6 +30,48 @@ class ByColumns final : public CholeskyFactor<T> {
 
  private:
   Simplicial<T> ldl_;
+  bool definite_ = false;
+};
+
+/// A matrix of which most entries are stored, as one block, by LAPACK.
+template <class T>
+class OneBlock final : public CholeskyFactor<T> {
+ public:
+  explicit OneBlock(CsrView<T> m) : n_(m.rows), numbers_(at(n_)), values_(at(n_ * n_)) {
+    std::iota(numbers_.begin(), numbers_.end(), std::int64_t{0});
+    for_each_entry(m, [&](index_t i, index_t j, const T& x) { values_[at(j * n_ + i)] = x; });
+    const int n = static_cast<int>(n_);
+    int info = 1;
+    const BlasThreads one(1);
+    if (potrf() != nullptr) potrf()("L", &n, values_.data(), &n, &info, 1);
+    definite_ = info == 0;
+  }
+
+  /// Where LAPACK is there and entries are more than a quarter of all.
+  [[nodiscard]] static bool serves(CsrView<T> m) {
+    constexpr index_t small = 128;
+    return m.rows > small && 4 * m.nonzeros() > m.rows * m.rows && has_supernodes<T>() && potrf() != nullptr;
+  }
+  [[nodiscard]] bool definite() const { return definite_; }
+  [[nodiscard]] std::string_view by() const noexcept override { return "LAPACK"; }
+  void apply(const Context& ctx, CholeskyStep step, HostView<const T> x, HostView<T> y) const override {
+    const std::array<std::int64_t, 2> all = {0, n_};
+    solvers::apply<T>(ctx, {numbers_, all, all, std::span(all).first(1), numbers_, values_.data()}, step, x, y);
+  }
+
+ private:
+  using Potrf = void(const char* uplo, const int* n, T* a, const int* lda, int* info, std::size_t);
+  static Potrf* potrf() {
+    static Potrf* const function = [] {
+      Potrf* found = nullptr;
+      return lapack_library().bind(found, is_complex<T> ? "zpotrf_" : "dpotrf_") ? found : nullptr;
+    }();
+    return function;
+  }
+
+  index_t n_;
+  std::vector<std::int64_t> numbers_;  ///< 0 .. n - 1
+  std::vector<T> values_;              ///< by columns
   bool definite_ = false;
 };
 
@@ -55,6 +103,11 @@ std::unique_ptr<CholeskyFactor<T>> cholesky(CsrView<T> m, CholeskyBackend backen
   expects(m.rows == m.cols, "a factorisation needs a square matrix");
   CsrMatrix<T> own;
   if (!rises(m)) own = rows_of<T>(detail::sparse_of(m)), m = own.view();
+  if (backend == CholeskyBackend::best && OneBlock<T>::serves(m)) {
+    auto block = std::make_unique<OneBlock<T>>(m);
+    if (!block->definite()) return nullptr;
+    return block;
+  }
   const bool may_block = m.rows > 0 && backend != CholeskyBackend::by_columns;
   if (backend != CholeskyBackend::cholmod) {
     auto by_columns = std::make_unique<ByColumns<T>>(m, may_block ? most_simplicial(m.rows) : inf);

@@ -61,14 +61,14 @@ bool stalls(const Lanczos<T>& run) {
   return since > 0.5 * before && history.back().converged <= converged;
 }
 
-/// Where LAPACK follows: does half of the budget leave most of the way?
+/// Where LAPACK follows: will the budget not last, as decades have fallen in half of it?
 template <class T>
 bool is_hopeless(const Lanczos<T>& run) {
-  constexpr double third = 1.0 / 3;
   const bool follows = run.options.method == Method::automatic && run.options.max_iterations == 0 &&
                        run.options.verify && run.plan.max_applications > 0;
-  return follows && 2 * run.krylov.work().steps >= run.plan.max_iterations &&
-         progress_of(run, run.record.history.back().ratios) < third;
+  const index_t steps = run.krylov.work().steps, most = run.plan.max_iterations;
+  return follows && 2 * steps >= most &&
+         progress_of(run, run.record.history.back().ratios) * static_cast<double>(most) < static_cast<double>(steps);
 }
 
 /// Rayleigh-Ritz on the basis as it is, and a look at the wanted pairs; how many of them are converged.

@@ -10,8 +10,6 @@ namespace {
 /// Block steps until a run through an inverse is at its end, and of one at a slow end without; from the grid of
 /// tests/bench/floor_eigen.py. No iteration is over before its first basis is nearly full.
 constexpr index_t steps_through_inverse = 14, steps_without = 40, least_steps = 12;
-/// Products with a dense matrix are so dear that a slow end would cost more than all of it.
-constexpr index_t least_steps_of_dense = 24;
 /// LAPACK's n^3, and a library's flops in fronts, in those of loops; a call of such a library at the least, and loading
 /// it.
 constexpr double of_lapack = 0.5, of_fronts = 1, of_columns = 4, library_call = 1e7, library_load = 5e7;
@@ -43,7 +41,7 @@ Ways ways_of(const WayFacts& facts, index_t nev, index_t block, index_t basis) {
   const double ortho = 8 * n * b * (static_cast<double>(basis) / 2 + b);
   Ways ways;
   ways.krylov = {0, std::max(1.0, (2 * passes * b + ortho) / facts.device_speed), steps_without,
-                 4 * facts.entries > n * n ? least_steps_of_dense : least_steps};
+                 4 * facts.entries > n * n ? steps_without : least_steps};  // products with a dense matrix are dear
   ways.inverse = {cost_of_factors(facts.factors), 12 * facts.factors.entries * b + ortho, steps_through_inverse};
   ways.counts = ways.inverse.once * (facts.factors.count - 1) / facts.factors.count;
   ways.dense.once = of_lapack * n * n * n + 4 * n * n * static_cast<double>(nev);

@@ -6,6 +6,7 @@
 #include "tallskinny/solvers/direct/cholesky.hpp"
 #include "tallskinny/solvers/direct/direct_solver.hpp"
 #include "tallskinny/solvers/direct/nested_dissection.hpp"
+#include "tallskinny/solvers/direct/supernodes.hpp"
 #include "tallskinny/solvers/eigen/transform/pencil.hpp"
 #include "tallskinny/solvers/random_block.hpp"
 #include "tallskinny/tests/support/test.hpp"
@@ -220,6 +221,23 @@ TEMPLATE_TEST_CASE("steps with a Cholesky factor multiply to the matrix and undo
   }
   if (best->by() != "CHOLMOD")  // where CHOLMOD is not here
     CHECK_THROWS_AS(solvers::cholesky<TestType>(large.view(), CholeskyBackend::cholmod), Error);
+}
+
+TEMPLATE_TEST_CASE("a mass matrix without zeros is factorised as one block", "", double, std::complex<double>) {
+  constexpr index_t n = 150;
+  auto m = csr_by_rows<TestType>(n, n, [](index_t i, auto add) {
+    for (index_t j = 0; j < n; ++j) add(j, TestType(std::pow(0.5, std::abs(static_cast<double>(i - j)))));
+  });
+  change_entries(m, [](index_t i, index_t j, TestType& x) {
+    if constexpr (is_complex<TestType>)
+      if (i != j) x *= TestType(0, i < j ? 1 : -1) * 0.5;
+  });
+  const auto factor = solvers::cholesky<TestType>(m.view());
+  REQUIRE(factor);
+  CHECK((factor->by() == "LAPACK" || !solvers::has_supernodes<TestType>()));
+  check_factor<TestType>(m.view(), *factor);
+  change_entries(m, [](index_t i, index_t j, TestType& x) { x = i == j && i + 1 == n ? -1 : x; });
+  CHECK(solvers::cholesky<TestType>(m.view()) == nullptr);
 }
 
 TEMPLATE_TEST_CASE("an indefinite matrix has no Cholesky factor, whoever tries", "", double, std::complex<double>) {
