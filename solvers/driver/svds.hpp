@@ -37,6 +37,10 @@ template <class T>
 /// Nothing for all others.
 [[nodiscard]] std::optional<SvdsResult<double>> svds_by_blocks(const Context&, const Rows& a, index_t k,
                                                                const SvdsOptions&);
+/// The largest of a tall, narrow, row-major matrix of float64 or float32 on the device of ctx.stream: no large block
+/// leaves it. Nothing for all others, and where squares of the elements, or NaN, need a look on the host.
+[[nodiscard]] std::optional<SvdsResult<double>> svds_on_device(const Context&, const Rows& a, index_t k,
+                                                               const SvdsOptions&);
 }  // namespace driver
 
 /// The k largest or smallest singular values of a matrix with their vectors, as `tssolve --svd` finds them.
@@ -52,6 +56,22 @@ template <MatrixInMemory M>
   if constexpr (std::is_same_v<T, double> && requires { view.row_stride(); })
     if (auto found = driver::svds_by_blocks(ctx, Rows(view), k, options)) return *std::move(found);
   return driver::svds<T>(ctx, Borrowed<T>(view), k, options);
+}
+
+/// svds() of a dense matrix on the device of ctx.stream. Of a tall and narrow one in float64 or float32 the largest are
+/// computed there; other matrices are copied to the host first.
+template <class U, Layout L>
+[[nodiscard]] auto svds(const Context& ctx, const MatrixView<U, Space::device, L>& a, index_t k,
+                        const SvdsOptions& options = {}) {
+  using E = std::remove_const_t<U>;
+  const UseHostMemory use(ctx.host_memory);
+  if constexpr (!is_complex<E>)
+    if (auto found = driver::svds_on_device(ctx, Rows(ctx.stream, a), k, options)) return *std::move(found);
+  const bool rows = L == Layout::row_major;
+  Matrix<E> here(rows ? a.rows() : a.cols(), rows ? a.cols() : a.rows(), ctx.host_memory);
+  copy(ctx.stream, here.view(), DeviceView<const E>::unchecked(a.data(), here.rows(), here.cols(), a.ld()));
+  ctx.stream.synchronize();
+  return svds(ctx, HostView<const E, L>::unchecked(here.data(), a.rows(), a.cols(), here.cols()), k, options);
 }
 
 /// svds() of any operator that multiplies blocks from both sides: largest values, no columns centred.

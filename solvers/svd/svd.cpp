@@ -76,6 +76,7 @@ template <class T>
 SvdSolver<T>::SvdSolver(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options)
     : ctx_(ctx),
       options_(options),
+      results_(options.results),
       smallest_(options.which == Which::SM),
       transposed_(problem.a.rows < problem.a.cols),
       a_(transposed_ ? adjoint(problem.a) : problem.a),
@@ -98,7 +99,7 @@ SvdResult<T> SvdSolver<T>::run() {
     out_.triplets.taken_over = true;
     conclude();
   }
-  if (transposed_) std::swap(out_.triplets.vectors, out_.left);
+  hand_out();
   return std::move(out_);
 }
 
@@ -183,7 +184,7 @@ void SvdSolver<T>::settle(PlacedMatrix<T>&& u, const PlacedMatrix<T>& v, const M
   u = PlacedMatrix<T>();  // as large as what measure() makes
   t.operator_applications += p;
   measure(right.cview(), left.cview());
-  t.vectors = std::move(right).to_host(ctx_), out_.left = std::move(left).to_host(ctx_);
+  t.vectors = std::move(right).to_host(ctx_), left_ = std::move(left);
 }
 
 template <class T>
@@ -265,7 +266,7 @@ void SvdSolver<T>::conclude() {
   t.error_bounds = t.residual_norms;
   t.converged_pairs.assign(at(k), false), t.vector_errors.assign(at(k), nan), t.converged_count = 0;
   t.orthogonality_loss =
-      std::max(ortho::bound_of_loss<T>(ctx_, t.vectors.cview()), ortho::bound_of_loss<T>(ctx_, out_.left.cview()));
+      std::max(ortho::bound_of_loss<T>(ctx_, t.vectors.cview()), ortho::bound_of_loss<T>(ctx_, left_.cview()));
   // Residuals are those of unit vectors, or they say nothing.
   const bool orthonormal = t.orthogonality_loss <= largest_loss;
   for (index_t j = 0; orthonormal && j < k; ++j)
@@ -287,6 +288,19 @@ void SvdSolver<T>::conclude() {
   // [u; v] / sqrt(2) may be off in either half alone.
   for (double& angle : t.vector_errors) angle = std::sqrt(2.0) * angle < 1 ? std::sqrt(2.0) * angle : nan;
   t.reason = reason() + cut_sentence(t, "singular value");
+}
+
+template <class T>
+void SvdSolver<T>::hand_out() {
+  auto& t = out_.triplets;
+  PlacedMatrix<T> right(std::move(t.vectors)), left = std::move(left_);
+  if (transposed_) std::swap(left, right);
+  if (results_ == Results::on_device) {
+    t.vectors = Matrix<T>(right.rows(), 0), out_.left = Matrix<T>(left.rows(), 0);
+    t.device_vectors = std::move(right).to_device(ctx_), out_.device_left = std::move(left).to_device(ctx_);
+  } else {
+    t.vectors = std::move(right).to_host(ctx_), out_.left = std::move(left).to_host(ctx_);
+  }
 }
 
 template <class T>

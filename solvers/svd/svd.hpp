@@ -33,7 +33,7 @@ struct SvdResult {
   /// itself at the end: a singular value lies within that distance.
   EigenResult<T> triplets;
   Matrix<T> left;  ///< m x k, orthonormal
-  /// That, where svds() was asked for Results::on_device, beside triplets.device_vectors; `left` is m x 0 then.
+  /// The left vectors for Results::on_device, beside triplets.device_vectors; `left` is m x 0 then.
   DeviceMatrix<T> device_left = {};
   SvdStage stage = SvdStage::gram;
 };

@@ -86,6 +86,8 @@ class SvdSolver {
   /// How the values were reached and whether they are all, in words.
   [[nodiscard]] std::string reason() const;
   void conclude();
+  /// Vectors where options asked for them, u and v in the places of the caller's matrix.
+  void hand_out();
 
   // In svd_largest.cpp.
   void by_whole();
@@ -128,6 +130,7 @@ class SvdSolver {
 
   const Context& ctx_;
   EigenOptions options_;
+  Results results_;
   bool smallest_, transposed_;
   Rectangular<T> a_;  ///< at least as many rows as columns
   HostView<const T> dense_;
@@ -138,6 +141,7 @@ class SvdSolver {
   Verification verification_ = Verification::none;
   Verification searched_ = Verification::none;  ///< what the search through the inverse says of itself
   SvdResult<T> out_;
+  PlacedMatrix<T> left_;  ///< a_.rows x k, where A is at home
 };
 
 }  // namespace ts::inline v0::solvers

@@ -60,7 +60,7 @@ void SvdSolver<T>::by_deflation() {
       ++known;
     if (round == most_rounds || (known <= before && known < wanted_)) return;
     before = known;
-    const auto u = copy_at<T>(ctx_, a_.space, out_.left.cview().cols(0, known)),
+    const auto u = copy_at<T>(ctx_, a_.space, left_.cview().cols(0, known)),
                v = copy_at<T>(ctx_, a_.space, t.vectors.cview().cols(0, known));
     const auto rest = deflated<T>(a_, u.cview(), v.cview());
     norm = known == a_.cols ? 0 : norm_of(rest);
@@ -109,10 +109,10 @@ void SvdSolver<T>::by_whole() {
     norm_ = all.values.front();
     if (wanted_ < a_.cols) next_ = all.values[at(wanted_)];
     t.vectors = Matrix<T>::copy_of(all.v.cview().cols(0, wanted_));
-    out_.left = Matrix<T>::copy_of(all.u.cview().cols(0, wanted_));
+    left_ = copy_at<T>(ctx_, a_.space, all.u.cview().cols(0, wanted_));
     t.values.assign(all.values.begin(), all.values.begin() + wanted_);
   }
-  measure(copy_at<T>(ctx_, a_.space, t.vectors.cview()).cview(), copy_at<T>(ctx_, a_.space, out_.left.cview()).cview());
+  measure(copy_at<T>(ctx_, a_.space, t.vectors.cview()).cview(), left_.cview());
   verification_ = Verification::all_computed;
   t.stop = StopReason::converged, out_.stage = SvdStage::whole;
 }
@@ -146,14 +146,16 @@ bool SvdSolver<T>::by_well_conditioned_squares(HostView<const T> a) {
   std::stable_sort(order.begin(), order.end(), [&](index_t i, index_t j) { return sigma[at(i)] > sigma[at(j)]; });
   auto& t = out_.triplets;
   t.operator_applications += k;
-  t.values.resize(at(k)), t.vectors = Matrix<T>(n, k), out_.left = Matrix<T>(a.rows(), k);
+  t.values.resize(at(k)), t.vectors = Matrix<T>(n, k);
+  Matrix<T> left(a.rows(), k);
   for (index_t j = 0; j < k; ++j) t.values[at(j)] = sigma[at(order[at(j)])];
   parallel_for(ctx_.thread_count(), a.rows(), [&](index_t i) {
     for (index_t j = 0; j < k; ++j) {
-      out_.left(i, j) = av(i, order[at(j)]) / t.values[at(j)];
+      left(i, j) = av(i, order[at(j)]) / t.values[at(j)];
       if (i < n) t.vectors(i, j) = pairs.vectors(i, order[at(j)]);
     }
   });
+  left_ = copy_at<T>(ctx_, a_.space, left.cview());
   norm_ = t.values.front();
   t.decomposed_by = decomposed.by;
   if (k < n) next_ = std::sqrt(std::max(pairs.values[at(n - 1 - k)], 0.0));

@@ -226,13 +226,26 @@ nb::dict triplets_of(const Context& ctx, SvdsResult<T>& r) {
 
 nb::dict svds_of(const Context& ctx, nb::object a, index_t k, const Asked& common, bool centre, nb::object callback) {
   Watch watch(std::move(callback));
-  return with_matrix(a, [&](const auto& view) {
-    SvdsOptions o;
-    static_cast<EigenOptions&>(o) = common, o.centre = centre;
-    hear(o, watch);
-    auto found = watched(watch, [&] { return svds(ctx, view, k, o); });
-    return triplets_of(ctx, found);
-  });
+  SvdsOptions o;
+  static_cast<EigenOptions&>(o) = common, o.centre = centre;
+  hear(o, watch);
+  const auto solve = [&](const Context& at, const auto& view) {
+    auto found = watched(watch, [&] { return svds(at, view, k, o); });
+    return triplets_of(at, found);
+  };
+  if (!nb::isinstance<nb::tuple>(a)) {
+    const Operand there = operand_of(nb::cast<In>(a), "A");
+    if (there.space == Space::device)
+      return with_type(there.type, [&]<class T>() -> nb::dict {
+        const T* const data = static_cast<const T*>(there.data);
+        const Context at = context_at(ctx, there);
+        using ByColumns = MatrixView<const T, Space::device, Layout::col_major>;
+        if (there.col_stride != 1 && there.cols > 1)
+          return solve(at, ByColumns(data, there.rows, there.cols, std::max(there.col_stride, there.rows)));
+        return solve(at, DeviceView<const T>(data, there.rows, there.cols, std::max(there.row_stride, there.cols)));
+      });
+  }
+  return with_matrix(a, [&](const auto& view) { return solve(ctx, view); });
 }
 
 /// svds() of an operator given by two Python functions: f(x, y) multiplies by A, g(x, y) by A^H.

@@ -13,6 +13,7 @@ from ._arrays import (
     is_on_device,
     is_sparse,
     module_of,
+    named_type,
     on_host,
     tall,
     wait_for,
@@ -23,15 +24,19 @@ from ._pencil import is_operator, minus
 
 
 class Matrix:
-    """A matrix in the form that the library takes: `csr`, `dense`, or products by a `LinearOperator`."""
+    """A matrix in the form that the library takes: `csr`, `dense`, or products by a `LinearOperator`.
 
-    def __init__(self, A, square=True):
+    `there`: dense arrays on a GPU stay where they lie.
+    """
+
+    def __init__(self, A, square=True, there=False):
         A = adopted(A)
         self.source = A
         self.device = A.device if isinstance(A, ForeignCsr) else None
         if is_foreign(A):
             self.device = int(A.__dlpack_device__()[1]) if is_on_device(A) else None
-            A = on_host(A)
+            there = there and self.device is not None and A.ndim == 2
+            A = tall(A, "A") if there else on_host(A)
         self.operator = None
         if isinstance(A, ForeignCsr):
             self.parts = A.parts(_types - {np.dtype(np.float16)})
@@ -45,8 +50,8 @@ class Matrix:
         else:
             if np.ndim(A) != 2:
                 raise ValueError(f"A has {np.ndim(A)} dimensions where a matrix is needed")
-            self.parts = tall(np.asarray(A), "A")
-            self.dtype = self.parts.dtype
+            self.parts = A if is_foreign(A) else tall(np.asarray(A), "A")
+            self.dtype = (named_type(A)[1] or np.dtype(np.float32)) if is_foreign(A) else self.parts.dtype
         self.shape = tuple(int(n) for n in A.shape)
         if square and self.shape[0] != self.shape[1]:
             raise ValueError(f"expected square matrix (shape={self.shape})")

@@ -76,7 +76,7 @@ def svds(A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str 
         raise ValueError(f"solver must be one of 'arpack', 'lobpcg', 'propack', not {solver!r}: all mean the same here")
     if is_operator(A) and (centre or which == "SM"):
         A = matrix_of(A, "A", "centred columns and the smallest need its entries")
-    a = Matrix(A, square=False)
+    a = Matrix(A, square=False, there=context is None)
     m, n = a.shape
     if m * n == 0:
         raise ValueError("`A` must not be empty.")

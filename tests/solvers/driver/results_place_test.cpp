@@ -186,3 +186,57 @@ TEST_CASE("k-means takes all its matrices from the memory of the context") {
     return solvers::predict(ctx, Rows(points.cview()), centers.cview(), solvers::KMeansMetric::euclidean);
   });
 }
+
+namespace {
+
+/// svds() of the same matrix on the host and on a device, in another layout and type each.
+template <class U, Layout L>
+void expect_svds_of_host(const Context& ctx, const Matrix<double>& a, const solvers::SvdsOptions& options) {
+  const bool rows = L == Layout::row_major;
+  Matrix<U> typed(rows ? a.rows() : a.cols(), rows ? a.cols() : a.rows());
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) (rows ? typed(i, j) : typed(j, i)) = static_cast<U>(a(i, j));
+  const auto view_of = [&](auto lines) {
+    return MatrixView<const U, decltype(lines)::space, L>(lines.data(), a.rows(), a.cols(), lines.ld());
+  };
+  auto host_options = options;
+  host_options.results = solvers::Results::on_host;
+  const auto here = svds(Context{}, view_of(typed.cview()), 4, host_options);
+  DeviceMatrix<U> copied(ctx.stream, typed.rows(), typed.cols());
+  copy(ctx.stream, copied.view(), typed.cview());
+  const auto there = svds(ctx, view_of(std::as_const(copied).cview()), 4, options);
+  CHECK(there.triplets.verified == here.triplets.verified);
+  REQUIRE(there.values().size() == here.values().size());
+  for (std::size_t j = 0; j < here.values().size(); ++j)
+    CHECK(std::abs(there.values()[j] - here.values()[j]) <= allowed::default_run * here.values().front());
+  REQUIRE(there.means.size() == here.means.size());
+  for (std::size_t j = 0; j < here.means.size(); ++j) CHECK(std::abs(there.means[j] - here.means[j]) < 1e-12);
+  REQUIRE(there.explained_variance_ratio.size() == here.explained_variance_ratio.size());
+  for (std::size_t j = 0; j < here.explained_variance_ratio.size(); ++j)
+    CHECK(std::abs(there.explained_variance_ratio[j] - here.explained_variance_ratio[j]) < 1e-8);
+  CHECK((there.device_u().rows() == a.rows() && there.device_u().cols() == 4));
+  CHECK((there.device_v().rows() == a.cols() && there.device_v().cols() == 4));
+}
+
+}  // namespace
+
+TEST_CASE("singular values of a matrix on a device are those of the host", "[gpu]") {
+  Context ctx{.stream = cuda::Stream(0)};
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  Matrix<double> a(2500, 40);
+  for (index_t i = 0; i < a.rows(); ++i)
+    for (index_t j = 0; j < a.cols(); ++j) a(i, j) = normal(random) * (1 + 0.1 * static_cast<double>(j)) + 3;
+  for (const bool centre : {false, true})
+    for (const auto which : {solvers::Which::LA, solvers::Which::SM}) {
+      solvers::SvdsOptions options;
+      options.centre = centre, options.which = which, options.results = solvers::Results::on_device;
+      expect_svds_of_host<double, Layout::row_major>(ctx, a, options);
+      expect_svds_of_host<float, Layout::row_major>(ctx, a, options);
+      expect_svds_of_host<float, Layout::col_major>(ctx, a, options);
+    }
+  a(17, 3) = std::numeric_limits<double>::quiet_NaN();
+  DeviceMatrix<double> damaged(ctx.stream, a.rows(), a.cols());
+  copy(ctx.stream, damaged.view(), std::as_const(a).cview());
+  CHECK(mentions(message_of([&] { (void)svds(ctx, std::as_const(damaged).cview(), 2); }), "17"));
+}
