@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tallskinny/gemm/runtime/compile_ahead.hpp"
+#include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 #include "tallskinny/solvers/ortho/extension.hpp"
 #include "tallskinny/solvers/ortho/small.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
@@ -14,6 +16,16 @@ namespace {
 
 /// Images A S are updated by recurrence; this often they are computed again.
 constexpr index_t refresh_steps = 25;
+/// Widths of kernels on a device are multiples of this.
+constexpr index_t kernel_columns = 8;
+
+/// S with zero rows and columns after its own.
+template <class T>
+Matrix<T> padded(const Matrix<T>& s, index_t rows, index_t cols) {
+  auto wider = Matrix<T>::zeros(rows, cols);
+  ortho::copy<T>(s.cview(), wider.view().block(0, 0, s.rows(), s.cols()));
+  return wider;
+}
 
 [[noreturn]] void throw_not_finite() {
   throw Error(Errc::bad_input, "the operator or the preconditioner gave NaN or Inf for a finite block");
@@ -23,18 +35,91 @@ constexpr index_t refresh_steps = 25;
 
 template <class T>
 RitzBasis<T>::RitzBasis(const Context& ctx, const EigenProblem<T>& problem, double sign, index_t batch, index_t limit)
-    : ctx_(ctx), problem_(problem), n_(all_rows(ctx, problem.a.rows())), sign_(sign), batch_(batch), limit_(limit) {}
+    : ctx_(ctx),
+      problem_(problem),
+      n_(all_rows(ctx, problem.a.rows())),
+      sign_(sign),
+      unit_(problem.a.space() == Space::device ? kernel_columns : 1),
+      batch_(wide(batch)),
+      limit_(limit) {}
+
+template <class T>
+void RitzBasis<T>::prepare(index_t width) const {
+  if (unit_ == 1) return;
+  const index_t x = width, most = limit_ > 0 ? wide(limit_) : wide(3 * x), blocks = limit_ > 0 ? batch_ : wide(x);
+  compile_ahead(ctx_, [&](const Context& rehearsal) {
+    const index_t rows = problem_.a.rows();
+    const auto placed = [&](index_t columns) { return PlacedMatrix<T>(rehearsal, Space::device, rows, columns); };
+    ortho::Tall<T> tall(rehearsal);
+    auto s = placed(most + unit_), as = placed(most + unit_), of_x = placed(x);
+    std::vector<double> norms(at(std::max(x, blocks)));
+    tall.combine(T{1}, of_x.cview(), Matrix<T>(x, x).cview(), T{0}, of_x.view());
+    tall.norms(of_x.cview(), std::span(norms).first(at(x)));
+    for (index_t m = wide(x); m <= most; m += unit_) {
+      const auto v = s.cview().cols(0, m);
+      Matrix<T> h(m, m);
+      tall.inner(v, as.cview().cols(0, m), h.view());
+      tall.combine(T{1}, v, Matrix<T>(m, x).cview(), T{0}, of_x.view());
+      for (index_t kept = wide(x); kept <= std::min(m, wide(2 * x)); kept += unit_)
+        tall.multiply(s.view().cols(0, m), Matrix<T>(m, kept).cview());
+    }
+    for (index_t b = unit_; b <= blocks; b += unit_) {
+      auto w = placed(b);
+      Matrix<T> g(b, b);
+      tall.gram(w.cview(), g.view());
+      tall.solve(w.view(), g.cview());
+      tall.norms(w.cview(), std::span(norms).first(at(b)));
+      for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, b).cview(), beta, w.view());
+      ortho::copy_block<T>(rehearsal, w.cview(), s.view().cols(0, b));
+      for (index_t m = wide(x); m <= most; m += unit_) {
+        const auto v = s.cview().cols(0, m);
+        Matrix<T> c(m, b);
+        tall.inner_and_gram(v, w.cview(), c.view(), g.view());
+        tall.project_out(v, Matrix<T>(m, b).cview(), w.view(), c.view(), g.view());
+        tall.project_out(v, Matrix<T>(m, b).cview(), w.view(), HostView<T>{}, g.view());
+      }
+    }
+  });
+}
 
 template <class T>
 void RitzBasis<T>::reserve(index_t columns) {
+  columns = wide(columns) + (unit_ > 1 ? unit_ : 0);
   if (s_.cols() >= columns) return;
   auto s = placed(columns), as = placed(columns);
-  const index_t used = l_ + x_ + p_;
+  const index_t used = wide(l_ + x_ + p_);
   if (used > 0) {
     ortho::copy_block<T>(ctx_, s_.cview().cols(0, used), s.view().cols(0, used));
     ortho::copy_block<T>(ctx_, as_.cview().cols(0, used), as.view().cols(0, used));
   }
   s_ = std::move(s), as_ = std::move(as);
+}
+
+template <class T>
+PlacedView<T> RitzBasis<T>::fresh(index_t width) {
+  if (unit_ == 1) return s(x_ + p_, width);
+  if (fresh_.cols() != width) fresh_ = placed(width);
+  return fresh_.view();
+}
+
+template <class T>
+void RitzBasis<T>::append(index_t rank) {
+  const index_t after = x_ + p_;
+  if (unit_ > 1) ortho::copy_block<T>(ctx_, fresh_.cview(), s(after, fresh_.cols()));
+  (after == 0 ? x_ : p_) += rank;
+  clear_tail();
+  apply_to(after, wide(rank));
+}
+
+template <class T>
+void RitzBasis<T>::clear_tail() {
+  if (unit_ == 1) return;
+  if (zeros_.cols() == 0) {
+    zeros_ = placed(unit_);
+    const auto bytes = static_cast<std::size_t>(zeros_.rows() * unit_) * sizeof(T);
+    cuda::fill_bytes(ctx_.stream, zeros_.view().data(), 0, bytes);
+  }
+  for (auto* basis : {&s_, &as_}) ortho::copy_block<T>(ctx_, zeros_.cview(), basis->view().cols(l_ + x_ + p_, unit_));
 }
 
 template <class T>
@@ -48,22 +133,22 @@ void RitzBasis<T>::start(PlacedView<const T> block) {
   x_ = p_ = 0;
   c_ = {};
   const index_t width = std::min(block.cols(), n_ - l_);
-  reserve(l_ + 3 * width);
-  ortho::copy_block<T>(ctx_, block.cols(0, width), s(0, width));
-  Matrix<T> c(l_, width), r(width, width);
-  x_ =
-      ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, s_.cview().cols(0, l_), s(0, width), c.view(), r.view()).rank;
-  apply_to(0, x_);
+  reserve(l_ + 3 * std::max(width, batch_));
+  clear_tail();
+  const auto first = fresh(width);
+  ortho::copy_block<T>(ctx_, block.cols(0, width), first);
+  Matrix<T> c(basis().cols(), width), r(width, width);
+  append(ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, basis(), first, c.view(), r.view()).rank);
   project(x_);
 }
 
 template <class T>
 void RitzBasis<T>::project(index_t width) {
-  const index_t m = x_ + p_;
-  Matrix<T> h(m, m);  // H = S^H A S = C Theta C^H
+  const index_t m = x_ + p_, all_columns = wide(m);
+  Matrix<T> h(all_columns, all_columns);  // H = S^H A S = C Theta C^H
   ortho::Tall<T> tall(ctx_);
-  tall.inner(s(0, m), as(0, m), h.view());
-  const auto e = ortho::hermitian_eigen<T>(h.cview());
+  tall.inner(s(0, all_columns), as(0, all_columns), h.view());
+  const auto e = ortho::hermitian_eigen<T>(h.cview().block(0, 0, m, m));
   if (!(std::isfinite(e.values.empty() ? 0 : e.values.front()))) throw_not_finite();
   Matrix<T> c(m, width);
   values_.resize(at(width));
@@ -75,8 +160,9 @@ void RitzBasis<T>::project(index_t width) {
   if (m + batch_ <= limit_) {  // another step fits in: X = S C stands beside the basis
     x_ = width, p_ = m - width, c_ = std::move(c);
     current_ = placed(width), image_ = placed(width);
-    tall.combine(T{1}, s(0, m), c_.cview(), T{0}, current_.view());
-    tall.combine(T{1}, as(0, m), c_.cview(), T{0}, image_.view());
+    const Matrix<T> of_all = padded(c_, all_columns, width);
+    tall.combine(T{1}, s(0, all_columns), of_all.cview(), T{0}, current_.view());
+    tall.combine(T{1}, as(0, all_columns), of_all.cview(), T{0}, image_.view());
   } else {
     compress(c, p_ == 0 ? Matrix<T>(m, 0) : beside(c));
   }
@@ -117,7 +203,9 @@ void RitzBasis<T>::compress(const Matrix<T>& c, Matrix<T> beside) {
                                     .rank;
   ortho::copy<T>(c.cview(), both.view().cols(0, width));
   ortho::copy<T>(beside.cview().cols(0, p), both.view().cols(width, p));
-  for (const auto& basis : {s(0, m), as(0, m)}) ortho::Tall<T>(ctx_).multiply(basis, both.cview().cols(0, width + p));
+  const Matrix<T> of_all =
+      padded(Matrix<T>::copy_of(both.cview().cols(0, width + p)), wide(m), std::min(wide(width + p), wide(m)));
+  for (const auto& columns : {s(0, wide(m)), as(0, wide(m))}) ortho::Tall<T>(ctx_).multiply(columns, of_all.cview());
   x_ = width, p_ = p;
   c_ = {};
 }
@@ -143,14 +231,16 @@ void RitzBasis<T>::residuals_of(const std::vector<index_t>& which, PlacedView<T>
 }
 
 template <class T>
-bool RitzBasis<T>::expand(const std::vector<index_t>& active) {
-  const index_t before = l_ + x_ + p_;
-  const index_t width = std::min(static_cast<index_t>(active.size()), n_ - before);
+bool RitzBasis<T>::expand(std::vector<index_t> active) {
+  const index_t most = n_ - (l_ + x_ + p_);
+  for (index_t j = 0; j < x_ && !active.empty() && at(wide(std::ssize(active))) != active.size(); ++j)
+    if (std::find(active.begin(), active.end(), j) == active.end()) active.push_back(j);
+  const index_t width = std::min(static_cast<index_t>(active.size()), most);
   if (width <= 0) return false;
   ++work_.steps;
-  reserve(l_ + std::max(3 * std::max(x_, batch_), x_ + p_ + batch_));
-  if (work_.steps % refresh_steps == 0) apply_to(0, x_ + p_);
-  const auto w = s(x_ + p_, width);
+  reserve(l_ + std::max(3 * std::max(x_, batch_), x_ + p_ + std::max(width, batch_)));
+  if (work_.steps % refresh_steps == 0) apply_to(0, wide(x_ + p_));
+  const auto w = fresh(width);
   if (problem_.preconditioner) {  // W = K R
     auto r = placed(width);
     residuals_of(active, r.view());
@@ -158,13 +248,12 @@ bool RitzBasis<T>::expand(const std::vector<index_t>& active) {
   } else {
     residuals_of(active, w);
   }
-  Matrix<T> c(before, width), t(width, width);
-  const auto e = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, s_.cview().cols(0, before), w, c.view(), t.view());
+  Matrix<T> c(basis().cols(), width), t(width, width);
+  const auto e = ortho::orthonormalise<T>(ctx_, ortho::BcgsiPlusA{}, basis(), w, c.view(), t.view());
   if (e.rung == ortho::Rung::failed) throw_not_finite();
   work_.dead += e.dead;
   if (e.rank == 0) return false;
-  apply_to(x_ + p_, e.rank);
-  p_ += e.rank;
+  append(e.rank);
   project(x_);
   return true;
 }
@@ -174,18 +263,21 @@ PlacedMatrix<T> RitzBasis<T>::lock(index_t count) {
   auto others = placed(x_ - count);
   ortho::copy_block<T>(ctx_, s(count, x_ - count), others.view());
   l_ += count, x_ = p_ = 0;
+  clear_tail();
   return others;
 }
 
 template <class T>
 void RitzBasis<T>::unlock(index_t count) {
   l_ -= count, x_ += count, p_ = 0;
+  clear_tail();
 }
 
 template <class T>
 void RitzBasis<T>::keep(std::vector<double> values, std::vector<double> residuals) {
   x_ = static_cast<index_t>(values.size());
   values_ = std::move(values), residuals_ = std::move(residuals);
+  clear_tail();
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, RitzBasis)

@@ -13,6 +13,9 @@ namespace ts::inline v0::solvers {
 /// locked, X are Ritz vectors, P is what the last step added to X, or all that a growing basis holds beside
 /// it, W the preconditioned residuals of the step that is under way. All of it is where A is at home; what A and
 /// the preconditioner are elsewhere costs copies (solvers/operator.hpp).
+///
+/// A GPU compiles a kernel for each width. So there W has a multiple of `unit_` columns, and operations take as many
+/// zero columns after the basis as make theirs a multiple.
 template <class T>
 class RitzBasis {
  public:
@@ -20,11 +23,13 @@ class RitzBasis {
   /// @param batch columns of W at most. @param limit of a growing basis; 0: [X P W] of LOBPCG.
   RitzBasis(const Context&, const EigenProblem<T>&, double sign, index_t batch, index_t limit);
 
+  /// Compiles the kernels of steps with `width` columns in X together, where A is at home on a device.
+  void prepare(index_t width) const;
   /// X = an orthonormal basis of `block` in the complement of L, with its Ritz pairs.
   void start(PlacedView<const T> block);
-  /// W = the preconditioned residuals of those columns of X that are `active`, and Rayleigh-Ritz on [X P W].
+  /// W = the preconditioned residuals of the `active` columns of X, and Rayleigh-Ritz on [X P W].
   /// False when nothing new could be appended.
-  [[nodiscard]] bool expand(const std::vector<index_t>& active);
+  [[nodiscard]] bool expand(std::vector<index_t> active);
   /// Rayleigh-Ritz on the columns after the locked ones; `width` of the Ritz vectors are X.
   void project(index_t width);
   /// Drops everything beside X.
@@ -52,6 +57,15 @@ class RitzBasis {
   [[nodiscard]] PlacedView<T> as(index_t first, index_t count) { return as_.view().cols(l_ + first, count); }
   [[nodiscard]] PlacedView<const T> x() { return c_.cols() > 0 ? current_.cview() : s(0, x_); }
   [[nodiscard]] PlacedView<const T> ax() { return c_.cols() > 0 ? image_.cview() : as(0, x_); }
+  [[nodiscard]] index_t wide(index_t count) const noexcept { return (count + unit_ - 1) / unit_ * unit_; }
+  /// [L X P], and zero columns.
+  [[nodiscard]] PlacedView<const T> basis() { return s_.cview().cols(0, wide(l_ + x_ + p_)); }
+  /// Memory for new columns of the basis: after it, or elsewhere where zero columns follow it.
+  [[nodiscard]] PlacedView<T> fresh(index_t width);
+  /// The first `rank` of those columns follow the basis.
+  void append(index_t rank);
+  /// Writes the zero columns after the basis.
+  void clear_tail();
   void apply_to(index_t first, index_t count);
   void reserve(index_t columns);
   [[nodiscard]] Matrix<T> beside(const Matrix<T>& c) const;
@@ -65,8 +79,9 @@ class RitzBasis {
   const EigenProblem<T>& problem_;
   index_t n_;  ///< rows of all ranks
   double sign_;
-  index_t batch_, limit_;
+  index_t unit_, batch_, limit_;
   PlacedMatrix<T> s_, as_;  ///< [L X P W] and its image
+  PlacedMatrix<T> fresh_, zeros_;
   /// Where the basis has grown since X was made its first columns: X = S C, and A X.
   Matrix<T> c_;
   PlacedMatrix<T> current_, image_;
