@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${PRESET:-default}
 
-echo "Builds everything and runs every test: 10 to 20 minutes on two cores."
+echo "Builds everything and runs every test: 10 to 20 minutes on two cores, 4 more where there is a CUDA toolkit."
 bash cmake/install_packages.sh
 cmake --preset "$preset"
 cmake --build --preset "$preset"
