@@ -51,10 +51,10 @@ void RitzBasis<T>::prepare(index_t width) const {
     const index_t rows = problem_.a.rows();
     const auto placed = [&](index_t columns) { return PlacedMatrix<T>(rehearsal, Space::device, rows, columns); };
     ortho::Tall<T> tall(rehearsal);
-    auto s = placed(most + unit_), as = placed(most + unit_), of_x = placed(x);
+    auto s = placed(most + unit_), as = placed(most + unit_), of_x = placed(x), r = placed(x);
     std::vector<double> norms(at(std::max(x, blocks)));
-    tall.combine(T{1}, of_x.cview(), Matrix<T>(x, x).cview(), T{0}, of_x.view());
-    tall.norms(of_x.cview(), std::span(norms).first(at(x)));
+    for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, x).cview(), beta, r.view());
+    tall.norms(r.cview(), std::span(norms).first(at(x)));
     for (index_t m = wide(x); m <= most; m += unit_) {
       const auto v = s.cview().cols(0, m);
       Matrix<T> h(m, m);
