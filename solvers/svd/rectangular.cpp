@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/matrix.hpp"
 #include "tallskinny/gemm/tsmm/tsmm.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
@@ -104,6 +105,12 @@ Rectangular<T> adjoint(Rectangular<T> a) {
 
 template <class T>
 PlacedMatrix<T> column_of_ones(const Context& ctx, Space space, index_t rows) {
+  if constexpr (!is_complex<T>)
+    if (space == Space::device) {  // nothing to send: there they are widened
+      PlacedMatrix<float> narrow(ctx, space, rows, 1);
+      cuda::fill_floats(ctx.stream, narrow.view().data(), 1.0F, static_cast<std::size_t>(rows));
+      return cast<T, float>(ctx, narrow.cview());
+    }
   Matrix<T> one(rows, 1);
   for (index_t i = 0; i < rows; ++i) one(i, 0) = 1;
   PlacedMatrix<T> ones(ctx, space, rows, 1);

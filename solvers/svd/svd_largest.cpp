@@ -23,17 +23,35 @@ constexpr index_t most_rounds = 40;
 /// Below this times ||A||, or times what cancels in its products, nothing is left but rounding.
 constexpr double noise_share = 1e3 * unit_roundoff;
 
+/// A Gram matrix: a dense operator whose residuals need no twofold sums, for triplets get theirs from A.
+template <class T>
+struct GramMatrix {
+  DenseOperator<T> g;
+  [[nodiscard]] index_t rows() const noexcept { return g.rows(); }
+  [[nodiscard]] Space space() const noexcept { return g.space(); }
+  template <Space S>
+  void apply(const Context& ctx, MatrixView<const T, S> x, MatrixView<T, S> y) const {
+    g.apply(ctx, x, y);
+  }
+  void write(HostView<T> a) const { g.write(a); }
+  [[nodiscard]] OperatorFacts facts() const { return g.facts(); }
+};
+
 }  // namespace
 
 template <class T>
 void SvdSolver<T>::by_gram() {
   const index_t n = a_.cols;
   Matrix<T> g;
+  PlacedMatrix<T> there;
   EigenProblem<T> problem{gram_operator(a_)};
   if (a_.gram && n <= gram_columns) {
     g = Matrix<T>(n, n);
     a_.gram(ctx_, g.view());
-    problem.a = DenseOperator<T>(g.cview());
+    const bool on_device = a_.space == Space::device && has_cusolver(DenseTask::hermitian);
+    if (on_device) there = copy_at<T>(ctx_, a_.space, g.cview());
+    problem.a = GramMatrix<T>{on_device ? DenseOperator<T>(g.cview(), there.cview().template in<Space::device>())
+                                        : DenseOperator<T>(g.cview())};
   }
   norm_ = 1;
   if (options_.convergence == Convergence::abs)

@@ -1,5 +1,6 @@
 #include "tallskinny/gemm/runtime/gpu/device_matrix.hpp"
 
+#include <bit>
 #include <cstdint>
 
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
@@ -74,6 +75,13 @@ void fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t
   if (bytes == 0 || stream.rehearsal() != nullptr) return;
   const Active active(stream.device().index);
   check(driver().mem_set(address(to), value, bytes, stream.handle()), "fill " + std::to_string(bytes) + " bytes");
+}
+
+void fill_floats(const Stream& stream, float* to, float value, std::size_t count) {
+  if (count == 0 || stream.rehearsal() != nullptr) return;
+  const Active active(stream.device().index);
+  check(driver().mem_set_words(address(to), std::bit_cast<unsigned>(value), count, stream.handle()),
+        "fill " + std::to_string(count) + " numbers");
 }
 
 }  // namespace ts::inline v0::cuda

@@ -52,6 +52,8 @@ void copy_lines(const Stream& stream, void* to, std::size_t to_pitch, const void
                 std::size_t line_bytes, std::size_t lines);
 /// Every byte of [to, to + bytes) becomes `value`.
 void fill_bytes(const Stream& stream, void* to, unsigned char value, std::size_t bytes);
+/// Every number of [to, to + count) becomes `value`.
+void fill_floats(const Stream& stream, float* to, float value, std::size_t count);
 
 }  // namespace ts::inline v0::cuda
 

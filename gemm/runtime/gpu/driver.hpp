@@ -50,6 +50,7 @@ namespace ts::inline v0::cuda {
   X(mem_copy, "cuMemcpyAsync", cuMemcpyAsync)                                      \
   X(mem_copy_2d, "cuMemcpy2DAsync_v2", cuMemcpy2DAsync)                            \
   X(mem_set, "cuMemsetD8Async", cuMemsetD8Async)                                   \
+  X(mem_set_words, "cuMemsetD32Async", cuMemsetD32Async)                           \
   X(module_load, "cuModuleLoadData", cuModuleLoadData)                             \
   X(module_function, "cuModuleGetFunction", cuModuleGetFunction)                   \
   X(function_set, "cuFuncSetAttribute", cuFuncSetAttribute)                        \

@@ -73,7 +73,10 @@ void RitzBasis<T>::rehearse(const Context& ctx, index_t x, index_t least, index_
     tall.combine(T{1}, v, Matrix<T>(m, x).cview(), T{0}, of_x.view());
     tall.multiply(s.view().cols(0, m), Matrix<T>(m, m).cview());
   }
-  for (index_t b = wide(1); b <= wide(batch); b = wide(b + 1)) {
+  std::vector<index_t> blocks;
+  for (index_t b = 1; b <= wide(std::max(batch, x)); ++b)
+    if ((narrow(b) == b && b <= batch) || b == x) blocks.push_back(b);
+  for (const index_t b : blocks) {
     auto w = placed(b);
     Matrix<T> g(b, b);
     tall.gram(w.cview(), g.view());
@@ -85,6 +88,7 @@ void RitzBasis<T>::rehearse(const Context& ctx, index_t x, index_t least, index_
       const auto v = s.cview().cols(0, m);
       const Matrix<T> from(m, b);
       Matrix<T> c(m, b);
+      tall.inner(v, w.cview(), c.view());
       tall.inner_and_gram(v, w.cview(), c.view(), g.view());
       tall.project_out(v, from.cview(), w.view(), c.view(), g.view());
       tall.project_out(v, from.cview(), w.view(), HostView<T>{}, g.view());
@@ -97,6 +101,15 @@ index_t RitzBasis<T>::wide(index_t count) const noexcept {
   if (!padded_) return count;
   const index_t step = step_of(count);
   return (count + step - 1) / step * step;
+}
+
+template <class T>
+index_t RitzBasis<T>::narrow(index_t count) const noexcept {
+  if (!padded_ || count <= 1) return count;
+  constexpr index_t few = 4;
+  if (count < least_step) return count < few ? 1 : few;
+  const index_t step = step_of(count);
+  return count / step * step;
 }
 
 template <class T>
@@ -258,14 +271,13 @@ void RitzBasis<T>::residuals_of(const std::vector<index_t>& which, PlacedView<T>
 
 template <class T>
 bool RitzBasis<T>::expand(std::vector<index_t> active) {
-  const index_t most = n_ - (l_ + x_ + p_);
-  for (index_t j = 0; j < x_ && !active.empty() && at(wide(std::ssize(active))) != active.size(); ++j)
-    if (std::find(active.begin(), active.end(), j) == active.end()) active.push_back(j);
-  const index_t width = std::min(static_cast<index_t>(active.size()), most);
+  const index_t width = narrow(std::min(static_cast<index_t>(active.size()), n_ - (l_ + x_ + p_)));
   if (width <= 0) return false;
+  active.resize(at(width));
   ++work_.steps;
   reserve(l_ + std::max(3 * std::max(x_, batch_), x_ + p_ + std::max(width, batch_)));
-  if (work_.steps % refresh_steps == 0) apply_to(0, wide(x_ + p_));
+  for (index_t j = 0; work_.steps % refresh_steps == 0 && j < x_ + p_; j += batch_)
+    apply_to(j, wide(std::min(batch_, x_ + p_ - j)));
   const auto w = fresh(width);
   if (problem_.preconditioner) {  // W = K R
     auto r = placed(width);

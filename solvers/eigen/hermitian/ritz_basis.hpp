@@ -60,6 +60,8 @@ class RitzBasis {
   [[nodiscard]] PlacedView<const T> ax() { return c_.cols() > 0 ? image_.cview() : as(0, x_); }
   /// Columns that an operation takes for `count`.
   [[nodiscard]] index_t wide(index_t count) const noexcept;
+  /// The most columns of W, of `count`, that there are kernels for.
+  [[nodiscard]] index_t narrow(index_t count) const noexcept;
   /// Steps of X with x columns, for a basis of `least` to `most` and W of up to `batch`.
   void rehearse(const Context&, index_t x, index_t least, index_t most, index_t batch) const;
   /// [L X P], and zero columns.
