@@ -16,14 +16,8 @@ namespace {
 
 /// Images A S are updated by recurrence; this often they are computed again.
 constexpr index_t refresh_steps = 25;
-
-/// Widths of kernels on a device: 8, 16, 24, 32, 48, 64, 96, 128 and so on.
-constexpr index_t least_step = 8;
-index_t step_of(index_t count) noexcept {
-  index_t step = least_step;
-  while (count > 4 * step) step *= 2;
-  return step;
-}
+/// Widths of kernels on a device are multiples of this.
+constexpr index_t kernel_columns = 8;
 
 /// S with zero rows and columns after its own.
 template <class T>
@@ -45,83 +39,55 @@ RitzBasis<T>::RitzBasis(const Context& ctx, const EigenProblem<T>& problem, doub
       problem_(problem),
       n_(all_rows(ctx, problem.a.rows())),
       sign_(sign),
-      padded_(problem.a.space() == Space::device),
+      unit_(problem.a.space() == Space::device ? kernel_columns : 1),
       batch_(wide(batch)),
       limit_(limit) {}
 
 template <class T>
-void RitzBasis<T>::prepare(index_t width, index_t probe) const {
-  if (!padded_) return;
-  const bool grows = limit_ > 0;
+void RitzBasis<T>::prepare(index_t width) const {
+  if (unit_ == 1) return;
+  const index_t x = width, most = limit_ > 0 ? wide(limit_) : wide(3 * x), blocks = limit_ > 0 ? batch_ : wide(x);
   compile_ahead(ctx_, [&](const Context& rehearsal) {
-    rehearse(rehearsal, width, width, grows ? limit_ : 3 * width, grows ? batch_ : width);
-    rehearse(rehearsal, probe, probe, grows ? limit_ + width : 3 * probe + width, grows ? batch_ : probe);
+    const index_t rows = problem_.a.rows();
+    const auto placed = [&](index_t columns) { return PlacedMatrix<T>(rehearsal, Space::device, rows, columns); };
+    ortho::Tall<T> tall(rehearsal);
+    auto s = placed(most + unit_), as = placed(most + unit_), of_x = placed(x), r = placed(x);
+    std::vector<double> norms(at(std::max(x, blocks)));
+    for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, x).cview(), beta, r.view());
+    tall.norms(r.cview(), std::span(norms).first(at(x)));
+    for (index_t m = wide(x); m <= most; m += unit_) {
+      const auto v = s.cview().cols(0, m);
+      Matrix<T> h(m, m);
+      tall.inner(v, as.cview().cols(0, m), h.view());
+      tall.combine(T{1}, v, Matrix<T>(m, x).cview(), T{0}, of_x.view());
+      for (index_t kept = wide(x); kept <= std::min(m, wide(2 * x)); kept += unit_)
+        tall.multiply(s.view().cols(0, m), Matrix<T>(m, kept).cview());
+    }
+    for (index_t b = unit_; b <= blocks; b += unit_) {
+      auto w = placed(b);
+      Matrix<T> g(b, b);
+      tall.gram(w.cview(), g.view());
+      tall.solve(w.view(), g.cview());
+      tall.norms(w.cview(), std::span(norms).first(at(b)));
+      for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, b).cview(), beta, w.view());
+      ortho::copy_block<T>(rehearsal, w.cview(), s.view().cols(0, b));
+      for (index_t m = wide(x); m <= most; m += unit_) {
+        const auto v = s.cview().cols(0, m);
+        Matrix<T> c(m, b);
+        tall.inner_and_gram(v, w.cview(), c.view(), g.view());
+        tall.project_out(v, Matrix<T>(m, b).cview(), w.view(), c.view(), g.view());
+        tall.project_out(v, Matrix<T>(m, b).cview(), w.view(), HostView<T>{}, g.view());
+      }
+    }
   });
 }
 
 template <class T>
-void RitzBasis<T>::rehearse(const Context& ctx, index_t x, index_t least, index_t most, index_t batch) const {
-  const auto placed = [&](index_t columns) { return PlacedMatrix<T>(ctx, Space::device, problem_.a.rows(), columns); };
-  ortho::Tall<T> tall(ctx);
-  auto s = placed(wide(most)), as = placed(wide(most)), of_x = placed(x), r = placed(x);
-  std::vector<double> norms(at(std::max(x, wide(batch))));
-  for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, x).cview(), beta, r.view());
-  tall.norms(r.cview(), std::span(norms).first(at(x)));
-  for (index_t m = wide(least); m <= wide(most); m = wide(m + 1)) {
-    const auto v = s.cview().cols(0, m);
-    tall.inner(v, as.cview().cols(0, m), Matrix<T>(m, m).view());
-    tall.combine(T{1}, v, Matrix<T>(m, x).cview(), T{0}, of_x.view());
-    tall.multiply(s.view().cols(0, m), Matrix<T>(m, m).cview());
-  }
-  std::vector<index_t> blocks;
-  for (index_t b = 1; b <= wide(std::max(batch, x)); ++b)
-    if ((narrow(b) == b && b <= batch) || b == x) blocks.push_back(b);
-  for (const index_t b : blocks) {
-    auto w = placed(b);
-    Matrix<T> g(b, b);
-    tall.gram(w.cview(), g.view());
-    tall.solve(w.view(), g.cview());
-    tall.norms(w.cview(), std::span(norms).first(at(b)));
-    for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, b).cview(), beta, w.view());
-    ortho::copy_block<T>(ctx, w.cview(), s.view().cols(0, b));
-    for (index_t m = wide(least); m <= wide(most); m = wide(m + 1)) {
-      const auto v = s.cview().cols(0, m);
-      const Matrix<T> from(m, b);
-      Matrix<T> c(m, b);
-      tall.inner(v, w.cview(), c.view());
-      tall.inner_and_gram(v, w.cview(), c.view(), g.view());
-      tall.project_out(v, from.cview(), w.view(), c.view(), g.view());
-      tall.project_out(v, from.cview(), w.view(), HostView<T>{}, g.view());
-    }
-  }
-}
-
-template <class T>
-index_t RitzBasis<T>::wide(index_t count) const noexcept {
-  if (!padded_) return count;
-  const index_t step = step_of(count);
-  return (count + step - 1) / step * step;
-}
-
-template <class T>
-index_t RitzBasis<T>::narrow(index_t count) const noexcept {
-  if (!padded_ || count <= 1) return count;
-  constexpr index_t few = 4;
-  if (count < least_step) return count < few ? 1 : few;
-  const index_t step = step_of(count);
-  return count / step * step;
-}
-
-template <class T>
 void RitzBasis<T>::reserve(index_t columns) {
-  if (padded_) columns += step_of(columns) - 1;  // whatever part of them is read in a wider kernel
+  columns = wide(columns) + (unit_ > 1 ? unit_ : 0);
   if (s_.cols() >= columns) return;
   auto s = placed(columns), as = placed(columns);
-  if (padded_)
-    for (auto* basis : {&s, &as})
-      cuda::fill_bytes(ctx_.stream, basis->view().data(), 0,
-                       static_cast<std::size_t>(basis->rows() * columns) * sizeof(T));
-  const index_t used = l_ + x_ + p_;
+  const index_t used = wide(l_ + x_ + p_);
   if (used > 0) {
     ortho::copy_block<T>(ctx_, s_.cview().cols(0, used), s.view().cols(0, used));
     ortho::copy_block<T>(ctx_, as_.cview().cols(0, used), as.view().cols(0, used));
@@ -130,22 +96,8 @@ void RitzBasis<T>::reserve(index_t columns) {
 }
 
 template <class T>
-void RitzBasis<T>::clear(index_t first, index_t count) {
-  if (!padded_ || count <= 0) return;
-  if (zeros_.cols() == 0) {
-    zeros_ = placed(least_step);
-    cuda::fill_bytes(ctx_.stream, zeros_.view().data(), 0,
-                     static_cast<std::size_t>(zeros_.rows() * least_step) * sizeof(T));
-  }
-  // Columns beyond the last are zero already: one width serves.
-  for (auto* basis : {&s_, &as_})
-    for (index_t j = first; j < first + count; j += least_step)
-      ortho::copy_block<T>(ctx_, zeros_.cview(), basis->view().cols(j, least_step));
-}
-
-template <class T>
 PlacedView<T> RitzBasis<T>::fresh(index_t width) {
-  if (!padded_) return s(x_ + p_, width);
+  if (unit_ == 1) return s(x_ + p_, width);
   if (fresh_.cols() != width) fresh_ = placed(width);
   return fresh_.view();
 }
@@ -153,12 +105,21 @@ PlacedView<T> RitzBasis<T>::fresh(index_t width) {
 template <class T>
 void RitzBasis<T>::append(index_t rank) {
   const index_t after = x_ + p_;
-  if (padded_) {
-    ortho::copy_block<T>(ctx_, fresh_.cview(), s(after, fresh_.cols()));
-    clear(l_ + after + rank, fresh_.cols() - rank);
-  }
+  if (unit_ > 1) ortho::copy_block<T>(ctx_, fresh_.cview(), s(after, fresh_.cols()));
   (after == 0 ? x_ : p_) += rank;
+  clear_tail();
   apply_to(after, wide(rank));
+}
+
+template <class T>
+void RitzBasis<T>::clear_tail() {
+  if (unit_ == 1) return;
+  if (zeros_.cols() == 0) {
+    zeros_ = placed(unit_);
+    const auto bytes = static_cast<std::size_t>(zeros_.rows() * unit_) * sizeof(T);
+    cuda::fill_bytes(ctx_.stream, zeros_.view().data(), 0, bytes);
+  }
+  for (auto* basis : {&s_, &as_}) ortho::copy_block<T>(ctx_, zeros_.cview(), basis->view().cols(l_ + x_ + p_, unit_));
 }
 
 template <class T>
@@ -169,11 +130,11 @@ void RitzBasis<T>::apply_to(index_t first, index_t count) {
 
 template <class T>
 void RitzBasis<T>::start(PlacedView<const T> block) {
-  clear(l_, x_ + p_);
   x_ = p_ = 0;
   c_ = {};
   const index_t width = std::min(block.cols(), n_ - l_);
   reserve(l_ + 3 * std::max(width, batch_));
+  clear_tail();
   const auto first = fresh(width);
   ortho::copy_block<T>(ctx_, block.cols(0, width), first);
   Matrix<T> c(basis().cols(), width), r(width, width);
@@ -243,7 +204,7 @@ void RitzBasis<T>::compress(const Matrix<T>& c, Matrix<T> beside) {
   ortho::copy<T>(c.cview(), both.view().cols(0, width));
   ortho::copy<T>(beside.cview().cols(0, p), both.view().cols(width, p));
   const Matrix<T> of_all =
-      padded(Matrix<T>::copy_of(both.cview().cols(0, width + p)), wide(m), padded_ ? wide(m) : width + p);
+      padded(Matrix<T>::copy_of(both.cview().cols(0, width + p)), wide(m), std::min(wide(width + p), wide(m)));
   for (const auto& columns : {s(0, wide(m)), as(0, wide(m))}) ortho::Tall<T>(ctx_).multiply(columns, of_all.cview());
   x_ = width, p_ = p;
   c_ = {};
@@ -271,13 +232,14 @@ void RitzBasis<T>::residuals_of(const std::vector<index_t>& which, PlacedView<T>
 
 template <class T>
 bool RitzBasis<T>::expand(std::vector<index_t> active) {
-  const index_t width = narrow(std::min(static_cast<index_t>(active.size()), n_ - (l_ + x_ + p_)));
+  const index_t most = n_ - (l_ + x_ + p_);
+  for (index_t j = 0; j < x_ && !active.empty() && at(wide(std::ssize(active))) != active.size(); ++j)
+    if (std::find(active.begin(), active.end(), j) == active.end()) active.push_back(j);
+  const index_t width = std::min(static_cast<index_t>(active.size()), most);
   if (width <= 0) return false;
-  active.resize(at(width));
   ++work_.steps;
   reserve(l_ + std::max(3 * std::max(x_, batch_), x_ + p_ + std::max(width, batch_)));
-  for (index_t j = 0; work_.steps % refresh_steps == 0 && j < x_ + p_; j += batch_)
-    apply_to(j, wide(std::min(batch_, x_ + p_ - j)));
+  if (work_.steps % refresh_steps == 0) apply_to(0, wide(x_ + p_));
   const auto w = fresh(width);
   if (problem_.preconditioner) {  // W = K R
     auto r = placed(width);
@@ -300,22 +262,22 @@ template <class T>
 PlacedMatrix<T> RitzBasis<T>::lock(index_t count) {
   auto others = placed(x_ - count);
   ortho::copy_block<T>(ctx_, s(count, x_ - count), others.view());
-  clear(l_ + count, x_ - count);
   l_ += count, x_ = p_ = 0;
+  clear_tail();
   return others;
 }
 
 template <class T>
 void RitzBasis<T>::unlock(index_t count) {
   l_ -= count, x_ += count, p_ = 0;
+  clear_tail();
 }
 
 template <class T>
 void RitzBasis<T>::keep(std::vector<double> values, std::vector<double> residuals) {
-  const auto width = static_cast<index_t>(values.size());
-  clear(l_ + width, x_ - width);
-  x_ = width;
+  x_ = static_cast<index_t>(values.size());
   values_ = std::move(values), residuals_ = std::move(residuals);
+  clear_tail();
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, RitzBasis)

@@ -14,8 +14,8 @@ namespace ts::inline v0::solvers {
 /// it, W the preconditioned residuals of the step that is under way. All of it is where A is at home; what A and
 /// the preconditioner are elsewhere costs copies (solvers/operator.hpp).
 ///
-/// A GPU compiles a kernel for each width. There the basis is followed by zero columns, and operations read as many of
-/// them as bring their width to one of few.
+/// A GPU compiles a kernel for each width. So there W has a multiple of `unit_` columns, and operations take as many
+/// zero columns after the basis as make theirs a multiple.
 template <class T>
 class RitzBasis {
  public:
@@ -24,8 +24,7 @@ class RitzBasis {
   RitzBasis(const Context&, const EigenProblem<T>&, double sign, index_t batch, index_t limit);
 
   /// Compiles the kernels of steps with `width` columns in X together, where A is at home on a device.
-  /// @param probe columns of X in the complement of what is locked
-  void prepare(index_t width, index_t probe) const;
+  void prepare(index_t width) const;
   /// X = an orthonormal basis of `block` in the complement of L, with its Ritz pairs.
   void start(PlacedView<const T> block);
   /// W = the preconditioned residuals of the `active` columns of X, and Rayleigh-Ritz on [X P W].
@@ -58,20 +57,15 @@ class RitzBasis {
   [[nodiscard]] PlacedView<T> as(index_t first, index_t count) { return as_.view().cols(l_ + first, count); }
   [[nodiscard]] PlacedView<const T> x() { return c_.cols() > 0 ? current_.cview() : s(0, x_); }
   [[nodiscard]] PlacedView<const T> ax() { return c_.cols() > 0 ? image_.cview() : as(0, x_); }
-  /// Columns that an operation takes for `count`.
-  [[nodiscard]] index_t wide(index_t count) const noexcept;
-  /// The most columns of W, of `count`, that there are kernels for.
-  [[nodiscard]] index_t narrow(index_t count) const noexcept;
-  /// Steps of X with x columns, for a basis of `least` to `most` and W of up to `batch`.
-  void rehearse(const Context&, index_t x, index_t least, index_t most, index_t batch) const;
+  [[nodiscard]] index_t wide(index_t count) const noexcept { return (count + unit_ - 1) / unit_ * unit_; }
   /// [L X P], and zero columns.
   [[nodiscard]] PlacedView<const T> basis() { return s_.cview().cols(0, wide(l_ + x_ + p_)); }
   /// Memory for new columns of the basis: after it, or elsewhere where zero columns follow it.
   [[nodiscard]] PlacedView<T> fresh(index_t width);
   /// The first `rank` of those columns follow the basis.
   void append(index_t rank);
-  /// Zeros in the last columns in use, which are no longer.
-  void clear(index_t first, index_t count);
+  /// Writes the zero columns after the basis.
+  void clear_tail();
   void apply_to(index_t first, index_t count);
   void reserve(index_t columns);
   [[nodiscard]] Matrix<T> beside(const Matrix<T>& c) const;
@@ -85,8 +79,7 @@ class RitzBasis {
   const EigenProblem<T>& problem_;
   index_t n_;  ///< rows of all ranks
   double sign_;
-  bool padded_;  ///< zero columns follow the basis
-  index_t batch_, limit_;
+  index_t unit_, batch_, limit_;
   PlacedMatrix<T> s_, as_;  ///< [L X P W] and its image
   PlacedMatrix<T> fresh_, zeros_;
   /// Where the basis has grown since X was made its first columns: X = S C, and A X.
