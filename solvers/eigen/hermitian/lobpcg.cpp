@@ -174,7 +174,7 @@ void start(Lobpcg<T>& run) {
   PlacedMatrix<T> block(run.ctx, run.problem.a.space(), run.problem.a.rows(), std::max(least, run.initial.cols()));
   fill_random<T>(run.ctx, run.options.seed, run.stream, block.view());
   if (run.initial.cols() > 0) ortho::copy_block<T>(run.ctx, run.initial, block.view().cols(0, run.initial.cols()));
-  run.basis.prepare(block.cols());
+  run.basis.prepare(block.cols(), verification_block);
   run.basis.start(block.cview());
 }
 

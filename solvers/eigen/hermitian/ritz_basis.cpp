@@ -44,42 +44,50 @@ RitzBasis<T>::RitzBasis(const Context& ctx, const EigenProblem<T>& problem, doub
       limit_(limit) {}
 
 template <class T>
-void RitzBasis<T>::prepare(index_t width) const {
+void RitzBasis<T>::prepare(index_t width, index_t probe) const {
   if (unit_ == 1) return;
-  const index_t x = width, most = limit_ > 0 ? wide(limit_) : wide(3 * x), blocks = limit_ > 0 ? batch_ : wide(x);
+  const bool grows = limit_ > 0;
   compile_ahead(ctx_, [&](const Context& rehearsal) {
-    const index_t rows = problem_.a.rows();
-    const auto placed = [&](index_t columns) { return PlacedMatrix<T>(rehearsal, Space::device, rows, columns); };
-    ortho::Tall<T> tall(rehearsal);
-    auto s = placed(most + unit_), as = placed(most + unit_), of_x = placed(x), r = placed(x);
-    std::vector<double> norms(at(std::max(x, blocks)));
-    for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, x).cview(), beta, r.view());
-    tall.norms(r.cview(), std::span(norms).first(at(x)));
-    for (index_t m = wide(x); m <= most; m += unit_) {
-      const auto v = s.cview().cols(0, m);
-      Matrix<T> h(m, m);
-      tall.inner(v, as.cview().cols(0, m), h.view());
-      tall.combine(T{1}, v, Matrix<T>(m, x).cview(), T{0}, of_x.view());
-      for (index_t kept = wide(x); kept <= std::min(m, wide(2 * x)); kept += unit_)
-        tall.multiply(s.view().cols(0, m), Matrix<T>(m, kept).cview());
-    }
-    for (index_t b = unit_; b <= blocks; b += unit_) {
-      auto w = placed(b);
-      Matrix<T> g(b, b);
-      tall.gram(w.cview(), g.view());
-      tall.solve(w.view(), g.cview());
-      tall.norms(w.cview(), std::span(norms).first(at(b)));
-      for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, b).cview(), beta, w.view());
-      ortho::copy_block<T>(rehearsal, w.cview(), s.view().cols(0, b));
-      for (index_t m = wide(x); m <= most; m += unit_) {
-        const auto v = s.cview().cols(0, m);
-        Matrix<T> c(m, b);
-        tall.inner_and_gram(v, w.cview(), c.view(), g.view());
-        tall.project_out(v, Matrix<T>(m, b).cview(), w.view(), c.view(), g.view());
-        tall.project_out(v, Matrix<T>(m, b).cview(), w.view(), HostView<T>{}, g.view());
-      }
-    }
+    rehearse(rehearsal, width, grows ? wide(limit_) : wide(3 * width), grows ? batch_ : wide(width));
+    if (!problem_.count_below) rehearse(rehearsal, probe, wide(4 * probe + width), wide(probe));
   });
+}
+
+template <class T>
+void RitzBasis<T>::rehearse(const Context& ctx, index_t x, index_t most, index_t batch) const {
+  const auto placed = [&](index_t columns) { return PlacedMatrix<T>(ctx, Space::device, problem_.a.rows(), columns); };
+  ortho::Tall<T> tall(ctx);
+  auto s = placed(most + unit_), as = placed(most + unit_), of_x = placed(x), r = placed(x);
+  std::vector<double> norms(at(std::max(x, batch)));
+  for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, x).cview(), beta, r.view());
+  for (index_t m = wide(x); m <= most; m += unit_) {
+    const auto v = s.cview().cols(0, m);
+    tall.inner(v, as.cview().cols(0, m), Matrix<T>(m, m).view());
+    if (limit_ > 0) tall.combine(T{1}, v, Matrix<T>(m, x).cview(), T{0}, of_x.view());
+    if (limit_ == 0 || m == most) tall.multiply(s.view().cols(0, m), Matrix<T>(m, std::min(m, wide(2 * x))).cview());
+  }
+  std::vector<index_t> blocks{x};
+  for (index_t b = unit_; b <= batch; b += unit_)
+    if (b != x) blocks.push_back(b);
+  for (const index_t b : blocks) {
+    auto w = placed(b);
+    Matrix<T> g(b, b);
+    tall.gram(w.cview(), g.view());
+    tall.solve(w.view(), g.cview());
+    tall.norms(w.cview(), std::span(norms).first(at(b)));
+    if (b != x)
+      for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, b).cview(), beta, w.view());
+    ortho::copy_block<T>(ctx, w.cview(), s.view().cols(0, b));
+    for (index_t m = wide(x); m <= most && b <= batch; m += unit_) {
+      const auto v = s.cview().cols(0, m);
+      const Matrix<T> from(m, b);
+      Matrix<T> c(m, b);
+      tall.inner(v, w.cview(), c.view());
+      tall.inner_and_gram(v, w.cview(), c.view(), g.view());
+      tall.project_out(v, from.cview(), w.view(), c.view(), g.view());
+      tall.project_out(v, from.cview(), w.view(), HostView<T>{}, g.view());
+    }
+  }
 }
 
 template <class T>
@@ -239,7 +247,9 @@ bool RitzBasis<T>::expand(std::vector<index_t> active) {
   if (width <= 0) return false;
   ++work_.steps;
   reserve(l_ + std::max(3 * std::max(x_, batch_), x_ + p_ + std::max(width, batch_)));
-  if (work_.steps % refresh_steps == 0) apply_to(0, wide(x_ + p_));
+  const index_t piece = unit_ == 1 ? x_ + p_ : batch_;
+  for (index_t j = 0; work_.steps % refresh_steps == 0 && j < x_ + p_; j += piece)
+    apply_to(j, wide(std::min(piece, x_ + p_ - j)));
   const auto w = fresh(width);
   if (problem_.preconditioner) {  // W = K R
     auto r = placed(width);

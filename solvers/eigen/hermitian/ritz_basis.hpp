@@ -24,7 +24,8 @@ class RitzBasis {
   RitzBasis(const Context&, const EigenProblem<T>&, double sign, index_t batch, index_t limit);
 
   /// Compiles the kernels of steps with `width` columns in X together, where A is at home on a device.
-  void prepare(index_t width) const;
+  /// @param probe columns of X in the complement of what is locked
+  void prepare(index_t width, index_t probe) const;
   /// X = an orthonormal basis of `block` in the complement of L, with its Ritz pairs.
   void start(PlacedView<const T> block);
   /// W = the preconditioned residuals of the `active` columns of X, and Rayleigh-Ritz on [X P W].
@@ -57,6 +58,8 @@ class RitzBasis {
   [[nodiscard]] PlacedView<T> as(index_t first, index_t count) { return as_.view().cols(l_ + first, count); }
   [[nodiscard]] PlacedView<const T> x() { return c_.cols() > 0 ? current_.cview() : s(0, x_); }
   [[nodiscard]] PlacedView<const T> ax() { return c_.cols() > 0 ? image_.cview() : as(0, x_); }
+  /// Steps of X with x columns, for a basis of up to `most` and W of up to `batch`.
+  void rehearse(const Context&, index_t x, index_t most, index_t batch) const;
   [[nodiscard]] index_t wide(index_t count) const noexcept { return (count + unit_ - 1) / unit_ * unit_; }
   /// [L X P], and zero columns.
   [[nodiscard]] PlacedView<const T> basis() { return s_.cview().cols(0, wide(l_ + x_ + p_)); }

@@ -17,7 +17,8 @@ template <class T>
 void expect_same(const EigenResult<T>& there, const EigenResult<T>& again, const EigenResult<T>& here) {
   CAPTURE(there.reason, here.reason);
   CHECK(there.verified);
-  CHECK(there.verification == here.verification);
+  // Counts by factors cost more steps of a GPU than of a processor: a search may take their place.
+  CHECK((there.verification == solvers::Verification::none) == (here.verification == solvers::Verification::none));
   REQUIRE(there.values.size() == here.values.size());
   for (std::size_t i = 0; i < here.values.size(); ++i)
     CHECK(std::abs(there.values[i] - here.values[i]) <= there.error_bounds[i] + here.error_bounds[i]);
