@@ -84,7 +84,7 @@ void IterationLog::add(const solvers::KMeansProgress& p) {
   line.add("rescored", p.rescored)
       .add("skipped", p.skipped)
       .add("coarse", p.coarse)
-      .add("met", p.met)
+      .add("met", p.scored)
       .add("filter", name_of(p.filter))
       .add("scorer", p.scorer)
       .add("seconds", p.seconds);

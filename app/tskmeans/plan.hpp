@@ -17,7 +17,7 @@ namespace ts::tskmeans {
                                               const solvers::MachineMemory& machine);
 
 /// --dry-run: prints the plan for the described points and `k` clusters.
-/// @param here those that this process has of the points, which memory is told for
+/// @param here those that this process has of the points, which memory is planned for
 void print_plan(const ProgramOptions& options, const io::Description& points, const io::Description& here, index_t k,
                 const solvers::MachineMemory& machine);
 

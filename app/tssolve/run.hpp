@@ -49,7 +49,7 @@ struct Run {
   Context ctx;
   RunFacts facts;
   RunPlan plan;
-  std::string warning;  ///< told at the end, or empty
+  std::string warning;  ///< printed at the end, or empty
 };
 
 struct Loaded {
@@ -114,7 +114,7 @@ template <class Problem, class Pairs>
 int report(Run& run, Problem& problem, const Pairs& pairs) {
   const Settings& settings = run.settings;
   Console& console = run.console;
-  // Before the files: where they cannot be written the result is told all the same.
+  // Before the files: where they cannot be written the result is printed all the same.
   const bool speaks = run.ranks.first();
   if (!settings.common.json && !prints_table(settings) && speaks) print_table(std::cout, pairs, run.facts);
   for (const std::string& file : problem.write(pairs)) console.note("wrote " + file);

@@ -102,7 +102,7 @@ void add_problem(Options& options, Settings& settings) {
       .file(
           "mass", "FILE[:/object]", settings.mass,
           "solve A x = lambda M x with this M, symmetric or Hermitian and positive definite; with --sigma, --which SM, "
-          "--interval or --threshold it may be semidefinite, and eigenvalues that are infinite are told. Residuals "
+          "--interval or --threshold it may be semidefinite, and eigenvalues that are infinite are reported. Residuals "
           "are those of A x - lambda M x in the norm of M^-1, vectors are M-orthonormal")
       .flag("symmetrise", settings.symmetrise,
             "solve (A + A^H) / 2, and the same of --mass, however far a matrix is from Hermitian; without it only "

@@ -119,7 +119,7 @@ struct KMeansProgress {
   index_t rescored = 0;      ///< rows decided in higher precision in this iteration
   index_t skipped = 0;       ///< rows whose label bounds proved in this iteration
   index_t coarse = 0;        ///< pairs of a row and a centre scored in 8 bits by a pass with GroupBounds; 0: none
-  index_t met = 0;           ///< of these, in float32
+  index_t scored = 0;        ///< of these, in float32
   PassFilter filter = PassFilter::none;  ///< that this iteration used
   std::string_view scorer = {};          ///< what scored: numbers on a processor, a kernel on a GPU
   double seconds = 0;                    ///< that this iteration took

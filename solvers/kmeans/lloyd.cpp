@@ -148,7 +148,7 @@ KMeansProgress Lloyd::progress(index_t changed) {
   now.changed = changed, now.squared_shift = squared_shift_;
   now.inertia = std::isnan(inertia) ? inf : std::max(0.0, inertia);
   now.relocated = run_.relocated, now.rescored = stats_.rescored, now.skipped = stats_.skipped;
-  now.coarse = stats_.coarse, now.met = stats_.met;
+  now.coarse = stats_.coarse, now.scored = stats_.scored;
   now.filter = stats_.filter, now.scorer = stats_.scorer;
   now.seconds = since_begin_.seconds();
   return now;

@@ -14,7 +14,7 @@ namespace ts::inline v0::solvers::kmeans_detail {
 
 namespace {
 
-constexpr index_t most_rows_looked_at = 512, most_numbers_looked_at = index_t{1} << 22;
+constexpr index_t most_rows_inspected = 512, most_numbers_inspected = index_t{1} << 22;
 constexpr double small_share = 0x1p-14;  ///< of the farthest row, of which sums keep 2^-61
 /// Sums keep 60 bits below the largest weight: with 10 less a mean is still as good as rounded to float64.
 constexpr double least_mean_weight = 0x1p-10;
@@ -148,12 +148,12 @@ std::vector<FarRow> farthest(const KMeansProblem& p, const Clusters& clusters, P
 
 RowScales::RowScales(const KMeansProblem& problem) : p_(problem) {
   const index_t d = std::max<index_t>(1, p_.cols()), n = p_.all_rows(), begin = p_.first_row();
-  const index_t count = std::min({n, most_rows_looked_at, std::max<index_t>(64, most_numbers_looked_at / d)});
+  const index_t count = std::min({n, most_rows_inspected, std::max<index_t>(64, most_numbers_inspected / d)});
   for (index_t q = 0; q < count; ++q)
     if (const index_t i = q * n / count - begin; i >= 0 && i < p_.rows()) numbers_.push_back(i);
 }
 
-void RowScales::look(index_t first, const Rows& block) {
+void RowScales::inspect(index_t first, const Rows& block) {
   const auto from = std::lower_bound(numbers_.begin(), numbers_.end(), first);
   std::vector<index_t> local(from, std::lower_bound(from, numbers_.end(), first + block.rows()));
   for (index_t& i : local) i -= first;
@@ -182,7 +182,7 @@ bool RowScales::differ_widely(const ColumnMoments& moments) const {
   const std::vector<double> from_medians = rows.empty() ? rows : largest_from_medians(rows, d, limit);
   for (std::size_t i = 0; i < from_medians.size(); ++i)
     if (small(from_medians[i]) || small(largest_in({rows.data() + i * d, d}))) ++found;
-  return found >= (p_.all_rows() <= most_rows_looked_at ? 1 : 2);  // one may be small by chance
+  return found >= (p_.all_rows() <= most_rows_inspected ? 1 : 2);  // one may be small by chance
 }
 
 bool too_coarse(const KMeansProblem& p, const FixedPoint& unit, const ClusterSums& sums) {
@@ -229,7 +229,7 @@ MovedCenters move_to_means(const KMeansProblem& p, std::span<const std::int32_t>
 
 Relocation relocation_to(const std::vector<index_t>& empty, const KMeansProblem& p, const Clusters& clusters,
                          PerRow<const std::int32_t> labels) {
-  constexpr index_t first_look = 16, growth = 8;
+  constexpr index_t first_count = 16, growth = 8;
   std::vector<index_t> counts = clusters.counts(), order;
   std::vector<FarRow> far;
   std::vector<double> weights;
@@ -237,7 +237,7 @@ Relocation relocation_to(const std::vector<index_t>& empty, const KMeansProblem&
   for (std::size_t next = 0; found.to.size() < empty.size(); ++next) {
     if (next == far.size()) {  // some were passed over: look farther
       if (std::ssize(far) == p.all_rows()) break;
-      far = farthest(p, clusters, labels, std::max({growth * std::ssize(far), 2 * std::ssize(empty), first_look}));
+      far = farthest(p, clusters, labels, std::max({growth * std::ssize(far), 2 * std::ssize(empty), first_count}));
       order.clear();
       for (const FarRow& each : far) order.push_back(each.row);
       weights = p.weights_at(order);

@@ -14,7 +14,7 @@ class RowScales {
  public:
   explicit RowScales(const KMeansProblem& problem);
   /// Blocks of one pass, in order.
-  void look(index_t first, const Rows& block);
+  void inspect(index_t first, const Rows& block);
   /// all: some are nonzero, but smaller in every column than 2^-14 of the farthest, from 0 or from medians.
   [[nodiscard]] bool differ_widely(const ColumnMoments& moments) const;
 

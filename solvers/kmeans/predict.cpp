@@ -89,7 +89,7 @@ class OnePass {
   void label(index_t first, const Rows& block, PerRow<std::int32_t> labels, PerRow<const double> weights) {
     ColumnMoments moments = moments_about(p_.ctx, block, mean_, p_.first_row() + first);
     check_coordinates(moments);
-    differ_.look(block);
+    differ_.inspect(block);
     rescored_ += assign(p_.ctx, {block, moments, centers_, scores_, labels}).rescored;
     const std::vector<double> more = chunk_inertias(p_.ctx, block, given_, labels, weights);
     inertias_.insert(inertias_.end(), more.begin(), more.end());

@@ -71,7 +71,7 @@ void check_weight_range(const KMeansProblem& p) {
     refuse_range(Of::weights, "the weights are so large that the weighted sums overflow float64");
 }
 
-void RowsDiffer::look(const Rows& block) {
+void RowsDiffer::inspect(const Rows& block) {
   std::vector<double> row(at(block.cols()));
   for (index_t i = 0; !enough_ && i < block.rows(); ++i) {
     block.load(i, row.data());
@@ -175,7 +175,7 @@ void KMeansProblem::find_moments() {
   RowScales scales(*this);
   for_each_block([&](index_t first, const Rows& block) {
     found.second_round(ctx, block);
-    scales.look(first, block);
+    scales.inspect(first, block);
   });
   found.end_round(ctx, again);
   moments = std::move(found).finish();
@@ -185,7 +185,7 @@ void KMeansProblem::find_moments() {
     std::vector<double> first(at(cols()));
     load(0, first.data());
     RowsDiffer differ(std::move(first));
-    for_each_block([&](index_t, const Rows& block) { differ.look(block); });
+    for_each_block([&](index_t, const Rows& block) { differ.inspect(block); });
     differ.check(ctx);
   }
   check_weight_range(*this);

@@ -147,7 +147,7 @@ class RowsDiffer {
   /// @param first row of all; empty: the first that is seen
   explicit RowsDiffer(std::vector<double> first = {}) : first_(std::move(first)) {}
   /// Compares rows with the first until one differs enough.
-  void look(const Rows& block);
+  void inspect(const Rows& block);
   /// all: @throws KMeansRangeError when some differ, but none by enough.
   void check(const Context& ctx) const;
 

@@ -48,7 +48,7 @@ index_t sum_of_ranks(const Context& ctx, index_t here) {
 
 AssignStats sum_of_ranks(const Context& ctx, const AssignStats& here) {
   std::array<std::uint64_t, 5> sums{};
-  const std::array<index_t, 5> counts{here.changed, here.rescored, here.skipped, here.coarse, here.met};
+  const std::array<index_t, 5> counts{here.changed, here.rescored, here.skipped, here.coarse, here.scored};
   std::copy(counts.begin(), counts.end(), sums.begin());
   ctx.communicator->add(sums);
   const auto sum = [&](std::size_t q) { return static_cast<index_t>(sums[q]); };

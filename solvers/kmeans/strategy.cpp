@@ -23,11 +23,11 @@ double PassCosts::without() const noexcept {
   return static_cast<double>(clusters) * of_pair + reading_cost * d;
 }
 
-double PassCosts::with_groups(double coarse, double met, double undecided) const noexcept {
+double PassCosts::with_groups(double coarse, double scored, double undecided) const noexcept {
   // Measured: a centroid scored alone in float32 costs as much as 2500 more products than it has, as its row comes from
   // memory.
   const auto d = static_cast<double>(cols), k = static_cast<double>(clusters);
-  return k * (coarse * (of.column * d + of.per_coarse_pair) + met * (d + 2500)) + undecided * undecided_row_cost +
+  return k * (coarse * (of.column * d + of.per_coarse_pair) + scored * (d + 2500)) + undecided * undecided_row_cost +
          reading_cost * d;
 }
 
@@ -120,8 +120,9 @@ void PassStrategy::judge_groups(const AssignStats& here) noexcept {
   const PassCosts& costs = shape_.costs;
   const auto rows = static_cast<double>(shape_.rows);
   const double pairs = rows * static_cast<double>(costs.clusters);
-  const double cost = costs.with_groups(static_cast<double>(here.coarse) / pairs, static_cast<double>(here.met) / pairs,
-                                        1 - static_cast<double>(here.skipped) / rows);
+  const double cost =
+      costs.with_groups(static_cast<double>(here.coarse) / pairs, static_cast<double>(here.scored) / pairs,
+                        1 - static_cast<double>(here.skipped) / rows);
   if (!spend(cost, costs.without())) return;
   of_groups_.failed(here.changed);
   filter_ = PassFilter::none;
@@ -129,7 +130,7 @@ void PassStrategy::judge_groups(const AssignStats& here) noexcept {
 
 void PassStrategy::judge_there(const AssignStats& here) noexcept {
   const double pairs = static_cast<double>(shape_.rows) * static_cast<double>(shape_.costs.clusters);
-  const double share = std::min(1.0, static_cast<double>(here.met) / pairs);
+  const double share = std::min(1.0, static_cast<double>(here.scored) / pairs);
   const double usual =
       there_.has_projections() ? std::min(there_.all, there_.with_projections(share_of_projections_)) : there_.all;
   if (here.filter == PassFilter::projection) {
@@ -156,10 +157,10 @@ void PassStrategy::judge_rows(const AssignStats& all, bool held) noexcept {
 void PassStrategy::raise_scores(const AssignStats& all) noexcept {
   // Deciding a row again costs about as much as scoring it in float64 does for four, and as float32 adds to integers
   // for eight.
-  const index_t looked_at = shape_.all_rows - all.skipped;
-  if ((scores_ == Scores::int8 || scores_ == Scores::int16) && all.rescored > looked_at / 8)
+  const index_t read = shape_.all_rows - all.skipped;
+  if ((scores_ == Scores::int8 || scores_ == Scores::int16) && all.rescored > read / 8)
     scores_ = Scores::float32;
-  else if (scores_ == Scores::float32 && all.rescored > looked_at / 4)
+  else if (scores_ == Scores::float32 && all.rescored > read / 4)
     scores_ = Scores::float64, groups_serve_ = false, filter_ = PassFilter::none;
 }
 

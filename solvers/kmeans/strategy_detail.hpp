@@ -18,7 +18,7 @@ struct PassCosts {
   [[nodiscard]] double without() const noexcept;
   /// Cost with bounds of groups. The arguments are the shares of the pairs of rows and centroids scored in 8 bits, and
   /// in float32, and the share of the rows with any score.
-  [[nodiscard]] double with_groups(double coarse, double met, double undecided) const noexcept;
+  [[nodiscard]] double with_groups(double coarse, double scored, double undecided) const noexcept;
 };
 
 /// True if bounds of groups may serve such rows in memory.

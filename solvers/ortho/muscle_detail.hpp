@@ -1,4 +1,4 @@
-// The bodies of the muscles, on operations that are counted. Shapes are checked.
+// Implementations of the muscles, on operations that are counted. Shapes are checked.
 #pragma once
 
 #include "tallskinny/gemm/core/matrix.hpp"

@@ -35,7 +35,7 @@ template <class T>
 /// A x = lambda x near a target, or without one. Where ctx has a stream, products run there. The matrix must outlive
 /// it. What is decomposed as a whole is not factorised; nor is what has no factors near the target, if it may be.
 /// @param options of the search
-/// @param note told before what takes long: "factorising A - sigma I", "asking the adjoint matrix"; may be empty
+/// @param note called before long steps: "factorising A - sigma I", "asking the adjoint matrix"; may be empty
 /// @throws Error(invalid_argument) when no shift near the target can be factorised.
 template <class T>
 [[nodiscard]] GeneralAssembled<T> assemble_general(const Context& ctx, const AnyView<T>& matrix,

@@ -173,7 +173,7 @@ void refuse_triangle(const Context& ctx, const std::string& where, const AnyView
                                    advice);
 }
 
-/// All ranks look at the rows that they have, and throw alike: of several entries the first is told.
+/// All ranks look at the rows that they have, and throw alike: of several entries the first is named.
 /// @param partner partner(i, j): where the entry is that row i has in column j of the transposed; null: nowhere
 template <class T, class Partner>
 SkewPart measured(const Context& ctx, const std::string& where, DType type, const AnyView<T>& rows,

@@ -1,4 +1,4 @@
-// Shares of memory, told before anything large is allocated.
+// Shares of memory, computed before anything large is allocated.
 #pragma once
 
 #include <algorithm>

@@ -26,14 +26,14 @@ struct AssignStats {
                          ///< or, `stable` on a device, whose labels were not confirmed
   index_t skipped = 0;   ///< rows left alone because bounds prove their label
   index_t coarse = 0;    ///< pairs of a row and a centroid that a pass with GroupBounds scored in 8 bits
-  index_t met = 0;       ///< of these, in float32; on a device, those in lists
+  index_t scored = 0;    ///< of these, in float32; on a device, those in lists
 
   PassFilter filter = PassFilter::none;  ///< that was used
   std::string_view scorer = {};          ///< what scored most rows: numbers on a processor, a kernel on a device
 
   AssignStats& operator+=(const AssignStats& other) noexcept {
     changed += other.changed, rescored += other.rescored, skipped += other.skipped;
-    coarse += other.coarse, met += other.met;
+    coarse += other.coarse, scored += other.scored;
     filter = other.filter, scorer = other.scorer;
     return *this;
   }

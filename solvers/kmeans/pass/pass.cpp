@@ -87,7 +87,7 @@ class RunningPass {
     AssignStats stats;
     stats.changed = static_cast<index_t>(counts.changed);
     stats.rescored = static_cast<index_t>(counts.rescored + counts.of_two);
-    stats.met = static_cast<index_t>(counts.kept);
+    stats.scored = static_cast<index_t>(counts.kept);
     if (plan_.filters) stats.filter = pass_.filter->bounded() ? PassFilter::tiles : PassFilter::projection;
     stats.scorer = plan_.line           ? "line"
                    : plan_.products     ? "cublas"

@@ -247,11 +247,11 @@ TEST_CASE("on a device, projections serve several ranks, and rows of fewer dimen
   const auto there = test::copy_there(ctx, x);
   KMeansOptions o{
       .clusters = k, .init = KMeansInit::random, .max_iter = 60, .tolerance = solvers::KMeansTolerance::labels};
-  const auto run = [&](const Context& of, const Rows& rows, index_t& met) {
+  const auto run = [&](const Context& of, const Rows& rows, index_t& scored) {
     KMeansOptions here = o;
     int iterations = 0;
     here.on_progress = [&](const solvers::KMeansProgress& now) {
-      met += now.met;
+      scored += now.scored;
       return ++iterations < 12;  // of those planned for
     };
     return kmeans(of, rows, here);
@@ -260,7 +260,7 @@ TEST_CASE("on a device, projections serve several ranks, and rows of fewer dimen
   const KMeansResult one = run(ctx, Rows(ctx.stream, there.cview()), met_by_one);
   CHECK(met_by_one > 0);
   std::vector<KMeansResult> found(ranks);
-  std::vector<index_t> met(ranks);
+  std::vector<index_t> scored(ranks);
   const RowSlabs slabs = RowSlabs::of_pieces(n, ranks, chunk_rows);
   run_on_threads(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
     const int rank = communicator->rank();
@@ -268,13 +268,13 @@ TEST_CASE("on a device, projections serve several ranks, and rows of fewer dimen
     of.stream = cuda::Stream(0), of.communicator = communicator, of.slabs = slabs;
     const Rows all(of.stream, there.cview());
     found[static_cast<std::size_t>(rank)] =
-        run(of, all.block(slabs.begin(rank), slabs.rows(rank)), met[static_cast<std::size_t>(rank)]);
+        run(of, all.block(slabs.begin(rank), slabs.rows(rank)), scored[static_cast<std::size_t>(rank)]);
   });
   std::vector<std::int32_t> labels;
   for (int r = 0; r < ranks; ++r) {
     const KMeansResult& of = found[static_cast<std::size_t>(r)];
     labels.insert(labels.end(), of.labels.begin(), of.labels.end());
-    CHECK(met[static_cast<std::size_t>(r)] > 0);
+    CHECK(scored[static_cast<std::size_t>(r)] > 0);
     CHECK(of.inertia == one.inertia);
     CHECK(std::equal(of.centers.data(), of.centers.data() + k * d, one.centers.data()));
   }

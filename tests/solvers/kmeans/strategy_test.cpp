@@ -71,7 +71,7 @@ TEST_CASE("a filter ends once it has cost a tenth of a run, and is tried again f
     REQUIRE(strategy.choose(1, 50, n) == PassFilter::groups);
     AssignStats few = counts(n / 2), all = few;
     few.coarse = n * k / 5;
-    all.coarse = n * k, all.met = n * k;
+    all.coarse = n * k, all.scored = n * k;
     for (int pass_number = 2; pass_number < 10; ++pass_number) {
       pass(strategy, few);
       CHECK(strategy.choose(pass_number, 50, n / 2) == PassFilter::groups);
@@ -136,7 +136,7 @@ PassFilter use(PassStrategy& strategy, int done, double share, index_t changed, 
   AssignStats stats = counts(changed);
   stats.filter = filter;
   if (filter != PassFilter::none)
-    stats.met = static_cast<index_t>(share * static_cast<double>(rows_there * clusters_there));
+    stats.scored = static_cast<index_t>(share * static_cast<double>(rows_there * clusters_there));
   pass(strategy, stats);
   return filter;
 }

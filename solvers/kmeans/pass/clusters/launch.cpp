@@ -21,7 +21,7 @@ namespace ts::inline v0::assign_device {
 
 namespace {
 
-using cuda::ClusterNews;
+using cuda::ClusterUpdate;
 
 class DeviceClusters final : public Clusters {
  public:
@@ -31,8 +31,8 @@ class DeviceClusters final : public Clusters {
         scale_of_rows_(assign_detail::scoring_scale(centroids.rows(0, 0), moments)),
         of_columns_(ctx.stream, 3, d_),
         sums_(ctx.stream, 1, sum_words(k_, d_)),
-        news_there_(ctx.stream, k_, sizeof(ClusterNews) / sizeof(double)),
-        news_(at(k_)) {
+        device_updates_(ctx.stream, k_, sizeof(ClusterUpdate) / sizeof(double)),
+        updates_(at(k_)) {
     for (DeviceMatrix<double>& each : placed_) each = DeviceMatrix<double>(ctx.stream, 1, k_ * d_ + k_);
     Upload upload(ctx, 3 * d_);
     upload.add(moments.shift), upload.add(unit.to_units), upload.add(unit.from_units);
@@ -73,7 +73,7 @@ class DeviceClusters final : public Clusters {
     CandidateFilter* const by = scores == Scores::fast ? nullptr : candidate_filter(x);
     const AssignStats stats =
         pass_over(ctx_, {x, moments_, placed(move), scores, labels, weights, &unit_, stable, first, by, nullptr});
-    if (tile_bounds_ && stats.filter == PassFilter::tiles) tile_bounds_->passed(stats.met);
+    if (tile_bounds_ && stats.filter == PassFilter::tiles) tile_bounds_->passed(stats.scored);
     if (tile_bounds_ && stats.filter != PassFilter::tiles) tile_bounds_->forget();
     return stats;
   }
@@ -133,12 +133,13 @@ class DeviceClusters final : public Clusters {
     run(Step::move, scale_of_rows_);
     double sum_of_steps = 0;
     for (index_t m = 0; m < k_; ++m) {
-      const ClusterNews& news = news_[at(m)];
-      if (news.weight == 0) moved.weightless.push_back(m);
-      moved.squared_shift += news.squared_step, sum_of_steps += std::sqrt(news.squared_step) / static_cast<double>(k_);
+      const ClusterUpdate& update = updates_[at(m)];
+      if (update.weight == 0) moved.weightless.push_back(m);
+      moved.squared_shift += update.squared_step,
+          sum_of_steps += std::sqrt(update.squared_step) / static_cast<double>(k_);
     }
     if (!moved.weightless.empty()) {
-      stale_ = true;  // news_ is of centroids that are not taken
+      stale_ = true;  // updates_ is of centroids that are not taken
       return {0, std::move(moved.weightless)};
     }
     mean_step_ = sum_of_steps, current_ = 1 - current_;
@@ -179,7 +180,7 @@ class DeviceClusters final : public Clusters {
   [[nodiscard]] Twofold inertia_terms() override {
     if (stale_) run(Step::measure, spread_.scale);
     Twofold all;
-    for (const ClusterNews& news : news_) all = all + Twofold{news.inertia_high, news.inertia_low};
+    for (const ClusterUpdate& update : updates_) all = all + Twofold{update.inertia_high, update.inertia_low};
     return all.scaled(1 / unit_.weight_to_units);
   }
 
@@ -215,22 +216,23 @@ class DeviceClusters final : public Clusters {
     return filter_ == PassFilter::projection && by_projections ? &*projections_ : nullptr;
   }
 
-  /// Sets news_, of current centroids or of the means, which are put into other().
+  /// Sets updates_, of current centroids or of the means, which are put into other().
   void run(Step step, double scale) {
     const cuda::word64* const upper = as_words(all_sums());
     const cuda::word64* const weight = upper + 2 * k_ * d_;
     const cuda::FixedSumsArgument sums{
         upper, upper + k_ * d_, weight, weight + k_, of_columns_.data() + 2 * d_, of_columns_.data(), unit_.inverse};
-    launch_threads(ctx_, "assign_means", cuda::MeansPolicy{step == Step::move}, 32 * k_,
-                   {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(),
-                    step == Step::move ? other() : current(), reinterpret_cast<ClusterNews*>(news_there_.data())});
-    const std::size_t bytes = news_.size() * sizeof(ClusterNews);
+    launch_threads(
+        ctx_, "assign_means", cuda::MeansPolicy{step == Step::move}, 32 * k_,
+        {sums, static_cast<int>(k_), static_cast<int>(d_), scale, current(), step == Step::move ? other() : current(),
+         reinterpret_cast<ClusterUpdate*>(device_updates_.data())});
+    const std::size_t bytes = updates_.size() * sizeof(ClusterUpdate);
     cuda::Staging& staging = ctx_.stream.staging();
     staging.begin(ctx_.stream, cuda::Staging::rounded(bytes));
     const cuda::Staging::Stretch found = staging.take(bytes);
-    cuda::Staging::download(ctx_.stream, found, news_there_.data());
+    cuda::Staging::download(ctx_.stream, found, device_updates_.data());
     ctx_.stream.synchronize();
-    std::memcpy(news_.data(), found.host, bytes);
+    std::memcpy(updates_.data(), found.host, bytes);
     stale_ = false;
   }
 
@@ -243,14 +245,14 @@ class DeviceClusters final : public Clusters {
     run(Step::measure, scale_of_rows_);
     take_spread();
   }
-  /// Sets what passes need to know of current centroids, from news_.
+  /// Sets what passes need to know of current centroids, from updates_.
   void take_spread() {
     // Means lie among their rows, so that mostly rows alone tell the scale.
     double max_abs = moments_.max_abs.empty() ? 0 : *std::max_element(moments_.max_abs.begin(), moments_.max_abs.end());
-    for (const ClusterNews& news : news_) max_abs = std::max(max_abs, news.max_abs);
+    for (const ClusterUpdate& update : updates_) max_abs = std::max(max_abs, update.max_abs);
     spread_ = {inverse_power_of_two(max_abs), 0};
     if (spread_.scale != scale_of_rows_) run(Step::measure, spread_.scale);
-    for (const ClusterNews& news : news_) spread_.squared = std::max(spread_.squared, news.squared);
+    for (const ClusterUpdate& update : updates_) spread_.squared = std::max(spread_.squared, update.squared);
   }
 
   double scale_of_rows_;
@@ -258,11 +260,11 @@ class DeviceClusters final : public Clusters {
   DeviceMatrix<double> of_columns_;             ///< shift, to_units, from_units
   DeviceMatrix<std::uint64_t> sums_;            ///< as ClusterSums::add_words has them
   DeviceMatrix<std::uint64_t> of_ranks_;        ///< the same of the rows of several ranks
-  DeviceMatrix<double> news_there_;
+  DeviceMatrix<double> device_updates_;
   std::size_t current_ = 0;
-  std::vector<ClusterNews> news_;
+  std::vector<ClusterUpdate> updates_;
   bool empty_ = true;   ///< sums have no rows
-  bool stale_ = false;  ///< sums have changed since news_
+  bool stale_ = false;  ///< sums have changed since updates_
   Spread spread_;
   PassFilter filter_ = PassFilter::none;
   std::optional<ProjectionFilter> projections_;

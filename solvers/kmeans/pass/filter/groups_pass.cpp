@@ -171,7 +171,7 @@ class GroupsPass : public BytesPass {
     }
     if (count == 0) return;
     ids[count++] = own;
-    s.stats.met += count;
+    s.stats.scored += count;
     kernels_.pruning.scaled_row(x_, i, shift_.packing, s.row.data(), s.x.data());
     kernels_.pruning.listed_scores(s.x.data(), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                    ids, count, s.scores.data());
@@ -199,7 +199,7 @@ class GroupsPass : public BytesPass {
       upper(i0)[r] = no_bound;
       for (index_t g = 0; g < all_.groups_; ++g) bounds(i0, g)[r] = 0;
     });
-    s.stats.met += count * centroids_.k;
+    s.stats.scored += count * centroids_.k;
     for (index_t r = 0; r < count; r += score_.rows) tile(s.rows.data() + r, count - r, false, s);
   }
 

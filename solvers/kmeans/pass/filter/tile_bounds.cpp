@@ -23,8 +23,8 @@ bool TileBounds::fit(const Rows& x, double scale) noexcept {
 void TileBounds::passed(index_t kept) noexcept {
   // Scoring a tile of rows with all centroids, in three products, takes as long as deciding about 70 k / L rows among L
   // centroids (H100).
-  const index_t met = std::max<index_t>(1, kept / n_);
-  few_ = known_ && kept > 0 ? static_cast<int>(48 * k_ / met) : 0;
+  const index_t scored = std::max<index_t>(1, kept / n_);
+  few_ = known_ && kept > 0 ? static_cast<int>(48 * k_ / scored) : 0;
   known_ = true;
 }
 

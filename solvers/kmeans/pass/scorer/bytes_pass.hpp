@@ -97,9 +97,9 @@ class BytesPass : public DensePass<float> {
 
   /// True if lists are so short that 8 bits cost less than 16 bits would.
   [[nodiscard]] bool pays(const Scratch& s, index_t rows) const {
-    const double met = static_cast<double>(s.stats.met) / static_cast<double>(rows),
+    const double scored = static_cast<double>(s.stats.scored) / static_cast<double>(rows),
                  d = static_cast<double>(centroids_.d);
-    return met * (d / 8 + 60) < 0.7 * static_cast<double>(centroids_.k) * d / 64;
+    return scored * (d / 8 + 60) < 0.7 * static_cast<double>(centroids_.k) * d / 64;
   }
 
  protected:
@@ -198,7 +198,7 @@ class BytesPass : public DensePass<float> {
     const index_t count = s.end[q] - numbers;
     std::int32_t nearest = numbers[0];
     if (count > 1) {
-      s.stats.met += count;
+      s.stats.scored += count;
       kernels_.pruning.listed_scores(&s.x(r, 0), centroids_.d, centroids_.negated.data(), centroids_.half_norms.data(),
                                      numbers, count, s.scores.data());
       nearest = decide_listed(i, numbers, count, margin_of(s.norm[q]), s);

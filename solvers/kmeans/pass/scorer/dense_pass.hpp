@@ -189,7 +189,7 @@ class DensePass {
   void take_labels(const index_t* rows, index_t count, Scratch& s) const {
     // Without branches, as moves are unpredictable.
     index_t moves = 0;
-    const auto look = [&](index_t r, std::int32_t label) {
+    const auto inspect = [&](index_t r, std::int32_t label) {
       const Index which = s.which[at(r)];
       s.moving[at(moves)] = r;
       moves += static_cast<index_t>(which != label) & static_cast<index_t>(which >= 0);
@@ -203,7 +203,7 @@ class DensePass {
       if (together)
         for (index_t q = r; q < end; ++q) moves_any |= s.which[at(q)] != labels[q];
       if (!moves_any) r = end;
-      for (; r < end; ++r) look(r, together ? labels[r] : of_.labels.data[rows[r]]);
+      for (; r < end; ++r) inspect(r, together ? labels[r] : of_.labels.data[rows[r]]);
     }
     for (index_t q = 0; q < moves; ++q) {
       const index_t r = s.moving[at(q)];

@@ -231,7 +231,7 @@ ScorePlan assign_producers_plan(const AssignProblem& p, const AssignPlans& plans
 }
 
 bool takes_line(const AssignProblem& p) noexcept {
-  constexpr index_t few_centroids = 128;  // that assign_narrow meets without being told their order
+  constexpr index_t few_centroids = 128;  // that assign_narrow scores in any order
   return p.rows.d == 1 && p.k > few_centroids;
 }
 

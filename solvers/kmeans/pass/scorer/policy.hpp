@@ -53,7 +53,7 @@ struct TensorPolicy {
   bool resident = true;  ///< all chunks stay in shared memory
   int row_tiles = 1;     ///< of 16 rows
   int parts = 1;         ///< of each number; of raw rows 2: of centroids alone, 3: three products
-  bool paired = false;   ///< where only two centroids are left, they are told
+  bool paired = false;   ///< where only two centroids are left, writes both
   bool raw = false;      ///< rows are neither shifted nor scaled; what follows to `ahead` is theirs
   int group = 0;         ///< tiles whose scores are compared together; 0: pair by pair
   bool packed = true;    ///< nothing lies between rows
@@ -101,7 +101,7 @@ struct SlabsPolicy {
   int stages = 4;        ///< of a slab of a chunk, in shared memory
   int row_tiles = 1;     ///< of 16 rows
   int parts = 1;         ///< of each number
-  bool paired = false;   ///< where only two centroids are left, they are told
+  bool paired = false;   ///< where only two centroids are left, writes both
   bool wide = false;     ///< x - shift in float64
   int vector = 1;        ///< elements of one load
   int alignment = 8;     ///< of it

@@ -30,7 +30,7 @@ struct FixedSumsArgument {
 };
 
 /// Results of assign_means.cuh for each cluster.
-struct ClusterNews {
+struct ClusterUpdate {
   double weight;                     ///< 0 if and only if the cluster is weightless
   double squared_step;               ///< ||new c - c||^2
   double inertia_high, inertia_low;  ///< assign_cpu::AssignKernels::inertia_term

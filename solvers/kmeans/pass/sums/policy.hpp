@@ -32,7 +32,7 @@ struct MeansArguments {
   double scale;
   const double* centroids;
   double* means;
-  ClusterNews* news;
+  ClusterUpdate* updates;
 };
 
 /// sums/kernels/assign_means.cuh, a warp a cluster

@@ -50,7 +50,7 @@ __device__ __forceinline__ Twofold from_lane(const Twofold& x, int step) {
 
 extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_once)
     assign_means(ts::cuda::MeansArguments a) {
-  const auto& [sums, k, d, scale, centroids, means, news] = a;
+  const auto& [sums, k, d, scale, centroids, means, updates] = a;
   const int m = blockIdx.x * warps + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (m >= k) return;
   const Twofold weight = join(sums.weight_upper[m], sums.weight_lower[m], sums.inverse);
@@ -88,5 +88,5 @@ extern "C" __global__ void __launch_bounds__(policy.threads, policy.blocks_at_on
     max_abs = fmax(max_abs, from_lane(max_abs, step));
     squared += from_lane(squared, step);
   }
-  if (lane == 0) news[m] = {weight.high, squared_step, inertia.high, inertia.low, max_abs, squared};
+  if (lane == 0) updates[m] = {weight.high, squared_step, inertia.high, inertia.low, max_abs, squared};
 }

@@ -36,17 +36,17 @@ std::array<index_t, 3> check_still(const Context& ctx, const Matrix<float>& x, c
   GroupBounds bounds(ctx, x.rows(), c.rows(), moments);
   bounds.put(ctx, 0, Rows(x.cview()));
   std::vector<std::int32_t> labels(static_cast<std::size_t>(x.rows()), 0), expected = labels;
-  std::array<index_t, 3> met{};
-  for (index_t& of_pass : met) {
+  std::array<index_t, 3> scored{};
+  for (index_t& of_pass : scored) {
     bounds.begin_pass(ctx, c.cview());
     AssignArguments of{Rows(x.cview()), moments, c.cview()};
     of.labels = std::span(labels), of.group_bounds = {&bounds, 0};
-    of_pass = assign(ctx, of).met;
+    of_pass = assign(ctx, of).scored;
     of.labels = std::span(expected), of.group_bounds = {};
     assign(ctx, of);
     CHECK(labels == expected);
   }
-  return met;
+  return scored;
 }
 
 template <class T, class Number>

@@ -100,9 +100,9 @@ void check(const Case& c) {
     CHECK(few.changed == all.changed);
     CHECK(listed.to_host() == labels.to_host());
     CHECK(test::numbers_of(choosing->sums(), unit) == test::numbers_of(plain->sums(), unit));
-    CHECK(all.met == 0);
-    chosen_passes += few.met > 0 ? 1 : 0;
-    left = few.met;
+    CHECK(all.scored == 0);
+    chosen_passes += few.scored > 0 ? 1 : 0;
+    left = few.scored;
     CHECK(choosing->move_to_means().squared_shift == plain->move_to_means().squared_shift);
     if (step == 0 && (!c.bounds || c.after_projections)) choosing->use_projections(x, axes.cview(), c.form.numbers);
     if (step == 0 && c.bounds) choosing->use_tile_bounds(x);
