@@ -32,8 +32,15 @@ CsrMatrix<T> entries_of_dense(const AnyView<T>& matrix, bool counts) {
   return sparse_of<T>(matrix.dense());
 }
 
-/// The analysis alone costs about as much as hundreds of passes over the pattern.
-bool may_be_cheap(index_t entries) { return 300.0 * static_cast<double>(entries) < cheap_flops; }
+/// The analysis alone costs about as much as hundreds of passes over the pattern: that is a fraction of a second, or of
+/// what block steps at a slow end would cost.
+bool may_be_cheap(index_t rows, index_t entries) {
+  constexpr double passes = 300, share = 0.01;
+  const double cost = passes * static_cast<double>(entries);
+  const EigenPlan plan = plan_eigen(rows, sizeof(double), {});
+  const WayFacts facts{rows, static_cast<double>(entries)};
+  return cost < cheap_flops || cost < share * ways_of(facts, plan.nev, plan.block_size, plan.max_basis).krylov.total();
+}
 
 /// With what was analysed of A - sigma M already, if anything was. A dense A is factorised as a sparse one.
 template <class T>
@@ -215,7 +222,7 @@ Assembled<T> assemble_with(const Context& ctx, const AnyView<T>& matrix, const s
     return out;
   }
   if (!pencil) {
-    if (!target && !may_be_cheap(alone ? sparse->nonzeros() : problem.a.facts().entries)) return out;
+    if (!target && !may_be_cheap(sparse->cols, alone ? sparse->nonzeros() : problem.a.facts().entries)) return out;
     // Cheap factorisations take less time on the processor.
     pencil.emplace(ctx, *sparse, m, factors.by);
     if (target) {

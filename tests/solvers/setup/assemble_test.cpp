@@ -140,3 +140,12 @@ TEST_CASE("a small matrix is left to LAPACK near a target where its factors woul
   few.max_iterations = 50;
   CHECK(method(cube, 6.66, few) == solvers::Method::automatic);
 }
+
+TEST_CASE("factors for an end are analysed where that costs little beside block steps") {
+  const auto analysed = [](const CsrMatrix<double>& a) {
+    const solvers::AnyView<double> view(a.view());
+    return assemble<double>(Context(), view, std::nullopt, std::nullopt, {Factorise::cheap}).problem.invert != nullptr;
+  };
+  CHECK(analysed(generators::laplacian({300000})));
+  CHECK_FALSE(analysed(generators::laplacian({50, 50, 50})));
+}
