@@ -26,6 +26,7 @@ struct BlockLimits {
   bool warpgroups = false;        ///< as DeviceFeatures has it
   int residents = 1;              ///< blocks that should share a multiprocessor where they can
   bool few_requests = false;      ///< memory slows down when it is asked for more than it can bring
+  double memory = 1;              ///< bytes a cycle and multiprocessor, as a multiple of what an H100 copies
   friend bool operator==(const BlockLimits&, const BlockLimits&) = default;
 };
 

@@ -1,19 +1,67 @@
 #include "tallskinny/gemm/library/plan.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 
 namespace ts::inline v0::cuda {
 
 namespace {
 
+/// What cuBLAS reaches of a device's rates, fitted to the files libraries-*.txt of tests/bench/results. It computes whole
+/// tiles of scalars, and a result that is small both ways as if it were wider.
+struct LibraryCostModel {
+  double memory = 0.93, memory_of_rows = 0.98, memory_of_half = 0.86;  ///< sums over rows, X S, 16-bit numbers
+  double arithmetic = 0.8, arithmetic_of_small = 0.7, arithmetic_of_half = 1.1;
+  double arithmetic_of_rows = 0.85, terms = 50;  ///< X S: less of it where sums have few terms
+  index_t tile = 64, narrow_tile = 32, least_side = 128, small = 128 * 128;
+  index_t line = 32;  ///< bytes; rows that are no multiple take longer
+  double off_line = 1.35, off_16 = 1.65, off_16_of_half = 2.5;
+};
+constexpr LibraryCostModel library_cost;
+
+/// A product that the library is asked for at once: bytes as for us, flops of whole tiles, float32 without TF32.
+double seconds_of(const Problem& product, const DeviceInfo& device) {
+  constexpr const LibraryCostModel& m = library_cost;
+  const bool rows = product.operation == Operation::tsmm || product.operation == Operation::tsm2r;
+  const int scalar = scalar_bytes(product.type);
+  const index_t parts = parts_of(product.type), p = product.p * parts, q = product.q * parts;
+  const auto in_tiles = [](index_t scalars, index_t tile) { return ceil_div(scalars, tile) * tile; };
+  const index_t least = std::min(p, q), narrow = least <= m.tile && scalar != 4 ? m.narrow_tile : m.tile;
+  index_t area = std::max(m.least_side, in_tiles(std::max(p, q), m.tile)) * in_tiles(least, narrow);
+  double read = m.memory, share = scalar == 4 || area <= m.small ? m.arithmetic_of_small : m.arithmetic;
+  if (rows) {
+    const auto terms = static_cast<double>(product.p);
+    area = p * in_tiles(q, product.q <= m.tile ? m.narrow_tile * parts : m.least_side);
+    read = m.memory_of_rows, share = m.arithmetic_of_rows * terms / (terms + m.terms);
+  }
+  const index_t unit = std::gcd(std::gcd(p, q) * scalar, m.line);
+  double slow_lines = unit == m.line ? 1 : unit == 16 ? m.off_line : m.off_16, rate = device.float32_flops;
+  if (scalar == 8) rate = std::max(device.float64_flops, device.float64_tensor_flops);
+  if (scalar == 2) rate = device.half_tensor_flops, read = m.memory_of_half, share = m.arithmetic_of_half;
+  if (scalar == 2 && unit < 16) slow_lines = m.off_16_of_half;
+  const double memory = least_times(product, device).memory_seconds / read * slow_lines,
+               arithmetic = 2.0 * static_cast<double>(product.n) * static_cast<double>(area) / rate / share *
+                            (scalar == 2 ? slow_lines : 1);
+  return std::pow(std::pow(memory, 4) + std::pow(arithmetic, 4), 0.25);
+}
+
 Candidate candidate_of(const ProductPolicy& policy, const GpuProblem& problem, const DeviceInfo& device) {
-  const LeastTimes limits = least_times(problem.problem, device);
-  // Blocks on the diagonal are computed whole, but by a rank update.
-  const double panels = policy.panel > 0 ? static_cast<double>(problem.problem.q) / policy.panel : 1;
-  const bool twice = problem.problem.operation == Operation::gram && !policy.rank_update;
-  const double share = twice ? 1 + 1 / panels : 1;
-  Candidate candidate{plan_of("cublas", policy),
-                      std::max(limits.memory_seconds, share * limits.arithmetic_seconds) + device.launch_seconds};
+  const Problem& pr = problem.problem;
+  const bool gram = pr.operation == Operation::gram;
+  const index_t width = policy.panel > 0 ? policy.panel : pr.q;
+  double seconds = gram ? 0 : seconds_of(pr, device);
+  for (index_t i = 0; gram && i < pr.p; i += width)
+    for (index_t j = i; j < pr.p; j += width) {
+      Problem block = pr;
+      if (i != j) block.operation = Operation::tsmttsm;
+      block.p = std::min(width, pr.p - i), block.q = std::min(width, pr.p - j);
+      seconds += seconds_of(block, device);
+    }
+  Candidate candidate{plan_of("cublas", policy), seconds + device.launch_seconds};
   candidate.kernel.grid = 0;  // no kernel of ours
   return candidate;
 }
@@ -34,6 +82,9 @@ std::vector<Candidate> cublas_candidates(const GpuProblem& problem, const Device
   const bool whole = pr.type == DType::float64 || pr.type == DType::complex128;  // may be added up by the library
   for (const int panel : {0, 64, 128, 256, 512}) {
     if (panel > 0 && (pr.operation != Operation::gram || panel >= pr.p)) continue;
+    // Small blocks are slow, and so are many.
+    if (panel == 64 && pr.type != DType::complex128) continue;
+    if (panel > 0 && panel < 512 && 6 * panel * parts_of(pr.type) < pr.p) continue;
     if (whole) add({0, panel});
     for (const int slab_rows : {8192, 32768})
       if (slab_rows < pr.n) add({slab_rows, panel});

@@ -45,13 +45,25 @@ std::vector<Candidate> ranked_candidates(const GpuProblem& problem, const Device
 }
 
 std::optional<LibraryChoice> library_choice(const GpuProblem& problem, const DeviceInfo& device) {
+  if (!device.libraries || !is_tuned(problem)) return {};
   const TunedChoice* const tuned = device.tuned == nullptr ? nullptr : device.tuned->find(problem);
-  if (tuned == nullptr || !device.libraries) return {};
+  // Calls for other operations have no model.
+  const Operation op = problem.problem.operation;
+  const bool modelled = op == Operation::gram || op == Operation::tsmttsm || op == Operation::tsmm;
+  LibraryChoice best;
   for (const Family& library : libraries())
-    for (Candidate& candidate : library.candidates(problem, device))
-      if (has_defines(candidate.kernel, tuned->defines))
+    for (Candidate& candidate : library.candidates(problem, device)) {
+      if (tuned != nullptr && has_defines(candidate.kernel, tuned->defines))
         return LibraryChoice{std::move(candidate.kernel), candidate.seconds, tuned->gain};
-  return {};
+      if (modelled && (best.seconds == 0 || candidate.seconds < best.seconds))
+        best.kernel = std::move(candidate.kernel), best.seconds = candidate.seconds;
+    }
+  if (tuned != nullptr || best.seconds == 0) return {};
+  constexpr double sure = 0.95;  // of the engine's time
+  const std::vector<Candidate> own = ranked_candidates(problem, device);
+  if (own.empty() || best.seconds > sure * own.front().seconds) return {};
+  best.own_seconds = own.front().seconds;
+  return best;
 }
 
 namespace {
@@ -86,7 +98,8 @@ GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const Gpu
   if (!wish.family.empty() && std::none_of(families().begin(), families().end(), named))
     throw Error(Errc::invalid_argument, "there is no kernel family called '" + wish.family + "'");
   if (auto choice = wish.libraries && wish.family.empty() ? library_choice(problem, device) : std::nullopt)
-    plan.kernel = std::move(choice->kernel), plan.seconds = choice->seconds, plan.gain = choice->gain;
+    plan.kernel = std::move(choice->kernel), plan.seconds = choice->seconds, plan.gain = choice->gain,
+    plan.own_seconds = choice->own_seconds;
   else
     choose_kernel(plan, device, wish.family);
   const double work = std::max(plan.memory_seconds, plan.arithmetic_seconds);
@@ -116,11 +129,12 @@ std::string explain(const GpuPlan& plan, const DeviceInfo& device) {
   std::string kernel(plan.kernel.family);
   for (const auto& [name, value] : defines_of(plan.kernel)) kernel.append(" ").append(name).append("=").append(value);
   line("kernel", kernel);
-  line("chosen by", plan.gain > 0
-                        ? format("the device's tuned table: %.3f times as fast as the model's choice", plan.gain)
-                        : std::string("the model"));
+  line("chosen by",
+       plan.gain > 0          ? format("the device's tuned table: %.3f times as fast as the model's choice", plan.gain)
+       : plan.own_seconds > 0 ? "the model: the engine's kernels are predicted to take " + time_text(plan.own_seconds)
+                              : std::string("the model"));
   if (plan.kernel.grid == 0) {
-    line("launch", "a call of the library");
+    line("launch", plan.kernel.policy.name.empty() ? "several kernels, of pieces" : "a call of the library");
     return text;
   }
   line("launch", format("%u blocks of %u threads, %s of shared memory, %s of workspace", plan.kernel.grid,

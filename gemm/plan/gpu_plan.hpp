@@ -32,6 +32,14 @@ struct Family {
 [[nodiscard]] std::span<const Family> families() noexcept;
 [[nodiscard]] std::span<const Family> libraries() noexcept;
 
+/// A problem that a family cuts into several: no kernel, but a name for tables, and the time of all pieces.
+[[nodiscard]] inline Candidate in_pieces(std::string_view family, double seconds) {
+  Candidate pieces{{}, seconds};
+  pieces.kernel.family = family, pieces.kernel.grid = 0;
+  pieces.kernel.policy.members = "pieces", pieces.kernel.members = {1};
+  return pieces;
+}
+
 /// How a problem runs on a device, and how long that is predicted to take.
 struct GpuPlan {
   GpuProblem problem;
@@ -40,7 +48,8 @@ struct GpuPlan {
   double memory_seconds = 0, arithmetic_seconds = 0, launch_seconds = 0;  ///< the limits of the device
   double seconds = 0;  ///< what the chosen kernel is predicted to take
   Bound bound = Bound::launch;
-  double gain = 0;  ///< over the model's choice, where a tuned table chose the kernel; 0: the model did
+  double gain = 0;         ///< over the model's choice, where a tuned table chose the kernel; 0: the model did
+  double own_seconds = 0;  ///< what the engine's kernels are predicted to take where the model chose a library
 };
 
 /// What a caller wants decided otherwise.
@@ -54,10 +63,11 @@ struct GpuOverrides {
 [[nodiscard]] std::vector<Candidate> ranked_candidates(const GpuProblem&, const DeviceInfo&,
                                                        std::string_view family = {});
 
-/// The call of a library that the device's tuned table names for a problem.
+/// The call of a library that the device's tuned table names for a problem, or else one that the models predict to be
+/// faster than the engine's kernels by more than they err.
 struct LibraryChoice {
   KernelPlan kernel;
-  double seconds = 0, gain = 0;
+  double seconds = 0, gain = 0, own_seconds = 0;  ///< as GpuPlan has them
 };
 [[nodiscard]] std::optional<LibraryChoice> library_choice(const GpuProblem&, const DeviceInfo&);
 
@@ -73,11 +83,11 @@ struct LeastTimes {
 };
 [[nodiscard]] LeastTimes least_times(const Problem&, const DeviceInfo&);
 
-/// The first of a family's tilings, sorted by the cost of its own model, whose kernels do with `shared_bytes`
-/// of shared memory, as candidates: what the model adds to the device's limits is small.
-template <class Tiling, class MakeKernel>
+/// The first of a family's tilings, sorted by the cost of its own model, whose kernels do with `shared_bytes` of shared
+/// memory, as candidates. seconds(tiling): as the model has it, which may be less than the device's limits.
+template <class Tiling, class Seconds, class MakeKernel>
 [[nodiscard]] std::vector<Candidate> candidates_of(const std::vector<Tiling>& tilings, const Problem& problem,
-                                                   const DeviceInfo& device, int shared_bytes,
+                                                   const DeviceInfo& device, int shared_bytes, Seconds&& seconds,
                                                    MakeKernel&& make_kernel) {
   constexpr std::size_t kept = 8;
   const LeastTimes limits = least_times(problem, device);
@@ -87,8 +97,7 @@ template <class Tiling, class MakeKernel>
     if (candidates.size() == kept) break;
     KernelPlan kernel = make_kernel(tiling);
     if (kernel.shared_bytes > static_cast<std::size_t>(shared_bytes)) continue;
-    const double excess = 0.02 * (tiling.cost / tilings.front().cost - 1);
-    candidates.push_back({std::move(kernel), least * (1 + excess) + device.launch_seconds});
+    candidates.push_back({std::move(kernel), std::max(least, seconds(tiling)) + device.launch_seconds});
   }
   return candidates;
 }

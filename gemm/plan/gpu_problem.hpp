@@ -1,6 +1,7 @@
 // The problem half of planning on a GPU: a Problem, and how its operands lie in device memory.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <compare>
 
@@ -34,6 +35,13 @@ template <class T>
   if (!form.contiguous) bits |= static_cast<std::uint64_t>(ld) * sizeof(T);
   form.alignment = 1 << std::countr_zero(bits);
   return form;
+}
+
+/// Of `width` columns among `all` that lie so.
+[[nodiscard]] inline Form form_among(Form form, index_t width, index_t all, DType type) noexcept {
+  if (width == all || form.layout != Layout::row_major) return form;
+  const auto starts = static_cast<std::uint64_t>((width | all) * static_cast<index_t>(size_of(type)));
+  return {form.layout, false, std::min(form.alignment, 1 << std::countr_zero(starts | 256)), 0};
 }
 
 /// Everything a kernel family decides by. The operands stand in the order in which Problem lists them: for

@@ -199,8 +199,12 @@ std::vector<Candidate> project_candidates(const GpuProblem& problem, const Devic
   const ProjectShape shape = project_shape(problem);
   if (!shape.policy.uses_v() && !shape.policy.gram) return {};
   const BlockLimits limits = part_limits_of(device, problem, 1);
-  return candidates_of(candidates_for(shape, limits), pr, device, limits.shared_bytes,
-                       [&](const ProjectCandidate& c) { return plan_with(c.policy, shape, limits); });
+  return candidates_of(
+      candidates_for(shape, limits), pr, device, limits.shared_bytes,
+      [&](const ProjectCandidate& c) {
+        return c.cost * static_cast<double>(pr.n) / 16 / device.multiprocessors / device.clock;
+      },
+      [&](const ProjectCandidate& c) { return plan_with(c.policy, shape, limits); });
 }
 
 }  // namespace ts::inline v0::cuda

@@ -52,7 +52,10 @@ inline constexpr TsmmCostModel tsmm_cost{};
 /// of the copy roof, however many are under way; four teams, which wait for each other, a tenth less than one, eight
 /// half; four warps a fifth less than eight, two a third (tests/bench/results/requests-2026-11-22-h200.txt).
 inline constexpr TsmmCostModel tsmm_cost_of_few_requests{
-    .short_chunk = 0.045, .asking_teams = 0.02, .asking_warps_power = 0.3};
+    .short_chunk = 0.045, .asking_teams = 0.04, .asking_warps_power = 0.3};
+
+/// Times as long as alone: products that X S is cut into, where rows of X or pieces of Y begin off 16 bytes.
+inline constexpr double pieces_in_lines = 1.1, pieces_off_lines = 1.5;
 
 /// Where workers of tsmm.cuh serve at all: scalars of the shape.
 struct TsmmLimits {
@@ -82,6 +85,7 @@ inline constexpr WideCostModel wide_cost{};
 struct WideLimits {
   index_t least_columns = 1024, least_rows_of_multiprocessor = 100;
   std::size_t least_element = 8;
+  double share_of_few_requests = 0.9;  ///< that an H200 reaches of what the model gives it
   int widest_exact = 16;  ///< scalars of Y up to which float32 is not split: few columns leave no rounding to hide in
 };
 inline constexpr WideLimits wide_limits{};

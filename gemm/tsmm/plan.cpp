@@ -6,6 +6,7 @@
 #include <span>
 #include <tuple>
 
+#include "tallskinny/gemm/device/geometry.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/tsmm/cost_model.hpp"
 
@@ -110,6 +111,11 @@ double lanes_of(const TsmmPolicy& k, const TsmmWork& w, const TsmmCostModel& m, 
   return m.lane_product * products * w.parts + m.lane_factor * products / k.tiles + moves;
 }
 
+/// By which policies are ranked on a device.
+const TsmmCostModel& model_of(const BlockLimits& limits) {
+  return limits.few_requests ? tsmm_cost_of_few_requests : tsmm_cost;
+}
+
 double cost_of(const TsmmPolicy& k, index_t rows, const TsmmCostModel& m) {
   const TsmmWork w(k);
   const double memory = memory_of(k, w, m);
@@ -176,8 +182,7 @@ void add_space(std::vector<ScoredTsmm>& all, const TsmmSpace& space, const TsmmP
           k.tiles = tiles, k.column_warps = column_warps, k.teams = teams;
           k.groups = warps / (column_warps * teams);
           k.bulk_y = shape.bulk_y && k.team_rows() * k.q * k.result_bytes() % 16 == 0;
-          if (fit_slots(k, limits))
-            all.push_back({k, cost_of(k, rows, limits.few_requests ? tsmm_cost_of_few_requests : tsmm_cost)});
+          if (fit_slots(k, limits)) all.push_back({k, cost_of(k, rows, model_of(limits))});
         }
 }
 
@@ -209,6 +214,32 @@ KernelPlan kernel_of(const TsmmPolicy& k, index_t rows, const BlockLimits& limit
   return plan;
 }
 
+/// What the products take that X S is cut into where no kernel takes it all: blocks of Y, for each all of X by
+/// tsmm_wide.cuh, else panels, after the first of which Y is added to.
+std::vector<Candidate> pieces_of(const GpuProblem& problem, const DeviceInfo& device, index_t most) {
+  const Problem& pr = problem.problem;
+  const auto seconds = [&](index_t p, index_t q, bool accumulate, auto& candidates) {
+    GpuProblem piece = problem;
+    piece.problem.p = p, piece.problem.q = q, piece.problem.accumulate |= accumulate;
+    piece.first = form_among(problem.first, p, pr.p, pr.type);
+    piece.out = form_among(problem.out, q, pr.q, result_type_of(pr.type));
+    const double slower = p < pr.p || piece.out.alignment < 16 ? pieces_off_lines : pieces_in_lines;
+    const auto some = candidates(piece, device);
+    return some.empty() ? 0 : slower * some.front().seconds;
+  };
+  const index_t blocks = ceil_div(pr.q, wide_widest(pr.type)), block = ceil_div(pr.q, blocks);
+  double all = static_cast<double>(blocks) * seconds(pr.p, block, false, wide_candidates);
+  if (all > 0 && blocks == 1) return {};  // one kernel
+  if (all == 0) {
+    const index_t panels = ceil_div(pr.p, most), columns = ceil_div(block, most);
+    const index_t p = ceil_div(pr.p, panels), q = ceil_div(block, columns);
+    all = static_cast<double>(blocks * columns) *
+          (seconds(p, q, false, tsmm_candidates) +
+           static_cast<double>(panels - 1) * seconds(p, q, true, tsmm_candidates));
+  }
+  return {in_pieces("tsmm", all)};
+}
+
 }  // namespace
 
 std::vector<Candidate> tsmm_candidates(const GpuProblem& problem, const DeviceInfo& device) {
@@ -217,13 +248,22 @@ std::vector<Candidate> tsmm_candidates(const GpuProblem& problem, const DeviceIn
   BlockLimits block = limits_of(device, Determinism::run_to_run);  // rows are computed alone
   const bool everywhere = problem.determinism == Determinism::gpu_to_gpu;
   block.warpgroups = block.warpgroups && !everywhere;
-  if (pr.n < 1 || pr.p < 1 || pr.q < 1 || std::max(pr.p, pr.q) > tsmm_widest(pr.type, block)) return {};
+  if (pr.n < 1 || pr.p < 1 || pr.q < 1) return {};
+  if (const index_t most = tsmm_widest(pr.type, block); std::max(pr.p, pr.q) > most)
+    return pr.operation == Operation::tsmm ? pieces_of(problem, device, most) : std::vector<Candidate>{};
   TsmmPolicy shape = shape_of(pr.type, pr.p, pr.q, tall_operand_of(problem.first, pr.type, pr.n, pr.p),
                               tall_operand_of(problem.out, result_type_of(pr.type), pr.n, pr.q));
   shape.accumulate = pr.accumulate;
   // A row's bits do not depend on how many others a slab has.
-  return candidates_of(ranked(shape, everywhere ? index_t{1} << 40 : pr.n, block), pr, device, block.shared_bytes,
-                       [&](const ScoredTsmm& scored) { return kernel_of(scored.policy, pr.n, block); });
+  // An H100's rate of memory ranks policies on other devices as well, but tells no time there; costs of 16-bit numbers
+  // rank alone.
+  TsmmCostModel model = model_of(block);
+  model.bytes_per_cycle *= block.memory, model.multiprocessors = device.multiprocessors;
+  const double rows = scalar_bytes(pr.type) == 2 ? 0 : static_cast<double>(pr.n) / 16 / device.multiprocessors;
+  return candidates_of(
+      ranked(shape, everywhere ? index_t{1} << 40 : pr.n, block), pr, device, block.shared_bytes,
+      [&](const ScoredTsmm& scored) { return rows * cost_of(scored.policy, pr.n, model) / device.clock; },
+      [&](const ScoredTsmm& scored) { return kernel_of(scored.policy, pr.n, block); });
 }
 
 index_t tsmm_widest(DType type, const BlockLimits& limits) {

@@ -43,12 +43,17 @@ struct InnerCostModel {
   // fetched while another is multiplied if that takes little more than half as long.
   double two_chunks = 0.6, three_chunks = 1;  ///< of memory's time that the arithmetic takes at most
   bool few_requests = false;                  ///< what InnerRequests says holds
+
+  // What a kernel takes in all: reading at this share of the roof and arithmetic, added up as powers.
+  double read_share = 0.95, read_share_of_long_rows = 0.95, power = 3;
+  int long_row_bytes = 1152, long_row_scalars = 256;
 };
 
 inline constexpr InnerCostModel inner_cost{};
 /// Four chunks of 32 KiB a multiprocessor reach 75-80 % of an H200's read roof, two 93-97; float32 that takes long to
 /// multiply 75-87 % by few chunks, 88-95 by many (tests/bench/results/requests-2026-11-22-h200.txt).
-inline constexpr InnerCostModel inner_cost_of_few_requests{.few_requests = true};
+inline constexpr InnerCostModel inner_cost_of_few_requests{
+    .few_requests = true, .read_share_of_long_rows = 0.82, .power = 2};
 
 /// Rings where memory wants few requests, as measured on an H200 (docs/notes/inner-products.md, "How much to ask for";
 /// tests/bench/results/requests-2026-11-22-h200.txt).

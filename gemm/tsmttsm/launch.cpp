@@ -137,7 +137,7 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T
                              Space::device);
   const cuda::GpuProblem whole = problem_of<T>(ctx, {Operation::tsmttsm, op, alpha, a, b, beta, c});
   if (cuda::inner_by_library<T>(ctx, whole, op, alpha, a, b, beta, c)) return;
-  const index_t width = inner_width<T>(a, b);
+  const index_t width = cuda::inner_width(whole);
   for (index_t j = 0; j < b.cols; j += width) {
     const index_t q = std::min(width, b.cols - j);
     launch_inner<T>(ctx, {Operation::tsmttsm, op, alpha, a, b.block(0, j, b.rows, q), beta, c.block(0, j, c.rows, q)});
@@ -154,14 +154,7 @@ void gram(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T> a
                              Space::device);
   const cuda::GpuProblem all = problem_of<T>(ctx, {Operation::gram, op, alpha, a, a, beta, c});
   if (cuda::inner_by_library<T>(ctx, all, op, alpha, a, a, beta, c)) return;
-  const cuda::Form form = cuda::form_of(a);
-  const bool run = form.layout == Layout::row_major && (form.contiguous || form.gap > 0);
-  // All columns at once where the kernel takes them, else panels, which it takes however they lie. All ranks
-  // cut alike, and all devices at level gpu_to_gpu.
-  const bool alone = !distributed(ctx) && ctx.determinism == Determinism::run_to_run;
-  const index_t most = alone && run && ctx.stream.device().features().bulk_copies ? cuda::inner_scalars_max : 96;
-  const bool whole = a.cols * parts_of(dtype_of<T>) <= most;
-  const index_t width = whole ? a.cols : inner_width<T>(a.cols, cuda::inner_scalars_any);
+  const index_t width = cuda::gram_width(all, ctx.stream.device(), distributed(ctx));
   for (index_t i = 0; i < a.cols; i += width)
     for (index_t j = i; j < a.cols; j += width) {
       const index_t p = std::min(width, a.cols - i), q = std::min(width, a.cols - j);

@@ -15,6 +15,12 @@ inline constexpr index_t inner_scalars_max = 128;
 /// The same however the operands lie, for every type on every device.
 inline constexpr index_t inner_scalars_any = 64;
 
+/// Columns of the panels of a B that a kernel takes beside A; of TSM2R, whose A is D, of X.
+[[nodiscard]] index_t inner_width(const GpuProblem& problem) noexcept;
+/// Columns of the blocks of a Gram matrix: all at once where a kernel takes them, else panels, which it takes however
+/// they lie. All ranks cut alike, and at the level gpu_to_gpu all devices.
+[[nodiscard]] index_t gram_width(const GpuProblem& problem, const DeviceInfo& device, bool distributed) noexcept;
+
 /// Columns of A that a block of this kernel takes.
 [[nodiscard]] int inner_panel_of(const KernelPlan& plan);
 /// The problem with A cut into panels of so many columns.
@@ -22,6 +28,7 @@ inline constexpr index_t inner_scalars_any = 64;
 /// Of how many panels a candidate takes care.
 [[nodiscard]] index_t inner_panels(const GpuProblem& problem, const KernelPlan& plan);
 
+/// Of what one kernel cannot take, one candidate without a kernel: what the products take that it is cut into.
 [[nodiscard]] std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceInfo& device);
 
 }  // namespace ts::inline v0::cuda

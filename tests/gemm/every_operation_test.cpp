@@ -35,10 +35,12 @@ void check_repeats(index_t n, index_t p, index_t q, index_t padding, bool in_gra
   CHECK(operations.bits() == bits);
 }
 
-/// The families of the kernels that `work` starts on a GPU of this architecture.
+/// The families of the kernels that `work` starts on a GPU of this architecture without libraries.
 template <class Work>
 std::vector<std::string> kernels_of(const std::string& arch, Work&& work) {
-  const Context ctx = rehearsing_context(cuda::typical_device(arch));
+  cuda::DeviceInfo device = cuda::typical_device(arch);
+  device.libraries = false;
+  const Context ctx = rehearsing_context(device);
   work(ctx);
   std::vector<std::string> names;
   for (const cuda::KernelPlan& kernel : ctx.stream.rehearsal()->kernels) names.emplace_back(kernel.family);

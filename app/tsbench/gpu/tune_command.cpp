@@ -29,14 +29,6 @@ std::set<std::string> differences(const std::vector<cuda::KernelPlan>& kernels) 
   return names;
 }
 
-/// Stands for an operation that no single kernel carries out.
-cuda::Candidate cut_into_panels() {
-  cuda::Candidate candidate;
-  candidate.kernel.family = "panels", candidate.kernel.grid = 0;
-  candidate.kernel.policy.members = "panels", candidate.kernel.members = {1};
-  return candidate;
-}
-
 }  // namespace
 
 std::string text_of(const cuda::Defines& defines) {
@@ -50,10 +42,13 @@ Contest contest_of(const Case& c, const cuda::DeviceInfo& device, std::size_t mo
   contest.problem = gpu_problem_of(c, Determinism::run_to_run);
   if (cuda::tuned_key(contest.problem).empty()) return contest;
   std::vector<cuda::Candidate> all = cuda::ranked_candidates(contest.problem, device);
-  if (all.empty()) all.push_back(cut_into_panels());
   all.resize(std::min(most, all.size()));
   for (const cuda::Family& library : cuda::libraries())
     for (cuda::Candidate& candidate : library.candidates(contest.problem, device)) all.push_back(std::move(candidate));
+  cuda::DeviceInfo untuned = device;
+  untuned.tuned = nullptr;
+  if (const auto choice = cuda::library_choice(contest.problem, untuned))
+    std::stable_partition(all.begin(), all.end(), [&](const auto& one) { return one.kernel == choice->kernel; });
   std::vector<cuda::KernelPlan> everything;
   everything.reserve(all.size());
   for (const cuda::Candidate& candidate : all) everything.push_back(candidate.kernel);
@@ -93,9 +88,8 @@ ContestResult run_contest(const Context& ctx, const GpuPool& pool, const Case& c
     const DeviceSets<T> o = pool.operands<T>(c);
     const DeviceOperands<T>& first = o.sets.front();
     const auto own = ctx.stream.device().tuned;
-    ctx.stream.choose_by(std::make_shared<cuda::TunedTable>());  // the model chooses
     for (std::size_t k = 0; k < contest.kernels.size(); ++k) {
-      if (k > 0) choose(ctx, contest, k);
+      choose(ctx, contest, k);
       Turns turns({[&] { bench::run(ctx, first); }});
       const double seconds = stream_timing(ctx, repetitions, turns).median;
       const bool leads = k == 0 || seconds < result.seconds[result.best];

@@ -68,6 +68,7 @@ std::string name_of(const Architecture& a, int capability) { return "sm_" + std:
 void assume_rates(DeviceInfo& d, double clock, double bus_bytes_per_second) {
   const ChipRates& a = architecture_of(d.capability()).rates;
   const double per_clock = 2 * clock * d.multiprocessors;
+  d.clock = clock;
   d.read_bytes_per_second = read_share * bus_bytes_per_second;
   d.copy_bytes_per_second = copy_share * bus_bytes_per_second;
   d.float64_flops = per_clock * a.float64;

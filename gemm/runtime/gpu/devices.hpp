@@ -36,6 +36,7 @@ struct DeviceInfo {
   int registers_per_multiprocessor = 65536;
   int threads_per_multiprocessor = 2048;
   std::int64_t l2_bytes = 4 << 20;
+  double clock = 1.4e9;  ///< cycles of a multiprocessor, a second
   double read_bytes_per_second = 5e11;
   double copy_bytes_per_second = 4.5e11;  ///< bytes read plus bytes written
   double float64_flops = 1e12;            ///< fused multiply-adds count 2

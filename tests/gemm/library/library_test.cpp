@@ -40,8 +40,9 @@ void compare(const cuda::GpuProblem& problem, const Policy& policy, index_t rows
   const Context ctx = device_context();
   const auto own = ctx.stream.device().tuned;
   DeviceMatrix<R> ours = integers<R>(ctx, rows, cols), theirs = integers<R>(ctx, rows, cols);
-  ctx.stream.choose_by(nullptr);
+  ctx.stream.use_libraries(false);
   run(ctx, ours.view());
+  ctx.stream.use_libraries(true);
   ctx.stream.choose_by(table_of(problem, policy));
   REQUIRE(cuda::library_choice(problem, ctx.stream.device()));
   run(ctx, theirs.view());
@@ -54,18 +55,18 @@ void compare(const cuda::GpuProblem& problem, const Policy& policy, index_t rows
 TEST_CASE("a library serves where a table says so, and a plan tells it") {
   cuda::DeviceInfo device = cuda::typical_device("sm_90a");
   cuda::GpuProblem problem = problem_of(Operation::gram, DType::float64, 1000000, 300, 300);
-  device.tuned = nullptr;
-  CHECK(!cuda::library_choice(problem, device));
-  auto table = std::make_shared<cuda::TunedTable>("gram float64 65..2048 65..2048 * gain 1.5 slab_rows=32768 panel=64");
+  auto table =
+      std::make_shared<cuda::TunedTable>("gram float64 65..2048 65..2048 * gain 1.5 slab_rows=32768 panel=128");
   device.tuned = table;
   const cuda::GpuPlan plan = cuda::make_plan(problem, device, {.family = {}, .libraries = true});
   CHECK(plan.kernel.family == "cublas");
-  CHECK(cuda::policy_of<cuda::ProductPolicy>(plan.kernel) == cuda::ProductPolicy{32768, 64});
+  CHECK(cuda::policy_of<cuda::ProductPolicy>(plan.kernel) == cuda::ProductPolicy{32768, 128});
   CHECK(mentions(cuda::explain(plan, device), "tuned table: 1.500 times"));
   CHECK(mentions(cuda::explain(plan, device), "a call of the library"));
 
   SECTION("not for callers that cannot call it") {
     problem.problem.p = problem.problem.q = 96;
+    table->set(cuda::tuned_key(problem), {{{"slab_rows", "32768"}, {"panel", "0"}}, 1.5});
     CHECK(cuda::make_plan(problem, device).kernel.family != "cublas");
     CHECK(cuda::make_plan(problem, device, {.family = {}, .libraries = true}).kernel.family == "cublas");
     CHECK(cuda::make_plan(problem, device, {.family = "tsmttsm", .libraries = true}).kernel.family == "tsmttsm");
@@ -74,7 +75,7 @@ TEST_CASE("a library serves where a table says so, and a plan tells it") {
     problem.problem.p = problem.problem.q = 64;
     CHECK(!cuda::library_choice(problem, device));
     problem.problem.p = problem.problem.q = 2049;
-    CHECK(!cuda::library_choice(problem, device));
+    CHECK(cuda::library_choice(problem, device)->gain == 0);  // the model's
     problem.problem.p = problem.problem.q = 300;
     problem.determinism = Determinism::gpu_to_gpu;
     CHECK(!cuda::library_choice(problem, device));
@@ -90,6 +91,28 @@ TEST_CASE("a library serves where a table says so, and a plan tells it") {
     CHECK(again.size() == 2);
     CHECK(again.text() == table->text());
   }
+}
+
+TEST_CASE("without a table the models choose a library where it is predicted to be faster, and a plan tells it") {
+  cuda::DeviceInfo device = cuda::typical_device("sm_90a");
+  device.tuned = nullptr;
+  const auto plan = [&](Operation operation, DType type, index_t p, index_t q) {
+    return cuda::make_plan(problem_of(operation, type, 10000000, p, q), device, {.family = {}, .libraries = true});
+  };
+  const cuda::GpuPlan gram = plan(Operation::gram, DType::float64, 300, 300);
+  CHECK(gram.kernel.family == "cublas");
+  CHECK(gram.seconds < gram.own_seconds);
+  CHECK(mentions(cuda::explain(gram, device), "the engine's kernels are predicted to take"));
+  CHECK(plan(Operation::tsmttsm, DType::float16, 200, 200).kernel.family == "cublas");
+  for (const DType type : every_dtype)
+    for (const index_t w : {1, 8, 31}) {
+      CAPTURE(name_of(type), w);
+      for (const Operation operation : {Operation::gram, Operation::tsmttsm, Operation::tsmm})
+        CHECK(plan(operation, type, w, w).kernel.family != "cublas");
+    }
+  CHECK(plan(Operation::gram, DType::float32, 200, 200).kernel.grid == 0);  // several kernels
+  device.libraries = false;
+  CHECK(plan(Operation::gram, DType::float64, 300, 300).kernel.family == "tsmttsm");
 }
 
 TEST_CASE("sums over rows of narrow types are cut into slabs, and X S of 16 bits stays ours") {
@@ -149,7 +172,7 @@ TEMPLATE_TEST_CASE("on a GPU sums over rows by cuBLAS are the engine's", "[gpu]"
   const index_t n = index_t{90000000} / (p * static_cast<index_t>(sizeof(T))) + 1;
   const DeviceMatrix<T> a = integers<T>(ctx, n, p), b = integers<T>(ctx, n, q);
   for (const Op op : {Op::adjoint, Op::transpose})
-    for (const cuda::ProductPolicy policy : {cuda::ProductPolicy{8192, 0}, cuda::ProductPolicy{32768, 64}}) {
+    for (const cuda::ProductPolicy policy : {cuda::ProductPolicy{8192, 0}, cuda::ProductPolicy{32768, 128}}) {
       if (policy.slab_rows >= n) continue;
       CAPTURE(policy.slab_rows, policy.panel);
       cuda::GpuProblem gram = problem_of(Operation::gram, dtype_of<T>, n, p, p);
