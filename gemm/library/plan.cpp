@@ -11,10 +11,10 @@ namespace ts::inline v0::cuda {
 
 namespace {
 
-/// What cuBLAS reaches of a device's rates, fitted to the files libraries-*.txt of tests/bench/results. It computes whole
-/// tiles of scalars, and a result that is small both ways as if it were wider.
+/// Shares of a device's rates that cuBLAS reaches, fitted to tests/bench/results/libraries-*.txt. It computes whole tiles
+/// of scalars, and a result that is small both ways as if it were wider.
 struct LibraryCostModel {
-  double memory = 0.93, memory_of_rows = 0.98, memory_of_half = 0.86;  ///< sums over rows, X S, 16-bit numbers
+  double memory = 0.93, memory_of_rows = 0.98, memory_of_half = 0.9;  ///< sums over rows, X S, 16-bit numbers
   double arithmetic = 0.8, arithmetic_of_small = 0.7, arithmetic_of_half = 1.1;
   double arithmetic_of_rows = 0.85, terms = 50;  ///< X S: less of it where sums have few terms
   index_t tile = 64, narrow_tile = 32, least_side = 128, small = 128 * 128;
@@ -61,7 +61,7 @@ Candidate candidate_of(const ProductPolicy& policy, const GpuProblem& problem, c
       block.p = std::min(width, pr.p - i), block.q = std::min(width, pr.p - j);
       seconds += seconds_of(block, device);
     }
-  Candidate candidate{plan_of("cublas", policy), seconds + device.launch_seconds};
+  Candidate candidate{plan_of("cublas", policy), seconds + (policy.slab_rows > 0 ? 3 : 1) * device.launch_seconds};
   candidate.kernel.grid = 0;  // no kernel of ours
   return candidate;
 }
@@ -83,7 +83,7 @@ std::vector<Candidate> cublas_candidates(const GpuProblem& problem, const Device
   for (const int panel : {0, 64, 128, 256, 512}) {
     if (panel > 0 && (pr.operation != Operation::gram || panel >= pr.p)) continue;
     // Small blocks are slow, and so are many.
-    if (panel == 64 && pr.type != DType::complex128) continue;
+    if (panel == 64 && (pr.type != DType::complex128 || pr.p > 160)) continue;
     if (panel > 0 && panel < 512 && 6 * panel * parts_of(pr.type) < pr.p) continue;
     if (whole) add({0, panel});
     for (const int slab_rows : {8192, 32768})

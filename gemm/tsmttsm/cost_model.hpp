@@ -46,6 +46,7 @@ struct InnerCostModel {
 
   // What a kernel takes in all: reading at this share of the roof and arithmetic, added up as powers.
   double read_share = 0.95, read_share_of_long_rows = 0.95, power = 3;
+  double panels_of_half = 1.3;
   int long_row_bytes = 1152, long_row_scalars = 256;
 };
 
@@ -130,14 +131,5 @@ struct InnerPanels {
   int group_blocks = 16, groups = 3, gram_groups = 2;
 };
 inline constexpr InnerPanels inner_panels_of_a{};
-
-/// The kernel of 16-bit operands whose A has many columns. As measured on an H100: what has fewer columns, or rows, the
-/// other kernels read as fast. Two warpgroups leave a thread the registers for 32 sums in float64.
-struct InnerHalfLimits {
-  index_t widest_panel = 128, least_columns = 256, most_otherwise = 32;
-  index_t least_rows = 1 << 16, most_rows = (index_t{1} << 31) - 1;  ///< of what the copy engine can be told
-  int stages = 8, keeps_free = 2048;
-};
-inline constexpr InnerHalfLimits inner_half_limits{};
 
 }  // namespace ts::inline v0::cuda

@@ -11,7 +11,6 @@
 #include "tallskinny/gemm/library/products.hpp"
 #include "tallskinny/gemm/plan/kept_plans.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
-#include "tallskinny/gemm/runtime/gpu/tensor_map.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/gemm/tsmttsm/detail.hpp"
 #include "tallskinny/gemm/tsmttsm/tsmttsm.hpp"
@@ -24,10 +23,8 @@ struct PlannedInner : cuda::PlannedKernel {
       : PlannedKernel(problem, device, {"tsmttsm"}),
         panel_blocks(static_cast<int>(kernel.plan().grid / std::max<index_t>(1, problem.parts) /
                                       cuda::inner_panels(problem, kernel.plan()))),
-        group_size(cuda::group_size_of(panel_blocks)),
-        in_boxes(kernel.plan().policy == cuda::policy_type<cuda::InnerHalfPolicy>) {}
+        group_size(cuda::group_size_of(panel_blocks)) {}
   int panel_blocks, group_size;
-  bool in_boxes;
 };
 
 /// Whether a column-major B of TSM2R is turned into rows first: beside panels of rows its columns make lanes
@@ -60,32 +57,24 @@ template <class T>
 void start(const Context& ctx, const PlannedInner& planned, const InnerCall<T>& call, void* workspace,
            const cuda::PartsArgument& parts) {
   const auto& [operation, op, alpha, a, b, beta, c, mirror] = call;
-  cuda::InnerArguments arguments{{a.data, a.row_stride, a.col_stride},
-                                 {b.data, b.row_stride, b.col_stride},
-                                 a.rows,
-                                 a.cols,
-                                 c.data,
-                                 c.row_stride,
-                                 c.col_stride,
-                                 mirror,
-                                 cuda::scalars_of(alpha),
-                                 cuda::scalars_of(beta),
-                                 op == Op::adjoint ? 1 : 0,
-                                 planned.panel_blocks,
-                                 planned.group_size,
-                                 static_cast<double*>(workspace),
-                                 ctx.stream.mailboxes(),
-                                 ctx.stream.counters(),
-                                 parts};
-  if (!planned.in_boxes) return planned.kernel.template launch_with<cuda::InnerPolicy>(ctx, arguments);
-  // (A transpose is its own adjoint, and no Gram matrix has a mirror here.)
-  arguments.adjoint = 0, arguments.a.data = arguments.b.data = nullptr;
-  const auto map_of = [&](const DeviceStrided<const T>& x) {
-    if (ctx.stream.rehearsal() != nullptr) return cuda::TensorMap{};
-    return cuda::tensor_map_of(ctx.stream.device().index, x.data, scalar_bytes(dtype_of<T>), x.rows, x.cols,
-                               x.row_stride * static_cast<index_t>(sizeof(T)), cuda::InnerHalfPolicy::box);
-  };
-  planned.kernel.template launch_with<cuda::InnerHalfPolicy>(ctx, {map_of(a), map_of(b), arguments});
+  const cuda::InnerArguments arguments{{a.data, a.row_stride, a.col_stride},
+                                       {b.data, b.row_stride, b.col_stride},
+                                       a.rows,
+                                       a.cols,
+                                       c.data,
+                                       c.row_stride,
+                                       c.col_stride,
+                                       mirror,
+                                       cuda::scalars_of(alpha),
+                                       cuda::scalars_of(beta),
+                                       op == Op::adjoint ? 1 : 0,
+                                       planned.panel_blocks,
+                                       planned.group_size,
+                                       static_cast<double*>(workspace),
+                                       ctx.stream.mailboxes(),
+                                       ctx.stream.counters(),
+                                       parts};
+  planned.kernel.template launch_with<cuda::InnerPolicy>(ctx, arguments);
 }
 
 /// The rows are one sum.

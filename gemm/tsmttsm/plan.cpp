@@ -95,37 +95,6 @@ double cost_of(const InnerProblem& problem, const InnerTiling& tiling, const Gpu
   return std::pow(sum, 1 / power);
 }
 
-/// Whether the copy engine can be told of an operand of so many columns: lines a multiple of 16 bytes apart.
-bool in_boxes(const Form& form, DType type, index_t columns) {
-  return form.layout == Layout::row_major && form.alignment >= 16 &&
-         (!form.contiguous || columns * static_cast<index_t>(size_of(type)) % 16 == 0);
-}
-
-std::optional<KernelPlan> plan_half(const GpuProblem& problem, const DeviceInfo& device) {
-  constexpr const InnerHalfLimits& m = inner_half_limits;
-  const Problem& pr = problem.problem;
-  const BlockLimits limits = limits_of(device, problem.determinism);
-  if (pr.operation != Operation::tsmttsm || scalar_bytes(pr.type) != 2 || !limits.warpgroups || problem.parts > 0)
-    return {};
-  if (pr.p < m.least_columns || pr.q <= m.most_otherwise || pr.q > inner_scalars_any) return {};
-  if (pr.n < m.least_rows || pr.n > m.most_rows) return {};
-  if (!in_boxes(problem.first, pr.type, pr.p) || !in_boxes(problem.second, pr.type, pr.q)) return {};
-
-  const index_t panels = ceil_div(pr.p, m.widest_panel);
-  InnerHalfPolicy policy{pr.type, round_up(static_cast<int>(ceil_div(pr.p, panels)), 8), static_cast<int>(pr.q)};
-  policy.panels = panels > 1;
-  policy.stages = std::min(m.stages, (limits.shared_bytes - m.keeps_free) / policy.stage_bytes());
-  const index_t blocks = std::clamp<index_t>(ceil_div(pr.n, policy.chunk_rows()), 1,
-                                             std::max<index_t>(1, limits.multiprocessors / panels));
-  const index_t groups = ceil_div(blocks, group_size_of(static_cast<int>(blocks)));
-  KernelPlan k = plan_of("tsmttsm_half", policy);
-  k.grid = static_cast<unsigned>(panels * blocks), k.block = static_cast<unsigned>(policy.threads());
-  k.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
-  k.workspace_bytes = static_cast<std::size_t>(panels * (blocks + groups) * policy.p * policy.q) * sizeof(double);
-  k.budget = {register_cap(policy.threads() / 32), 256};
-  return k;
-}
-
 /// A piece of a problem that is cut: columns of A and of B, which lie among others.
 GpuProblem piece_of(const GpuProblem& problem, Operation operation, index_t p, index_t q) {
   const Problem& pr = problem.problem;
@@ -186,10 +155,7 @@ index_t gram_width(const GpuProblem& problem, const DeviceInfo& device, bool dis
   return pr.p * parts_of(pr.type) <= most ? pr.p : panel_width(pr.type, pr.p, inner_scalars_any);
 }
 
-int inner_panel_of(const KernelPlan& plan) {
-  return plan.policy == policy_type<InnerHalfPolicy> ? policy_of<InnerHalfPolicy>(plan).p
-                                                     : policy_of<InnerPolicy>(plan).p;
-}
+int inner_panel_of(const KernelPlan& plan) { return policy_of<InnerPolicy>(plan).p; }
 
 index_t inner_panels(const GpuProblem& problem, const KernelPlan& plan) {
   return ceil_div(columns_of_a(problem.problem), inner_panel_of(plan));
@@ -245,11 +211,11 @@ std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceI
   }
   std::sort(all.begin(), all.end(),
             [](const auto& x, const auto& y) { return std::tie(x.cost, x.turn) < std::tie(y.cost, y.turn); });
-  std::vector<Candidate> candidates = candidates_of(
+  return candidates_of(
       all, pr, device, device_limits.shared_bytes,
       [&](const PanelTiling& one) {
         const InnerCostModel& m = inner_cost_model(device_limits);
-        if (one.reads) return one.cycles / device.clock;
+        if (one.reads) return one.cycles / device.clock * (scalar_bytes(pr.type) == 2 ? m.panels_of_half : 1);
         const index_t scalars = (pr.p + (pr.operation == Operation::gram ? 0 : pr.q)) * parts_of(pr.type);
         const bool is_long = scalars >= m.long_row_scalars || scalars * scalar_bytes(pr.type) >= m.long_row_bytes;
         const double reading =
@@ -257,9 +223,6 @@ std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceI
         return std::pow(std::pow(reading, m.power) + std::pow(one.cycles / device.clock, m.power), 1 / m.power);
       },
       [&](const PanelTiling& one) { return plan_inner(one.problem, one.limits, one.tiling); });
-  if (auto half = plan_half(problem, device); half && !candidates.empty())
-    candidates.insert(candidates.begin(), {std::move(*half), candidates.front().seconds});
-  return candidates;
 }
 
 }  // namespace ts::inline v0::cuda

@@ -4,7 +4,6 @@
 #include "tallskinny/gemm/device/arguments.hpp"
 #include "tallskinny/gemm/device/tall_policy.hpp"
 #include "tallskinny/gemm/runtime/gpu/declare_policy.hpp"
-#include "tallskinny/gemm/runtime/gpu/tensor_map_policy.hpp"
 
 namespace ts::inline v0::cuda {
 
@@ -153,50 +152,6 @@ struct InnerPolicy {
     return mode == TallMode::by_columns || mode == TallMode::long_columns;
   }
   [[nodiscard]] constexpr int pad() const { return subs() == 1 ? 0 : 32; }
-};
-
-/// `maps` tell the copy engine of A and B, whose operands in `inner` are nowhere.
-struct InnerHalfArguments {
-  TensorMap map_a, map_b;
-  InnerArguments inner;
-};
-
-/// tsmttsm_half: 16-bit types and an A of many columns, by boxes of 64 columns and 64 rows.
-struct InnerHalfPolicy {
-  static constexpr Arithmetic arithmetic = Arithmetic::half;
-  static constexpr bool gram = false, swap = false, parts = false;
-  static constexpr int fold = 1, cluster = 1, box = 64;
-
-  DType type = DType::float16;
-  int p = 1, q = 1;  ///< columns of a panel of A, and of B
-  int stages = 2;
-  bool panels = false;  ///< A has more than one
-
-  [[nodiscard]] constexpr bool repairs() const { return false; }
-  [[nodiscard]] constexpr int subs() const { return 4; }
-  [[nodiscard]] constexpr int chunk_rows() const { return box; }
-  [[nodiscard]] constexpr TallChunk a() const { return chunk(p); }
-  [[nodiscard]] constexpr TallChunk b() const { return chunk(q); }
-  [[nodiscard]] constexpr int groups() const { return (p + box - 1) / box; }  ///< warpgroups, a box of A each
-  [[nodiscard]] constexpr int threads() const { return 128 * groups(); }
-  [[nodiscard]] constexpr int blocks() const { return (q + 7) / 8; }   ///< of 8 columns of B
-  [[nodiscard]] constexpr int values() const { return 4 * blocks(); }  ///< sums of a thread
-  static constexpr int box_bytes = box * 128;                          ///< lines of 128 bytes
-  [[nodiscard]] constexpr int stage_bytes() const { return (groups() + 1) * box_bytes; }
-  /// From one sum of a thread to the next, once they lie in shared memory, where the ring was.
-  [[nodiscard]] constexpr int kept_stride() const { return threads() + 4; }
-  [[nodiscard]] constexpr int shared_bytes() const {
-    constexpr int alignment = 1024;
-    const int ring = stages * stage_bytes(), kept = values() * kept_stride() * 8;
-    return alignment + (ring > kept ? ring : kept);
-  }
-
-  TS_POLICY(InnerHalfPolicy, InnerHalfArguments, "gemm/tsmttsm/policy.hpp", type, p, q, stages, panels);
-
- private:
-  [[nodiscard]] constexpr TallChunk chunk(int width) const {
-    return {type, TallMode::by_rows, width, width, 16, false, subs(), box / 4, 32, column_gap_of(type), fold, 1};
-  }
 };
 
 }  // namespace ts::inline v0::cuda
