@@ -11,8 +11,8 @@ namespace ts::inline v0::cuda {
 
 namespace {
 
-/// Shares of a device's rates that cuBLAS reaches, fitted to tests/bench/results/libraries-*.txt. It computes whole tiles
-/// of scalars, and a result that is small both ways as if it were wider.
+/// Shares of a device's rates that cuBLAS reaches, fitted to tests/bench/results/libraries-*.txt. It computes whole
+/// tiles of scalars, and a result that is small both ways as if it were wider.
 struct LibraryCostModel {
   double memory = 0.93, memory_of_rows = 0.98, memory_of_half = 0.9;  ///< sums over rows, X S, 16-bit numbers
   double arithmetic = 0.8, arithmetic_of_small = 0.7, arithmetic_of_half = 1.1;

@@ -37,7 +37,7 @@ template <class T>
   return form;
 }
 
-/// Of `width` columns among `all` that lie so.
+/// The form of `width` columns among `all` whose form is `form`.
 [[nodiscard]] inline Form form_among(Form form, index_t width, index_t all, DType type) noexcept {
   if (width == all || form.layout != Layout::row_major) return form;
   const auto starts = static_cast<std::uint64_t>((width | all) * static_cast<index_t>(size_of(type)));

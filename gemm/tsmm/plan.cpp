@@ -214,7 +214,7 @@ KernelPlan kernel_of(const TsmmPolicy& k, index_t rows, const BlockLimits& limit
   return plan;
 }
 
-/// What the products take that X S is cut into where no kernel takes it all: blocks of Y, for each all of X by
+/// The time of the products that X S is cut into where no kernel takes it all: blocks of Y, for each all of X by
 /// tsmm_wide.cuh, else panels, after the first of which Y is added to.
 std::vector<Candidate> pieces_of(const GpuProblem& problem, const DeviceInfo& device, index_t most) {
   const Problem& pr = problem.problem;

@@ -44,7 +44,7 @@ struct InnerCostModel {
   double two_chunks = 0.6, three_chunks = 1;  ///< of memory's time that the arithmetic takes at most
   bool few_requests = false;                  ///< what InnerRequests says holds
 
-  // What a kernel takes in all: reading at this share of the roof and arithmetic, added up as powers.
+  // The time of a kernel: reading at this share of the roof and arithmetic, added up as powers.
   double read_share = 0.95, read_share_of_long_rows = 0.95, power = 3;
   double panels_of_half = 1.3;
   int long_row_bytes = 1152, long_row_scalars = 256;

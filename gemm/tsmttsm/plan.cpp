@@ -20,7 +20,7 @@ Layout layout_of_a(const GpuProblem& problem) {
   return problem.problem.operation == Operation::tsm2r ? other(problem.first.layout) : problem.first.layout;
 }
 
-/// As equal as can be, none with more scalars.
+/// Columns of panels that are as equal as can be, none with more scalars.
 index_t panel_width(DType type, index_t columns, index_t scalars) noexcept {
   return ceil_div(columns, ceil_div(columns, scalars / parts_of(type)));
 }
@@ -111,7 +111,7 @@ struct PiecesCostModel {
 };
 constexpr PiecesCostModel pieces_cost;
 
-/// What the products take that a problem is cut into; nothing where one kernel takes it all.
+/// The time of the products that a problem is cut into; nothing where one kernel takes it all.
 std::optional<Candidate> pieces_of(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   if (pr.operation == Operation::tsm2r || problem.parts > 0) return {};

@@ -28,7 +28,7 @@ inline constexpr index_t inner_scalars_any = 64;
 /// Of how many panels a candidate takes care.
 [[nodiscard]] index_t inner_panels(const GpuProblem& problem, const KernelPlan& plan);
 
-/// Of what one kernel cannot take, one candidate without a kernel: what the products take that it is cut into.
+/// A problem that one kernel cannot take has one candidate, without a kernel: the products that it is cut into.
 [[nodiscard]] std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceInfo& device);
 
 }  // namespace ts::inline v0::cuda
