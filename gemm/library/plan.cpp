@@ -19,9 +19,15 @@ struct LibraryCostModel {
   double arithmetic_of_rows = 0.85, terms = 50;  ///< X S: less of it where sums have few terms
   index_t tile = 64, narrow_tile = 32, least_side = 128, small = 128 * 128;
   index_t line = 32;  ///< bytes; rows that are no multiple take longer
-  double off_line = 1.35, off_16 = 1.65, off_16_of_half = 2.5;
+  double off_line = 1.35, off_16 = 1.65, off_16_of_half = 2.5, columns_of_half = 1.7;
 };
 constexpr LibraryCostModel library_cost;
+
+/// Bytes that lines of both operands are a multiple of, as far as that counts.
+index_t unit_of(const Problem& product) {
+  const index_t parts = parts_of(product.type) * scalar_bytes(product.type);
+  return std::gcd(std::gcd(product.p, product.q) * parts, library_cost.line);
+}
 
 /// A product that the library is asked for at once: bytes as for us, flops of whole tiles, float32 without TF32.
 double seconds_of(const Problem& product, const DeviceInfo& device) {
@@ -38,7 +44,7 @@ double seconds_of(const Problem& product, const DeviceInfo& device) {
     area = p * in_tiles(q, product.q <= m.tile ? m.narrow_tile * parts : m.least_side);
     read = m.memory_of_rows, share = m.arithmetic_of_rows * terms / (terms + m.terms);
   }
-  const index_t unit = std::gcd(std::gcd(p, q) * scalar, m.line);
+  const index_t unit = unit_of(product);
   double slow_lines = unit == m.line ? 1 : unit == 16 ? m.off_line : m.off_16, rate = device.float32_flops;
   if (scalar == 8) rate = std::max(device.float64_flops, device.float64_tensor_flops);
   if (scalar == 2) rate = device.half_tensor_flops, read = m.memory_of_half, share = m.arithmetic_of_half;
@@ -61,6 +67,7 @@ Candidate candidate_of(const ProductPolicy& policy, const GpuProblem& problem, c
       block.p = std::min(width, pr.p - i), block.q = std::min(width, pr.p - j);
       seconds += seconds_of(block, device);
     }
+  if (scalar_bytes(pr.type) == 2 && problem.first.layout == Layout::col_major) seconds *= library_cost.columns_of_half;
   Candidate candidate{plan_of("cublas", policy), seconds + (policy.slab_rows > 0 ? 3 : 1) * device.launch_seconds};
   candidate.kernel.grid = 0;  // no kernel of ours
   return candidate;
@@ -79,6 +86,7 @@ std::vector<Candidate> cublas_candidates(const GpuProblem& problem, const Device
     if (pr.operation == Operation::tsm2r || size_of(pr.type) > 2) add({});
     return all;
   }
+  const bool long_first = scalar_bytes(pr.type) == 2 && unit_of(pr) == library_cost.line;  // of equal costs
   const bool whole = pr.type == DType::float64 || pr.type == DType::complex128;  // may be added up by the library
   for (const int panel : {0, 64, 128, 256, 512}) {
     if (panel > 0 && (pr.operation != Operation::gram || panel >= pr.p)) continue;
@@ -86,7 +94,7 @@ std::vector<Candidate> cublas_candidates(const GpuProblem& problem, const Device
     if (panel == 64 && (pr.type != DType::complex128 || pr.p > 160)) continue;
     if (panel > 0 && panel < 512 && 6 * panel * parts_of(pr.type) < pr.p) continue;
     if (whole) add({0, panel});
-    for (const int slab_rows : {8192, 32768})
+    for (const int slab_rows : {long_first ? 32768 : 8192, long_first ? 8192 : 32768})
       if (slab_rows < pr.n) add({slab_rows, panel});
   }
   constexpr index_t least_columns = 512;  // of 256 it takes two and a half times as long as blocks

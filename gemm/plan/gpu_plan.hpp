@@ -91,13 +91,14 @@ template <class Tiling, class Seconds, class MakeKernel>
                                                    MakeKernel&& make_kernel) {
   constexpr std::size_t kept = 8;
   const LeastTimes limits = least_times(problem, device);
-  const double least = std::max(limits.memory_seconds, limits.arithmetic_seconds);
+  double least = std::max(limits.memory_seconds, limits.arithmetic_seconds);
   std::vector<Candidate> candidates;
   for (const Tiling& tiling : tilings) {
     if (candidates.size() == kept) break;
     KernelPlan kernel = make_kernel(tiling);
     if (kernel.shared_bytes > static_cast<std::size_t>(shared_bytes)) continue;
-    candidates.push_back({std::move(kernel), std::max(least, seconds(tiling)) + device.launch_seconds});
+    least = std::max(least, seconds(tiling));  // the order of costs holds
+    candidates.push_back({std::move(kernel), least + device.launch_seconds});
   }
   return candidates;
 }

@@ -52,7 +52,7 @@ inline constexpr TsmmCostModel tsmm_cost{};
 /// of the copy roof, however many are under way; four teams, which wait for each other, a tenth less than one, eight
 /// half; four warps a fifth less than eight, two a third (tests/bench/results/requests-2026-11-22-h200.txt).
 inline constexpr TsmmCostModel tsmm_cost_of_few_requests{
-    .short_chunk = 0.045, .asking_teams = 0.04, .asking_warps_power = 0.3};
+    .short_chunk = 0.045, .asking_teams = 0.02, .asking_warps_power = 0.3};
 
 /// Times as long as alone: products that X S is cut into, where rows of X or pieces of Y begin off 16 bytes.
 inline constexpr double pieces_in_lines = 1.1, pieces_off_lines = 1.5;

@@ -81,8 +81,6 @@ bool fit_stages(WidePolicy& k, const DeviceInfo& device) {
 std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& device) {
   std::vector<ScoredWide> all;
   WidePolicy k = shape_of(problem);
-  WideCostModel model = wide_cost;
-  model.bytes_per_cycle *= limits_of(device, problem.determinism).memory;
   for (const Arithmetic arithmetic : {Arithmetic::float64, Arithmetic::split})
     for (const int tiles : tile_counts)
       for (const int teams : team_counts)
@@ -90,7 +88,7 @@ std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& devi
           for (const int boxes : box_counts) {
             k.arithmetic = arithmetic, k.tiles = tiles, k.teams = teams, k.column_warps = column_warps, k.boxes = boxes;
             if (serves(k) && fit_stages(k, device))
-              all.push_back({k, cost_of(problem.problem, k, device.multiprocessors, model)});
+              all.push_back({k, cost_of(problem.problem, k, device.multiprocessors, wide_cost)});
           }
   // Of policies that cost the same, that of the smaller pieces.
   const auto key = [](const ScoredWide& s) {
@@ -139,10 +137,15 @@ std::vector<Candidate> wide_candidates(const GpuProblem& problem, const DeviceIn
   } else if (pr.p <= tsmm_widest(pr.type, limits_of(device, Determinism::run_to_run))) {
     return {};
   }
-  const double share = limits_of(device, problem.determinism).few_requests ? wide_limits.share_of_few_requests : 1;
+  // As in tsmm_candidates(), an H100's rate of memory ranks policies, and the device's tells their time.
+  const BlockLimits limits = limits_of(device, problem.determinism);
+  WideCostModel model = wide_cost;
+  model.bytes_per_cycle *= limits.memory * (limits.few_requests ? wide_limits.share_of_few_requests : 1);
   return candidates_of(
       ranked(problem, device), pr, device, device.shared_bytes_per_block,
-      [&](const ScoredWide& scored) { return scored.cost / device.clock / share; },
+      [&](const ScoredWide& scored) {
+        return cost_of(pr, scored.policy, device.multiprocessors, model) / device.clock;
+      },
       [&](const ScoredWide& scored) { return kernel_of(pr, device, scored.policy); });
 }
 

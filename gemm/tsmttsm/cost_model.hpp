@@ -54,7 +54,7 @@ inline constexpr InnerCostModel inner_cost{};
 /// Four chunks of 32 KiB a multiprocessor reach 75-80 % of an H200's read roof, two 93-97; float32 that takes long to
 /// multiply 75-87 % by few chunks, 88-95 by many (tests/bench/results/requests-2026-11-22-h200.txt).
 inline constexpr InnerCostModel inner_cost_of_few_requests{
-    .few_requests = true, .read_share_of_long_rows = 0.82, .power = 2};
+    .few_requests = true, .read_share_of_long_rows = 0.85, .power = 2};
 
 /// Rings where memory wants few requests, as measured on an H200 (docs/notes/inner-products.md, "How much to ask for";
 /// tests/bench/results/requests-2026-11-22-h200.txt).

@@ -105,12 +105,6 @@ GpuProblem piece_of(const GpuProblem& problem, Operation operation, index_t p, i
   return piece;
 }
 
-/// Columns of A that lie among others are read in pieces of a row: times as long where those begin on no 128-byte line.
-struct PiecesCostModel {
-  double in_lines = 1.15, off_lines = 1.5, by_words = 2.5;  ///< words: of less than 8 bytes
-};
-constexpr PiecesCostModel pieces_cost;
-
 /// The time of the products that a problem is cut into; nothing where one kernel takes it all.
 std::optional<Candidate> pieces_of(const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
@@ -123,9 +117,7 @@ std::optional<Candidate> pieces_of(const GpuProblem& problem, const DeviceInfo& 
   const auto add = [&](double count, Operation operation, index_t p) {
     const GpuProblem piece = piece_of(problem, operation, p, width);
     const int alignment = std::min(piece.first.alignment, piece.second.alignment);
-    const double slower = alignment >= 128 ? pieces_cost.in_lines
-                          : alignment >= 8 ? pieces_cost.off_lines
-                                           : pieces_cost.by_words;
+    const double slower = alignment >= 128 ? 1.15 : alignment >= 8 ? 1.5 : 2.5;  // pieces of rows, in lines or off
     const auto some = inner_candidates(piece, device);
     if (!some.empty())
       seconds += count * (piece.first.contiguous && piece.second.contiguous ? 1 : slower) * some.front().seconds;
@@ -174,7 +166,7 @@ InnerProblem inner_problem_of(const GpuProblem& problem, index_t panel) {
   a.layout = layout_of_a(problem);
   inner.p = panel;
   inner.panels = ceil_div(columns, panel);
-  a = form_among(a, inner.p, columns, pr.type);
+  if (inner.panels > 1) a = form_among(a, inner.p, columns, pr.type);
   inner.a = tall_operand_of(a, pr.type, inner.rows, inner.p);
   inner.b = inner.gram ? inner.a : tall_operand_of(problem.second, pr.type, inner.rows, pr.q);
   return inner;
