@@ -26,14 +26,14 @@ BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept {
   if (level == Determinism::gpu_to_gpu) return {132, 163 * 1024, true, false};
   // Seen on an H200, which brings 35e9 bytes a second and multiprocessor; not on an H100, which brings 24e9.
   constexpr double much = 30e9;
-  constexpr double of_h100 = 11.54;
+  constexpr double fitted = 11.54;
   return {device.multiprocessors,
           device.shared_bytes_per_block,
           device.features().bulk_copies,
           device.features().warpgroups,
           1,
           device.read_bytes_per_second > much * device.multiprocessors,
-          device.copy_bytes_per_second / (device.multiprocessors * device.clock) / of_h100};
+          device.copy_bytes_per_second / (device.multiprocessors * device.clock) / fitted};
 }
 
 BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem, index_t panels) noexcept {
