@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <iomanip>
 #include <optional>
 #include <tuple>
 
@@ -106,28 +107,6 @@ std::string reordering_of(Run& run) {
   return std::visit([&](auto& a) { return reorder(run, a).text; }, matrix.matrix);
 }
 
-void show_json(Run& run) {
-  const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
-  const auto on_device = run.plan.memory.uses_of(true);
-  JsonObject json = JsonObject::of_schema("tssolve");
-  json.add("matrix", input.where.text()).add("dry_run", true).add("rows", input.rows).add("nonzeros", input.nonzeros);
-  const solvers::HermitianSearch& search = run.plan.search;
-  json.add("method", std::string(search.method) + by_whom(run))
-      .add("method_reason", std::string(search.why))
-      .add("precision", name_of(settings.eigen.precision))
-      .add("nev", plan.nev)
-      .add("block_size", plan.block_size);
-  json.add("max_basis", plan.max_basis).add("max_iterations", plan.max_iterations);
-  add_memory(json, run.plan.memory.uses_of(false), run.plan.host_bytes);
-  if (!on_device.empty()) {
-    JsonObject device;
-    add_memory(device, on_device, run.plan.device_bytes);
-    json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
-  }
-  add_ranks(ToJson{json}, run.facts);
-  std::cout << json.text() << '\n';
-}
-
 /// The mass matrix; it or the matrix becomes complex where the other is.
 std::optional<Input> read_mass(const Run& run, Input& matrix) {
   const Settings& settings = run.settings;
@@ -162,19 +141,84 @@ void take_device_for_whole(Run& run, std::size_t element_bytes) {
       run.settings.mass.empty() ? solvers::work_of_decomposition(task, n, n, element_bytes) : solvers::RunWork(), task);
 }
 
-/// Reads the matrix and analyses it, for the size of its factors is known only once they are ordered.
-std::string factors_of(Run& run) {
+/// Facts that only the matrix tells: --dry-run reads it.
+struct Analysis {
+  std::string factors;                  ///< size and maker; empty where none are needed
+  std::vector<solvers::NamedWay> ways;  ///< the cheapest first; empty where the method was named
+};
+
+/// Reads the matrix and analyses its pattern, for the size of its factors is known only once they are ordered.
+Analysis analysed(Run& run) {
+  Analysis found;
+  const auto& plan = run.plan.eigen;
+  const bool chooses = run.settings.eigen.method == solvers::Method::automatic && run.ctx.slabs.empty();
+  const solvers::Factorise factorise = run.plan.search.factorise;
+  if (!needs_factors(run) && !(chooses && factorise == solvers::Factorise::cheap && run.facts.input.sparse))
+    return found;
   Input matrix = read_whole_or_rows(run);
   auto other = read_mass(run, matrix);
-  const auto estimate = std::visit(
+  std::visit(
       [&]<class T>(const AnyMatrix<T>& a) {
         std::optional<CsrMatrix<T>> mass;
         if (other) mass = as_sparse(std::get<AnyMatrix<T>>(std::move(other->matrix)));
-        return solvers::estimate_factors<T>(run.ctx, a, solvers::view_of(mass), solvers::FactorKind::ldl,
-                                            run.factors_by);
+        if (needs_factors(run))
+          found.factors = add_factors(run,
+                                      solvers::estimate_factors<T>(run.ctx, a, solvers::view_of(mass),
+                                                                   solvers::FactorKind::ldl, run.factors_by),
+                                      other ? "A - sigma M" : "A - sigma I");
+        if (chooses)
+          found.ways =
+              solvers::ways_of(request_of(run.settings, run.facts.input), plan, run.facts.input.rows,
+                               static_cast<double>(run.facts.input.nonzeros),
+                               solvers::factor_cost<T>(run.ctx, a, solvers::view_of(mass), factorise, run.factors_by));
       },
       matrix.matrix);
-  return add_factors(run, estimate, other ? "A - sigma M" : "A - sigma I");
+  return found;
+}
+
+void show_ways(const std::vector<solvers::NamedWay>& ways) {
+  if (ways.empty()) return;
+  std::cout << "ways, the cheapest first (predicted, in Gflop of block steps):\n";
+  for (const auto& [name, way] : ways) {
+    std::cout << "  " << std::left << std::setw(32) << name << std::right << std::setw(9)
+              << short_number(way.total() / 1e9);
+    if (way.steps > 0) std::cout << "   " << way.steps << " block steps";
+    if (way.steps > 0 && way.once > 0) std::cout << ", " << short_number(way.once / 1e9) << " before the first";
+    std::cout << '\n';
+  }
+}
+
+void add_ways(JsonObject& json, const std::vector<solvers::NamedWay>& ways) {
+  std::vector<JsonObject> list;
+  for (const auto& [name, way] : ways) {
+    JsonObject one;
+    one.add("way", std::string(name)).add("gflop", way.total() / 1e9).add("block_steps", way.steps);
+    list.push_back(std::move(one));
+  }
+  if (!list.empty()) json.add("ways", list);
+}
+
+void show_json(Run& run, const Analysis& analysis) {
+  const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
+  const auto on_device = run.plan.memory.uses_of(true);
+  JsonObject json = JsonObject::of_schema("tssolve");
+  json.add("matrix", input.where.text()).add("dry_run", true).add("rows", input.rows).add("nonzeros", input.nonzeros);
+  const solvers::HermitianSearch& search = run.plan.search;
+  json.add("method", std::string(search.method) + by_whom(run))
+      .add("method_reason", std::string(search.why))
+      .add("precision", name_of(settings.eigen.precision))
+      .add("nev", plan.nev)
+      .add("block_size", plan.block_size);
+  json.add("max_basis", plan.max_basis).add("max_iterations", plan.max_iterations);
+  add_memory(json, run.plan.memory.uses_of(false), run.plan.host_bytes);
+  if (!on_device.empty()) {
+    JsonObject device;
+    add_memory(device, on_device, run.plan.device_bytes);
+    json.add("device_memory", device).add("basis_on_device", !run.plan.memory.spills);
+  }
+  add_ways(json, analysis.ways);
+  add_ranks(ToJson{json}, run.facts);
+  std::cout << json.text() << '\n';
 }
 
 }  // namespace
@@ -218,11 +262,11 @@ void plan_hermitian(Run& run) {
 }
 
 void show_hermitian(Run& run) {
-  const std::string factors = needs_factors(run) ? factors_of(run) : "";
+  const Analysis analysis = analysed(run);
   const bool reorders = run.settings.reorder != solvers::Reordering::none;
   if (reorders) run.facts.reordering = reordering_of(run);  // by all ranks
   if (!run.ranks.first()) return;
-  if (run.settings.common.json) return show_json(run);
+  if (run.settings.common.json) return show_json(run, analysis);
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
   const auto in_host = run.plan.memory.uses_of(false), on_device = run.plan.memory.uses_of(true);
   const solvers::HermitianSearch& search = run.plan.search;
@@ -239,7 +283,8 @@ void show_hermitian(Run& run) {
   show_device_memory(run);
   if (run.plan.memory.spills)
     std::cout << "the basis does not fit on the device: it passes through it for every product\n";
-  if (!factors.empty()) std::cout << "factors " << factors << '\n';
+  if (!analysis.factors.empty()) std::cout << "factors " << analysis.factors << '\n';
+  show_ways(analysis.ways);
   if (reorders) std::cout << "another order by " << run.facts.reordering << '\n';
 }
 

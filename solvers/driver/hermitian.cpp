@@ -1,5 +1,6 @@
 #include "tallskinny/solvers/driver/hermitian.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
@@ -50,6 +51,20 @@ HermitianSearch search_of(const HermitianRequest& request, const EigenPlan& plan
       search.why = "the inverse makes what is near the target converge first";
   }
   return search;
+}
+
+std::vector<NamedWay> ways_of(const HermitianRequest& request, const EigenPlan& plan, index_t rows, double entries,
+                              const FactorCost& factors) {
+  WayFacts facts{rows, entries, factors};
+  if (request.interval) facts.factors.count = 6;  // as assemble_or_whole() has it
+  const Ways ways = ways_of(facts, plan.nev, plan.block_size, plan.max_basis);
+  std::vector<NamedWay> list;
+  if (!seeks_through_factors(request)) list.push_back({"block Lanczos", ways.krylov});
+  if (std::isfinite(factors.flops)) list.push_back({"block Lanczos through factors", ways.inverse});
+  if (rows <= takeover_rows) list.push_back({"all eigenvalues by LAPACK", ways.dense});
+  std::stable_sort(list.begin(), list.end(),
+                   [](const NamedWay& a, const NamedWay& b) { return a.way.total() < b.way.total(); });
+  return list;
 }
 
 MemoryPlan plan_hermitian_memory(const EigenPlan& plan, const HermitianRequest& request, MemoryNeeds needs) {

@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "tallskinny/solvers/eigen/interval/interval.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/eigen/values/state.hpp"
+#include "tallskinny/solvers/eigen/values/ways.hpp"
 #include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/setup/hermitian_part.hpp"
 #include "tallskinny/solvers/setup/memory_plan.hpp"
@@ -42,6 +44,16 @@ struct HermitianSearch {
   std::string_view why;     ///< the reason for that method as half a sentence; empty where the request names it
 };
 [[nodiscard]] HermitianSearch search_of(const HermitianRequest&, const EigenPlan&);
+
+/// A way that a run may take, for lists.
+struct NamedWay {
+  std::string_view name;
+  Way way;
+};
+/// The ways that are open to a run with this plan, the cheapest first.
+/// @param rows, entries of the matrix. @param factors as factor_cost() gives them
+[[nodiscard]] std::vector<NamedWay> ways_of(const HermitianRequest&, const EigenPlan&, index_t rows, double entries,
+                                            const FactorCost& factors);
 
 /// Bytes of a run with this plan. @param needs of an iteration in float64, which other precisions change.
 [[nodiscard]] MemoryPlan plan_hermitian_memory(const EigenPlan&, const HermitianRequest&, MemoryNeeds needs);

@@ -11,7 +11,6 @@
 #include "tallskinny/solvers/agreed.hpp"
 #include "tallskinny/solvers/eigen/transform/shift_invert.hpp"
 #include "tallskinny/solvers/one_rank.hpp"
-#include "tallskinny/solvers/setup/preconditioners.hpp"
 #include "tallskinny/solvers/setup/rows_operator.hpp"
 
 namespace ts::inline v0::solvers {
@@ -299,38 +298,17 @@ std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyView
 }
 
 template <class T>
-Operator<T> preconditioner_of(const Context& ctx, const AnyView<T>& matrix, const Assembled<T>& assembled,
-                              Preconditioner kind, Which which) {
-  // The polynomial is that of the standard form, whose operator has no entries.
-  if (kind == Preconditioner::chebyshev) return ChebyshevInverse<T>(ctx, assembled.problem.a, which);
-  if (kind == Preconditioner::incomplete_cholesky) expects_one_rank(ctx, "`preconditioner` ichol");
+FactorCost factor_cost(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
+                       Factorise what, DirectBackend by) {
+  const auto rows = static_cast<double>(matrix.rows());
+  const FactorCost of_dense{rows * rows * rows / 3, rows * rows / 2};
   const auto* sparse = matrix.sparse();
-  expects(sparse != nullptr || kind != Preconditioner::incomplete_cholesky,
-          "`preconditioner` ichol needs a sparse matrix: take jacobi or chebyshev");
-  std::vector<double> diagonal, radius;
-  const index_t n = sparse != nullptr ? sparse->rows : matrix.rows();
-  diagonal.assign(static_cast<std::size_t>(n), 0.0), radius = diagonal;
-  const auto add = [&, first = first_row(ctx)](index_t i, index_t j, const T& value) {
-    const bool on_diagonal = first + i == j;
-    auto& sum = on_diagonal ? diagonal : radius;
-    sum[static_cast<std::size_t>(i)] += on_diagonal ? std::real(value) : std::abs(value);
-  };
-  if (sparse != nullptr)
-    for_each_entry(*sparse, add);
-  else
-    for_each_entry(matrix.dense(), add);
-  double low = inf, high = -inf;  // Gershgorin
-  for (std::size_t i = 0; i < diagonal.size(); ++i) {
-    low = std::min(low, diagonal[i] - radius[i]);
-    high = std::max(high, diagonal[i] + radius[i]);
-  }
-  const auto end = positive_end(ctx, diagonal, low, high, which);
-  const auto standard = [&](Operator<T> inverse) {
-    return assembled.factor ? assembled.factor->standard_inverse(std::move(inverse)) : inverse;
-  };
-  if (kind == Preconditioner::incomplete_cholesky) return standard(IncompleteCholesky<T>(*sparse, end));
-  for (double& d : diagonal) d = end.sign * d + end.shift;
-  return standard(jacobi<T>(ctx, diagonal));
+  if (what == Factorise::needed && sparse == nullptr) return of_dense;
+  if (what == Factorise::nothing || sparse == nullptr) return {};
+  if (what == Factorise::cheap && !may_be_cheap(sparse->cols, sparse->nonzeros())) return {};
+  const FactorEstimate found = ShiftedPencil<T>(ctx, *sparse, mass ? *mass : CsrView<T>{}, by)
+                                   .sketch(what == Factorise::cheap ? sketched_flops : of_dense.flops);
+  return std::isfinite(found.flops) ? FactorCost{found.flops, found.entries} : FactorCost{};
 }
 
 #define TS_INSTANTIATE(T)                                                       \
@@ -342,9 +320,9 @@ TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, adjoint_of)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, copy_to)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, rounded)
-TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, preconditioner_of)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, assemble)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, assemble_or_whole)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, estimate_factors)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, factor_cost)
 
 }  // namespace ts::inline v0::solvers

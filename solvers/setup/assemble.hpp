@@ -98,6 +98,13 @@ template <class T>
                                                              DirectBackend by = DirectBackend::best);
 
 /// Preconditioners that need no other matrix.
+/// The cost of one factorisation of A - sigma M for ways_of(), from an analysis of the pattern; infinite where a run
+/// would make none. For Factorise::cheap a pattern whose analysis alone is not cheap is not analysed.
+template <class T>
+[[nodiscard]] FactorCost factor_cost(const Context& ctx, const AnyView<T>& matrix,
+                                     const std::optional<CsrView<T>>& mass, Factorise what,
+                                     DirectBackend by = DirectBackend::best);
+
 enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };
 
 /// For the end `which` (SA or LA) of the matrix, or of the standard form where there is a factor of the mass

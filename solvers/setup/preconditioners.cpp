@@ -5,10 +5,13 @@
 #include <cmath>
 
 #include "tallskinny/gemm/comm/agree.hpp"
+#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/runtime/gpu/device_csr.hpp"
 #include "tallskinny/solvers/direct/eigen_sparse.hpp"
 #include "tallskinny/solvers/eigen/krylov/ritz.hpp"
+#include "tallskinny/solvers/one_rank.hpp"
 #include "tallskinny/solvers/ortho/tall.hpp"
+#include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::solvers {
@@ -128,8 +131,44 @@ void ChebyshevInverse<T>::apply(const Context& ctx, PlacedView<const T> x, Place
   }
 }
 
+template <class T>
+Operator<T> preconditioner_of(const Context& ctx, const AnyView<T>& matrix, const Assembled<T>& assembled,
+                              Preconditioner kind, Which which) {
+  // The polynomial is that of the standard form, whose operator has no entries.
+  if (kind == Preconditioner::chebyshev) return ChebyshevInverse<T>(ctx, assembled.problem.a, which);
+  if (kind == Preconditioner::incomplete_cholesky) expects_one_rank(ctx, "`preconditioner` ichol");
+  const auto* sparse = matrix.sparse();
+  expects(sparse != nullptr || kind != Preconditioner::incomplete_cholesky,
+          "`preconditioner` ichol needs a sparse matrix: take jacobi or chebyshev");
+  std::vector<double> diagonal, radius;
+  const index_t n = sparse != nullptr ? sparse->rows : matrix.rows();
+  diagonal.assign(static_cast<std::size_t>(n), 0.0), radius = diagonal;
+  const auto add = [&, first = first_row(ctx)](index_t i, index_t j, const T& value) {
+    const bool on_diagonal = first + i == j;
+    auto& sum = on_diagonal ? diagonal : radius;
+    sum[static_cast<std::size_t>(i)] += on_diagonal ? std::real(value) : std::abs(value);
+  };
+  if (sparse != nullptr)
+    for_each_entry(*sparse, add);
+  else
+    for_each_entry(matrix.dense(), add);
+  double low = inf, high = -inf;  // Gershgorin
+  for (std::size_t i = 0; i < diagonal.size(); ++i) {
+    low = std::min(low, diagonal[i] - radius[i]);
+    high = std::max(high, diagonal[i] + radius[i]);
+  }
+  const auto end = positive_end(ctx, diagonal, low, high, which);
+  const auto standard = [&](Operator<T> inverse) {
+    return assembled.factor ? assembled.factor->standard_inverse(std::move(inverse)) : inverse;
+  };
+  if (kind == Preconditioner::incomplete_cholesky) return standard(IncompleteCholesky<T>(*sparse, end));
+  for (double& d : diagonal) d = end.sign * d + end.shift;
+  return standard(jacobi<T>(ctx, diagonal));
+}
+
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, jacobi)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, IncompleteCholesky)
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, preconditioner_of)
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, ChebyshevInverse)
 
 }  // namespace ts::inline v0::solvers

@@ -68,6 +68,12 @@ TEST_CASE("a run says why it takes the method that it takes") {
   CHECK(reason({"--method", "lanczos"}) == "");
   CHECK(reason({"--sigma", "1"}) == "the inverse makes what is near the target converge first");
   CHECK(mentions(tssolve({matrix, "--dry-run"}).out, "block Lanczos, since few"));
+  // The list of ways: Krylov and LAPACK for an end, the inverse in place of Krylov beside a target.
+  const std::string ends = tssolve({matrix, "--dry-run", "--which", "SA"}).out;
+  CHECK((mentions(ends, "ways, the cheapest first") && mentions(ends, "  block Lanczos  ")));
+  const auto near = nlohmann::json::parse(tssolve({matrix, "--dry-run", "--sigma", "0.5", "--json"}).out);
+  REQUIRE(near["ways"].size() >= 1);
+  for (const auto& way : near["ways"]) CHECK(way["way"] != "block Lanczos");
 
   const auto other = write_sparse(folder / "ring.h5", generators::laplacian({1000}, generators::Boundary::ring));
   const auto found = solve_json({other, "-k", "6", "--which", "LA"});
