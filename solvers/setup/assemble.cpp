@@ -4,6 +4,7 @@
 #include <cmath>
 #include <future>
 
+#include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/copy/copy_block.hpp"
 #include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
@@ -208,7 +209,9 @@ Assembled<T> assemble_with(const Context& ctx, const AnyView<T>& matrix, const s
   };
   if (inverse) {
     const FactorEstimate made = pencil->estimate();
-    problem.factors = {made.flops, made.entries > 0 ? made.entries : made.bytes / (sizeof(T) + sizeof(std::int32_t))};
+    const double of_factor = made.entries > 0 ? made.entries : made.bytes / (sizeof(T) + sizeof(std::int32_t));
+    // Only the rank that has the factors knows; all choose by these numbers.
+    problem.factors = {max_of_ranks(ctx, made.flops), max_of_ranks(ctx, of_factor)};
   }
   const auto take = [&](const FactoredInverse<T>& of_pencil, Operator<T> op) {
     problem.inverse = standard(std::move(op)), problem.shift = of_pencil.sigma(), out.note = of_pencil.note();

@@ -43,21 +43,28 @@ RitzBasis<T>::RitzBasis(const Context& ctx, const EigenProblem<T>& problem, doub
       batch_(wide(batch)),
       limit_(limit) {}
 
+/// Columns of a run that begins with `width` in X: on a device one leading dimension serves, and one set of kernels.
+template <class T>
+index_t RitzBasis<T>::most_columns(index_t width) const noexcept {
+  return unit_ == 1 ? 0 : width + (limit_ > 0 ? limit_ : 3 * std::max(width, batch_));
+}
+
 template <class T>
 void RitzBasis<T>::prepare(index_t width, index_t probe) const {
   if (unit_ == 1) return;
   const bool grows = limit_ > 0;
   compile_ahead(ctx_, [&](const Context& rehearsal) {
-    rehearse(rehearsal, width, grows ? wide(limit_) : wide(3 * width), grows ? batch_ : wide(width));
-    if (!problem_.count_below) rehearse(rehearsal, probe, wide(4 * probe + width), wide(probe));
+    const index_t columns = wide(most_columns(width)) + unit_;
+    rehearse(rehearsal, columns, width, grows ? wide(limit_) : wide(3 * width), grows ? batch_ : wide(width));
+    if (!problem_.count_below) rehearse(rehearsal, columns, probe, wide(3 * probe + width), wide(probe));
   });
 }
 
 template <class T>
-void RitzBasis<T>::rehearse(const Context& ctx, index_t x, index_t most, index_t batch) const {
-  const auto placed = [&](index_t columns) { return PlacedMatrix<T>(ctx, Space::device, problem_.a.rows(), columns); };
+void RitzBasis<T>::rehearse(const Context& ctx, index_t columns, index_t x, index_t most, index_t batch) const {
+  const auto placed = [&](index_t count) { return PlacedMatrix<T>(ctx, Space::device, problem_.a.rows(), count); };
   ortho::Tall<T> tall(ctx);
-  auto s = placed(most + unit_), as = placed(most + unit_), of_x = placed(x), r = placed(x);
+  auto s = placed(columns), as = placed(columns), of_x = placed(x), r = placed(x);
   std::vector<double> norms(at(std::max(x, batch)));
   for (const T beta : {T{0}, T{1}}) tall.combine(T{1}, of_x.cview(), Matrix<T>(x, x).cview(), beta, r.view());
   for (index_t m = wide(x); m <= most; m += unit_) {
@@ -141,7 +148,7 @@ void RitzBasis<T>::start(PlacedView<const T> block) {
   x_ = p_ = 0;
   c_ = {};
   const index_t width = std::min(block.cols(), n_ - l_);
-  reserve(l_ + 3 * std::max(width, batch_));
+  reserve(std::max(l_ + 3 * std::max(width, batch_), most_columns(width)));
   clear_tail();
   const auto first = fresh(width);
   ortho::copy_block<T>(ctx_, block.cols(0, width), first);

@@ -58,8 +58,9 @@ class RitzBasis {
   [[nodiscard]] PlacedView<T> as(index_t first, index_t count) { return as_.view().cols(l_ + first, count); }
   [[nodiscard]] PlacedView<const T> x() { return c_.cols() > 0 ? current_.cview() : s(0, x_); }
   [[nodiscard]] PlacedView<const T> ax() { return c_.cols() > 0 ? image_.cview() : as(0, x_); }
-  /// Steps of X with x columns, for a basis of up to `most` and W of up to `batch`.
-  void rehearse(const Context&, index_t x, index_t most, index_t batch) const;
+  /// Steps of X with x columns, for a basis of up to `most` and W of up to `batch`, in memory of `columns`.
+  void rehearse(const Context&, index_t columns, index_t x, index_t most, index_t batch) const;
+  [[nodiscard]] index_t most_columns(index_t width) const noexcept;
   [[nodiscard]] index_t wide(index_t count) const noexcept { return (count + unit_ - 1) / unit_ * unit_; }
   /// [L X P], and zero columns.
   [[nodiscard]] PlacedView<const T> basis() { return s_.cview().cols(0, wide(l_ + x_ + p_)); }

@@ -48,7 +48,7 @@ void plan_lobpcg(index_t n, std::size_t element_bytes, const EigenOptions& optio
   if (options.block_size == 0) plan.block_size = with_guards(plan.nev);
   plan.block_size = std::max(plan.block_size, plan.nev);
   plan.max_basis = 3 * plan.block_size;
-  plan.bytes = bytes_of(n, element_bytes, 10 * plan.block_size);
+  plan.bytes = bytes_of(n, element_bytes, 12 * plan.block_size);
   if (5 * plan.block_size > n) plan.method = Method::dense, plan.why = "blocks would hold more than half of the space";
 }
 
