@@ -88,7 +88,6 @@ HermitianRun<T>::HermitianRun(const Context& ctx, index_t rows, HermitianMatrice
     : ctx_(ctx), matrices_(std::move(matrices)), interval_(request.interval) {
   const auto& [a, mass, exponent, dropped] = matrices_;
   if (interval_) interval_ = {std::ldexp(interval_->low, -exponent), std::ldexp(interval_->high, -exponent)};
-  if (mass || interval_) options.vectors = true, options.results = Results::on_host;
   auto target = target_of(request);
   if (target) target = std::ldexp(*target, -exponent);
   if (ctx.stream && !has_ranks(ctx)) there_ = copy_to<T>(ctx.stream, a);
@@ -126,10 +125,12 @@ void HermitianRun<T>::precondition(const Operator<T>& near_inverse) {
 }
 
 template <class T>
-HermitianResult<T> HermitianRun<T>::solve(const EigenOptions& options, HostView<const T> initial,
+HermitianResult<T> HermitianRun<T>::solve(const EigenOptions& asked, HostView<const T> initial,
                                           const Checkpointing<T>& checkpointing,
                                           const std::function<void(index_t)>& counted) const {
   const auto& [problem, factor, semidefinite, note] = *assembled_;
+  EigenOptions options = asked;
+  if (factor || semidefinite || interval_) options.vectors = true, options.results = Results::on_host;
   HermitianResult<T> out;
   EigenResult<T>& found = out;
   out.note = note;

@@ -90,8 +90,7 @@ class HermitianRun {
   /// Copies the matrix to the device and factorises what the search needs.
   /// @param rows of all ranks
   /// @param request in the caller's units
-  /// @param options changed where the matrices ask for it: a matrix without factors may be solved densely, and pencils
-  /// and intervals need vectors
+  /// @param options changed where the matrices ask for it: a matrix without factors may be solved densely
   /// @throws as assemble()
   HermitianRun(const Context&, index_t rows, HermitianMatrices<T>, const HermitianRequest& request,
                const HermitianSearch&, FactorPlan, EigenOptions& options);
@@ -107,7 +106,8 @@ class HermitianRun {
   /// Empty, or a sentence on a shift that was moved, or on infinite eigenvalues.
   [[nodiscard]] const std::string& note() const noexcept { return assembled_->note; }
 
-  /// The wanted pairs, of the pencil where there is a mass matrix, in units of the scaled matrices.
+  /// The wanted pairs, of the pencil where there is a mass matrix, in units of the scaled matrices. Pencils and intervals
+  /// have their vectors in host memory, whatever the options say.
   /// @param counted called with the number of eigenvalues in an interval before they are computed; may throw
   [[nodiscard]] HermitianResult<T> solve(const EigenOptions& options, HostView<const T> initial,
                                          const Checkpointing<T>& checkpointing,

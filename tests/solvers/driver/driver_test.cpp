@@ -136,6 +136,22 @@ TEST_CASE("eigsh: the result does not depend on the order of columns, and duplic
   CHECK(eigsh(Context{}, twice, 3, smallest()).values == plain.values);
 }
 
+TEST_CASE("eigsh: a pencil by its products, with and without vectors in the result") {
+  const Context ctx;
+  const auto a = line<double>();
+  const auto mass = test::diagonal(std::vector<double>(at(n), 4));
+  const solvers::Operator<double> products = solvers::CsrOperator<double>(a.view());
+  auto options = smallest();
+  options.mass = mass.view();
+  const auto whole = eigsh<double>(ctx, products, 3, options);
+  options.vectors = false;
+  const auto values = eigsh<double>(ctx, products, 3, options);
+  CHECK((whole.verified && whole.vectors.cols() == 3));
+  CHECK((values.verified && values.vectors.cols() == 0));
+  CHECK(values.values == whole.values);
+  CHECK(values.backward_errors == whole.backward_errors);
+}
+
 TEST_CASE("eigsh: a target, an interval, a mass matrix and extreme numbers") {
   const Context ctx;
   const auto a = line<double>();
