@@ -56,7 +56,7 @@ HermitianSearch search_of(const HermitianRequest& request, const EigenPlan& plan
 std::vector<NamedWay> ways_of(const HermitianRequest& request, const EigenPlan& plan, index_t rows, double entries,
                               const FactorCost& factors) {
   WayFacts facts{rows, entries, factors};
-  if (request.interval) facts.factors.count = 6;  // as assemble_or_whole() has it
+  if (request.interval) facts.factors.count = factors_of_interval;
   const Ways ways = ways_of(facts, plan.nev, plan.block_size, plan.max_basis);
   std::vector<NamedWay> list;
   if (!seeks_through_factors(request)) list.push_back({"block Lanczos", ways.krylov});

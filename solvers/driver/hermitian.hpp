@@ -106,8 +106,8 @@ class HermitianRun {
   /// Empty, or a sentence on a shift that was moved, or on infinite eigenvalues.
   [[nodiscard]] const std::string& note() const noexcept { return assembled_->note; }
 
-  /// The wanted pairs, of the pencil where there is a mass matrix, in units of the scaled matrices. Pencils and intervals
-  /// have their vectors in host memory, whatever the options say.
+  /// The wanted pairs, of the pencil where there is a mass matrix, in units of the scaled matrices.
+  /// Pairs of pencils and of intervals have vectors, in host memory, whatever the options say.
   /// @param counted called with the number of eigenvalues in an interval before they are computed; may throw
   [[nodiscard]] HermitianResult<T> solve(const EigenOptions& options, HostView<const T> initial,
                                          const Checkpointing<T>& checkpointing,

@@ -241,7 +241,6 @@ Assembled<T> assemble_with(const Context& ctx, const AnyView<T>& matrix, const s
 }
 
 /// Does LAPACK take less than what factors of A - sigma M would? `pencil` becomes what is analysed to know.
-/// @param interval two gaps are counted twice, and an inverse is made inside
 template <class T>
 bool whole_costs_less(const Context& ctx, const AnyView<T>& matrix, CsrView<T> mass, bool interval,
                       const FactorPlan& factors, const EigenOptions& options, std::optional<ShiftedPencil<T>>& pencil) {
@@ -256,7 +255,7 @@ bool whole_costs_less(const Context& ctx, const AnyView<T>& matrix, CsrView<T> m
     const FactorEstimate sketch = pencil->sketch(facts.factors.flops);
     if (std::isfinite(sketch.flops)) facts.factors = {sketch.flops, sketch.entries};
   }
-  if (interval) facts.factors.count = 6;
+  if (interval) facts.factors.count = factors_of_interval;
   return ways_of(facts, plan.nev, plan.block_size, plan.max_basis).dense_beside_inverse();
 }
 

@@ -13,6 +13,9 @@ struct FactorCost {
   int count = 3;  ///< made in a run: one for the shift, and two that count
 };
 
+/// Those of an interval: two gaps are counted twice, and an inverse is made inside.
+inline constexpr int factors_of_interval = 6;
+
 /// What is known of a matrix before a run.
 struct WayFacts {
   index_t rows = 0;
