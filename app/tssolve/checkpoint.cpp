@@ -40,7 +40,7 @@ std::vector<double> halves(std::uint64_t x) {
 }  // namespace
 
 template <class T>
-std::uint64_t fingerprint(const Context& ctx, const AnyMatrix<T>& rows) {
+std::uint64_t fingerprint(const Context& ctx, const solvers::AnyView<T>& rows) {
   const auto whole = [&](std::uint64_t kind, index_t here, index_t cols, const auto& view) {
     const index_t all = all_rows(ctx, here);
     const std::vector<std::uint64_t> mine = io::row_hashes<T>(view, row_unit(all), ctx.thread_count());
@@ -52,10 +52,8 @@ std::uint64_t fingerprint(const Context& ctx, const AnyMatrix<T>& rows) {
         .add(std::span<const std::uint64_t>(hashes))
         .value();
   };
-  if (const auto* sparse = std::get_if<CsrMatrix<T>>(&rows))
-    return whole(1, sparse->rows, sparse->cols, sparse->view());
-  const auto& dense = std::get<Matrix<T>>(rows);
-  return whole(2, dense.rows(), dense.cols(), dense.cview());
+  if (rows.sparse() != nullptr) return whole(1, rows.rows(), rows.cols(), *rows.sparse());
+  return whole(2, rows.rows(), rows.cols(), rows.dense());
 }
 
 template <class T>
@@ -167,7 +165,7 @@ solvers::Checkpointing<T> Checkpoint<T>::hooks() {
 }
 
 #define TS_INSTANTIATE(T)                                                                    \
-  template std::uint64_t fingerprint<T>(const Context&, const AnyMatrix<T>&);                \
+  template std::uint64_t fingerprint<T>(const Context&, const solvers::AnyView<T>&);         \
   template std::uint64_t fingerprint<T>(const Context&, const Settings&, HostView<const T>); \
   template class Checkpoint<T>;
 TS_INSTANTIATE(double)

@@ -15,7 +15,7 @@ namespace ts::app::tssolve {
 /// same.
 /// @param rows this rank's, of which ranks have whole units (row_unit).
 template <class T>
-[[nodiscard]] std::uint64_t fingerprint(const Context& ctx, const AnyMatrix<T>& rows);
+[[nodiscard]] std::uint64_t fingerprint(const Context& ctx, const solvers::AnyView<T>& rows);
 
 /// A number that tells runs on one matrix apart: of the options that decide the result, and the first
 /// columns, of which ranks have their rows.

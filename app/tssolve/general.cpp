@@ -1,15 +1,19 @@
+#include "tallskinny/solvers/driver/general.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
 #include "tallskinny/solvers/eigen/general/whole.hpp"
-#include "tallskinny/solvers/setup/general_problem.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
 
-using Complex = std::complex<double>;
-
 constexpr auto task = solvers::DenseTask::general;
+
+solvers::GeneralRequest request_of(const Settings& settings) {
+  solvers::GeneralRequest request{settings.part};
+  if (settings.sigma) request.sigma = {*settings.sigma, settings.sigma_imaginary};
+  return request;
+}
 
 bool is_whole(const Run& run) { return solvers::is_whole(run.facts.input.rows, run.settings.eigen); }
 
@@ -48,10 +52,8 @@ Loaded read(Run& run) {
   if (is_whole(run)) run.console.note(d.where.text() + ": " + run.facts.method);
   Loaded loaded{read_any(d, run.settings.read), {}};
   run.facts.type = is_complex_input(loaded.matrix) ? "complex128" : "float64";
-  // The two of a conjugate pair are at different distances from a complex target: it is sought in complex
-  // arithmetic, and the real matrix then says what belongs together.
   if (run.settings.sigma_imaginary != 0 && !is_complex_input(loaded.matrix)) {
-    loaded.other = read_any(d, run.settings.read);
+    loaded.other.emplace().matrix = solvers::owned<double>(std::get<AnyMatrix<double>>(loaded.matrix.matrix));
     make_complex(loaded.matrix);
   }
   return loaded;
@@ -81,39 +83,32 @@ class General {
   static constexpr bool ends_when_dense = true;  // a dense solve cannot be stopped half-way
   static constexpr const char* found = " pairs";
 
-  /// @param real the same matrix, where it is real and the target is not; otherwise null.
-  General(Run& run, AnyMatrix<T>& matrix, AnyMatrix<double>* real) : run_(run), matrix_(matrix), real_(real) {}
-
-  int scale() {
-    exponent_ = solvers::take_exponent(run_.ctx, matrix_);
-    if (exponent_ != 0 && real_ != nullptr) solvers::scale(*real_, -exponent_);
-    return exponent_;
+  /// @param real the same matrix, where it is real and the target is not
+  General(Run& run, AnyMatrix<T>& matrix, std::optional<Input>& real) : run_(run), matrix_(std::move(matrix)) {
+    if (real) real_.emplace(std::get<AnyMatrix<double>>(std::move(real->matrix)));
   }
 
   void prepare(const solvers::EigenOptions& options) {
     beginning_.emplace(run_);
-    std::optional<T> target;
-    if (run_.settings.sigma) target = solvers::as_scalar<T>(scaled_target());
-    general_ = solvers::assemble_general<T>(run_.ctx, matrix_, target, options,
-                                            [this](const char* line) { run_.console.note(line); });
-    if (target) run_.facts.note = general_->note;
+    driver_.emplace(
+        run_.ctx,
+        solvers::GeneralInput<T>{matrix_, real_ ? &*real_ : nullptr, run_.facts.input.where.text(),
+                                 request_of(run_.settings), [this](const char* line) { run_.console.note(line); }},
+        options);
+    run_.facts.note = driver_->note();
     if (!run_.facts.note.empty()) run_.console.warn(run_.facts.note);
-    beginning_->take_up(run_, [&] { return fingerprint<T>(run_.ctx, matrix_); });
+    beginning_->take_up(run_, [this] { return fingerprint<T>(run_.ctx, matrix_.view()); });
   }
 
-  solvers::GeneralResult solve(const solvers::EigenOptions& options) {
-    return solvers::solve_general<T>(run_.ctx, general_->problem, {run_.settings.part, options},
-                                     beginning_->initial.cview(), beginning_->checkpoint->hooks());
+  solvers::GeneralResult solve() {
+    return driver_->solve(beginning_->initial.cview(), beginning_->checkpoint->hooks());
   }
 
-  solvers::GeneralResult& complete(const solvers::EigenOptions& options, solvers::GeneralResult& result) {
+  solvers::GeneralResult& complete(solvers::GeneralResult& result) {
     std::string& method = run_.facts.method;
     if (result.similar) method = "block Lanczos on D^-1 A D, which is Hermitian for a diagonal D";
     if (result.verification == solvers::Verification::all_computed)
       method = "dense, by " + result.decomposed_by + (result.iterations == 0 ? "" : ", in place of " + method);
-    if (real_ != nullptr)
-      result = solvers::with_conjugates(run_.ctx, solvers::operator_of<double>(*real_), std::move(result),
-                                        scaled_target(), {run_.settings.part, options});
     return result;
   }
 
@@ -122,22 +117,17 @@ class General {
   }
 
  private:
-  [[nodiscard]] Complex scaled_target() const {
-    return solvers::scaled(Complex(*run_.settings.sigma, run_.settings.sigma_imaginary), -exponent_);
-  }
-
   Run& run_;
-  AnyMatrix<T>& matrix_;
-  AnyMatrix<double>* real_;
-  int exponent_ = 0;
+  solvers::Borrowed<T> matrix_;
+  std::optional<solvers::Borrowed<double>> real_;
   std::optional<Beginning<T>> beginning_;
-  std::optional<solvers::GeneralAssembled<T>> general_;
+  std::optional<solvers::GeneralRun<T>> driver_;
 };
 
 int solve(Run& run, Loaded& loaded) {
-  auto* real = loaded.other ? &std::get<AnyMatrix<double>>(loaded.other->matrix) : nullptr;
-  return std::visit([&]<class T>(AnyMatrix<T>& matrix) { return solve_and_report(run, General<T>(run, matrix, real)); },
-                    loaded.matrix.matrix);
+  return std::visit(
+      [&]<class T>(AnyMatrix<T>& matrix) { return solve_and_report(run, General<T>(run, matrix, loaded.other)); },
+      loaded.matrix.matrix);
 }
 
 }  // namespace

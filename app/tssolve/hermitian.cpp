@@ -21,12 +21,6 @@ std::function<void(index_t)> expects_memory_of(index_t rows) {
   };
 }
 
-template <class T>
-std::uint64_t fingerprint_of(const Context& ctx, const AnyMatrix<T>& matrix, const std::optional<CsrMatrix<T>>& mass) {
-  const auto of_matrix = fingerprint<T>(ctx, matrix);
-  return mass ? of_matrix + 31 * fingerprint<T>(ctx, AnyMatrix<T>(CsrMatrix<T>(*mass))) : of_matrix;
-}
-
 /// A given matrix near A^-1, its rows put in this order unless that is empty; it must outlive the operator.
 template <class T>
 solvers::Operator<T> given_preconditioner(Input& input, index_t rows, std::span<const index_t> order) {
@@ -67,18 +61,9 @@ class Hermitian {
   static constexpr bool ends_when_dense = true;  // a dense solve cannot be stopped half-way
   static constexpr const char* found = " pairs";
 
-  Hermitian(Run& run, AnyMatrix<T>& matrix, std::optional<CsrMatrix<T>> mass)
-      : run_(run), matrix_(matrix), mass_(std::move(mass)) {
+  Hermitian(Run& run, AnyMatrix<T>& matrix, std::optional<Input>& mass) : run_(run), matrix_(std::move(matrix)) {
+    if (mass) mass_.emplace(AnyMatrix<T>(as_sparse(std::get<AnyMatrix<T>>(std::move(mass->matrix)))));
     run.facts.type = is_complex<T> ? "complex128" : "float64";
-  }
-
-  int scale() {
-    of_a_ = solvers::take_exponent(run_.ctx, matrix_, run_.plan.search.narrow);
-    if (!mass_) return of_a_;
-    AnyMatrix<T> scaled(std::move(*mass_));
-    of_mass_ = solvers::take_exponent(run_.ctx, scaled);
-    mass_ = std::move(std::get<CsrMatrix<T>>(scaled));
-    return of_a_ - of_mass_;
   }
 
   void prepare(solvers::EigenOptions& options) {
@@ -88,28 +73,37 @@ class Hermitian {
     options.vectors = writes_vectors(run_.settings);
     factorise(options);
     if (solvers::is_preconditioned(run_.plan.eigen.method)) precondition();
-    beginning_->take_up(run_, [&] { return fingerprint_of(run_.ctx, matrix_, mass_); });
+    beginning_->take_up(run_, [this] {
+      const auto of_matrix = fingerprint<T>(run_.ctx, matrix_.view());
+      return mass_ ? of_matrix + 31 * fingerprint<T>(run_.ctx, mass_->view()) : of_matrix;
+    });
   }
 
-  solvers::HermitianResult<T> solve(const solvers::EigenOptions& options) {
-    return driver_->solve(options, beginning_->initial.cview(), beginning_->checkpoint->hooks(),
+  solvers::HermitianResult<T> solve() {
+    return driver_->solve(beginning_->initial.cview(), beginning_->checkpoint->hooks(),
                           expects_memory_of<T>(run_.rows_here()));
   }
 
-  solvers::EigenResult<T>& complete(const solvers::EigenOptions&, solvers::HermitianResult<T>& result) {
+  solvers::EigenResult<T>& complete(solvers::HermitianResult<T>& result) {
     RunFacts& facts = run_.facts;
     if (mass_) facts.backward_errors = std::move(result.backward_errors);
     facts.infinite = result.infinite;
     facts.note += (facts.note.empty() || result.note.empty() ? "" : "; ") + result.note;
     if (!order_.empty()) result.vectors = moved(result.vectors, order_);
+    describe(result);
     return result;
   }
 
+  std::vector<std::string> write(const solvers::EigenResult<T>& result) {
+    return write_files(result, run_.settings, run_.facts, {}, run_.ctx);
+  }
+
+ private:
   /// By which method the result was found.
-  void describe(const solvers::EigenOptions& options, const solvers::EigenResult<T>& result) {
+  void describe(const solvers::EigenResult<T>& result) {
     RunFacts& facts = run_.facts;
-    const bool in_place =
-        result.taken_over || (options.method == solvers::Method::dense && run_.plan.eigen.method != options.method);
+    const solvers::Method method = driver_->method();
+    const bool in_place = result.taken_over || (method == solvers::Method::dense && run_.plan.eigen.method != method);
     if (!result.decomposed_by.empty())
       facts.method = "dense, by " + result.decomposed_by + (in_place ? ", in place of " + facts.method : "");
     if (result.shift && !target_of(request_of(run_.settings, facts.input)))
@@ -129,16 +123,14 @@ class Hermitian {
       facts.note += (facts.note.empty() ? "" : "; ") + in_float64_anyway;
   }
 
-  std::vector<std::string> write(const solvers::EigenResult<T>& result) {
-    return write_files(result, run_.settings, run_.facts, {}, run_.ctx);
-  }
-
- private:
   void take_order() {
-    auto [order, text] = reorder(run_, matrix_);
-    run_.console.note((order.empty() ? "not reordered by " : "reordered by ") + text);
-    run_.facts.reordering = std::move(text), order_ = std::move(order);
-    if (mass_ && !order_.empty()) mass_ = solvers::reordered<T>(*mass_, order_);
+    matrix_.change([this](AnyMatrix<T>& own) {
+      auto [order, text] = reorder(run_, own);
+      run_.console.note((order.empty() ? "not reordered by " : "reordered by ") + text);
+      run_.facts.reordering = std::move(text), order_ = std::move(order);
+    });
+    if (mass_ && !order_.empty())
+      mass_->change([this](AnyMatrix<T>& own) { own = solvers::reordered<T>(std::get<CsrMatrix<T>>(own), order_); });
   }
   /// Row i becomes row place[i].
   Matrix<T> moved(const Matrix<T>& block, std::span<const index_t> place) const {
@@ -146,7 +138,7 @@ class Hermitian {
   }
 
   /// Prepares the search: operands on the device, and factorisations.
-  void factorise(solvers::EigenOptions& options) {
+  void factorise(const solvers::EigenOptions& options) {
     solvers::HermitianSearch search = run_.plan.search;
     // Several ranks would factorise other matrices than one rank does, but bits must be the same.
     const bool as_ranks = run_.ctx.determinism == Determinism::gpu_to_gpu && run_.who.together;
@@ -158,10 +150,17 @@ class Hermitian {
       solvers::expect_memory("factorising " + what + " beside what else the run needs", run_.plan.memory.uses_of(false),
                              run_.plan.host_bytes);
     };
-    solvers::HermitianMatrices<T> matrices{matrix_, solvers::view_of(mass_)};
-    matrices.set_scale(of_a_, of_mass_, run_.facts.dropped);
-    driver_.emplace(run_.ctx, run_.facts.input.rows, matrices, request_of(run_.settings, run_.facts.input), search,
-                    solvers::FactorPlan{.before = before, .gpu = run_.ctx.stream, .by = run_.factors_by}, options);
+    driver_.emplace(run_.ctx,
+                    solvers::HermitianInput<T>{.a = matrix_,
+                                               .mass = mass_ ? &*mass_ : nullptr,
+                                               .rows = run_.facts.input.rows,
+                                               .name = run_.facts.input.where.text(),
+                                               .request = request_of(run_.settings, run_.facts.input),
+                                               .search = search,
+                                               .dropped = run_.facts.dropped,
+                                               .before_factors = before,
+                                               .factors_by = run_.factors_by},
+                    options);
     if (!driver_->note().empty()) run_.console.warn(driver_->note());
   }
 
@@ -188,10 +187,9 @@ class Hermitian {
   }
 
   Run& run_;
-  AnyMatrix<T>& matrix_;
-  std::optional<CsrMatrix<T>> mass_;
+  solvers::Borrowed<T> matrix_;
+  std::optional<solvers::Borrowed<T>> mass_;
   std::vector<index_t> order_;  ///< of rows, where it is not the file's
-  int of_a_ = 0, of_mass_ = 0;  ///< exponents of the scaled matrices
   std::optional<Beginning<T>> beginning_;
   std::optional<Input> given_;
   std::optional<solvers::HermitianRun<T>> driver_;
@@ -199,11 +197,7 @@ class Hermitian {
 
 int solve(Run& run, Loaded& loaded) {
   return std::visit(
-      [&]<class T>(AnyMatrix<T>& matrix) {
-        std::optional<CsrMatrix<T>> mass;
-        if (loaded.other) mass = as_sparse(std::get<AnyMatrix<T>>(std::move(loaded.other->matrix)));
-        return solve_and_report(run, Hermitian<T>(run, matrix, std::move(mass)));
-      },
+      [&]<class T>(AnyMatrix<T>& matrix) { return solve_and_report(run, Hermitian<T>(run, matrix, loaded.other)); },
       loaded.matrix.matrix);
 }
 

@@ -150,7 +150,6 @@ struct Analysis {
 /// Reads the matrix and analyses its pattern, for the size of its factors is known only once they are ordered.
 Analysis analysed(Run& run) {
   Analysis found;
-  const auto& plan = run.plan.eigen;
   const bool chooses = run.settings.eigen.method == solvers::Method::automatic && run.ctx.slabs.empty();
   const solvers::Factorise factorise = run.plan.search.factorise;
   if (!needs_factors(run) && !(chooses && factorise == solvers::Factorise::cheap && run.facts.input.sparse))
@@ -161,16 +160,17 @@ Analysis analysed(Run& run) {
       [&]<class T>(const AnyMatrix<T>& a) {
         std::optional<CsrMatrix<T>> mass;
         if (other) mass = as_sparse(std::get<AnyMatrix<T>>(std::move(other->matrix)));
-        if (needs_factors(run))
-          found.factors = add_factors(run,
-                                      solvers::estimate_factors<T>(run.ctx, a, solvers::view_of(mass),
-                                                                   solvers::FactorKind::ldl, run.factors_by),
-                                      other ? "A - sigma M" : "A - sigma I");
+        std::optional<solvers::FactorEstimate> estimate;
+        if (needs_factors(run)) {
+          estimate = solvers::estimate_factors<T>(run.ctx, a, solvers::view_of(mass), solvers::FactorKind::ldl,
+                                                  run.factors_by);
+          found.factors = add_factors(run, estimate, other ? "A - sigma M" : "A - sigma I");
+        }
         if (chooses)
           found.ways =
-              solvers::ways_of(request_of(run.settings, run.facts.input), plan, run.facts.input.rows,
+              solvers::ways_of(request_of(run.settings, run.facts.input), run.plan.eigen, run.facts.input.rows,
                                static_cast<double>(run.facts.input.nonzeros),
-                               solvers::factor_cost<T>(run.ctx, a, solvers::view_of(mass), factorise, run.factors_by));
+                               solvers::factor_cost<T>(run.ctx, a, solvers::view_of(mass), factorise, estimate));
       },
       matrix.matrix);
   return found;

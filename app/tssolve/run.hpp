@@ -137,8 +137,8 @@ int report(Run& run, Problem& problem, const Pairs& pairs) {
   return interrupted ? stop_exit_code() : exit_not_converged;
 }
 
-/// From a matrix in memory to the exit status. A Problem scales its matrix, prepares and solves; it completes
-/// what was found, still scaled, and says afterwards how it was found.
+/// From a matrix in memory to the exit status. A Problem has a run of solvers/driver: it prepares and solves, and
+/// completes what was found with the facts of that run.
 template <class Problem>
 int solve_and_report(Run& run, Problem problem) {
   RunFacts& facts = run.facts;
@@ -146,8 +146,7 @@ int solve_and_report(Run& run, Problem problem) {
   if (facts.profile) profiled.emplace(*facts.profile);
   const Stopwatch watch;
   std::optional<EndsOnSignal> whole(std::in_place);  // nothing can be kept of what is under way
-  const int exponent = problem.scale();
-  auto options = solvers::scaled(run.settings.eigen, -exponent);
+  auto options = run.settings.eigen;
   options.stop = [] { return stop_requested(); };
   Pace pace;
   options.progress = [&](const solvers::Progress& p) {
@@ -162,12 +161,10 @@ int solve_and_report(Run& run, Problem problem) {
   };
   problem.prepare(options);
   whole.reset();
-  auto result = problem.solve(options);
+  auto result = problem.solve();
   whole.reset();
-  auto& pairs = problem.complete(options, result);
-  if (exponent != 0) solvers::scale_result(pairs, exponent, facts.input.where.text());
+  auto& pairs = problem.complete(result);
   facts.elapsed_seconds = watch.seconds();
-  if constexpr (requires { problem.describe(options, pairs); }) problem.describe(options, pairs);
   pairs.reason = with_flags(std::move(pairs.reason));
   if (takes_unproven(pairs, run.settings))
     pairs.reason += "; taken although not shown to be complete (--accept-unproven)";

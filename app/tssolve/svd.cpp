@@ -5,23 +5,11 @@
 #include "tallskinny/app/common/rows_of_ranks.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
 #include "tallskinny/io/row_reader.hpp"
-#include "tallskinny/solvers/setup/streamed_matrix.hpp"
-#include "tallskinny/solvers/setup/svd_problem.hpp"
+#include "tallskinny/solvers/driver/svd.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
-
-/// The problem; a dense matrix is centred in place.
-template <class T>
-solvers::SvdAssembled<T> assembled(const Context& ctx, AnyMatrix<T>& matrix, bool centre) {
-  auto* dense = std::get_if<Matrix<T>>(&matrix);
-  if (dense == nullptr || !centre) return solvers::assemble_svd<T>(ctx, matrix, centre);
-  std::vector<T> means = solvers::centre_columns<T>(ctx, *dense);
-  auto out = solvers::assemble_svd<T>(ctx, matrix);
-  out.means = std::move(means);
-  return out;
-}
 
 /// A dense matrix is widened to float64 or complex128 beside what was read.
 std::uint64_t bytes_of(const io::Description& d) {
@@ -36,8 +24,7 @@ constexpr std::uint64_t blocks_held = 6;
 /// Can the rows of this matrix pass by in blocks, again and again?
 bool can_stream(const Run& run) {
   const io::Description& d = run.facts.input;
-  const bool narrow = d.cols <= 4096 && 16 * d.cols <= d.rows;
-  return narrow && run.settings.eigen.which != solvers::Which::SM &&
+  return solvers::is_tall_and_narrow(d.rows, d.cols) && run.settings.eigen.which != solvers::Which::SM &&
          (d.type == DType::float64 || d.type == DType::float32) && io::RowReader::reads(d, run.settings.read);
 }
 
@@ -115,8 +102,9 @@ void show(Run& run) {
     Loaded loaded = read(run);
     factors = std::visit(
         [&run]<class T>(AnyMatrix<T>& a) {
-          const auto svd = assembled<T>(run.ctx, a, run.settings.centre);
-          const auto estimate = solvers::estimate_svd_factors<T>(run.ctx, svd.problem, run.settings.eigen);
+          solvers::Borrowed<T> matrix(std::move(a));
+          const solvers::SvdRun<T> svd(run.ctx, matrix, run.settings.centre, run.facts.input.where.text());
+          const auto estimate = solvers::estimate_svd_factors<T>(run.ctx, svd.problem(), run.settings.eigen);
           return estimate ? add_factors(run, estimate, "[delta I, A; A^H, -delta I]") : std::string();
         },
         loaded.matrix.matrix);
@@ -130,20 +118,34 @@ void show(Run& run) {
   if (!factors.empty()) std::cout << "factors " << factors << '\n';
 }
 
-/// Reports and writes a decomposition, wherever its matrix is.
 template <class T>
-class SvdRun {
+class Svd {
  public:
   static constexpr bool ends_when_dense = false;  // it may be one step of several
   static constexpr const char* found = " triplets";
-  std::vector<std::string> write(const solvers::EigenResult<T>& triplets) {
-    return write_files(triplets, run_.settings, run_.facts, extras_);
+
+  /// Without a matrix its rows are read in blocks.
+  explicit Svd(Run& run, AnyMatrix<T>* matrix = nullptr) : run_(run) {
+    if (matrix != nullptr) matrix_.emplace(std::move(*matrix));
   }
 
- protected:
-  explicit SvdRun(Run& run) : run_(run) {}
+  void prepare(const solvers::EigenOptions& options) {
+    options_ = options;
+    const RunFacts& facts = run_.facts;
+    const bool centre = run_.settings.centre;
+    if (matrix_) {
+      driver_.emplace(run_.ctx, *matrix_, centre, facts.input.where.text());
+    } else if constexpr (!is_complex<T>) {
+      const auto reader = std::make_shared<const io::RowReader>(facts.input.where, run_.settings.read);
+      const auto rows = std::make_shared<const solvers::StreamedRows>(row_origin(reader, run_.settings.read),
+                                                                      run_.plan.block_bytes, run_.ctx.stream);
+      driver_.emplace(run_.ctx, solvers::StreamedMatrix(rows), centre);
+    }
+  }
 
-  solvers::EigenResult<T>& completed(solvers::SvdResult<T>& result) {
+  solvers::SvdsResult<T> solve() { return driver_->solve(options_); }
+
+  solvers::EigenResult<T>& complete(solvers::SvdsResult<T>& result) {
     std::string& method = run_.facts.method;
     if (result.stage == solvers::SvdStage::whole)
       method = "decomposition of the whole matrix by " + result.triplets.decomposed_by;
@@ -152,83 +154,31 @@ class SvdRun {
       method = "eigenvectors of A^H A, large ones taken out for the small";
     if (result.stage == solvers::SvdStage::inverse)
       method = "block Lanczos on (A^H A + delta^2 I)^-1, by factors of [delta I, A; A^H, -delta I]";
-    left_ = std::move(result.left);
-    extras_ = {{"left_singular_vectors", &left_}};
+    extras_ = {{"left_singular_vectors", &result.left}};
+    if (run_.settings.centre) {
+      means_ = Matrix<T>::copy_of(HostView<const T>(result.means.data(), 1, std::ssize(result.means)));
+      extras_.emplace_back("column_means", &means_);
+      extras_.emplace_back("explained_variance_ratio", result.explained_variance_ratio);
+    }
     return result.triplets;
   }
 
-  /// Means of columns, 2^-exponent times what they were, and the share of the variance that each component explains.
-  void add_means(const std::vector<T>& means, int exponent, const std::vector<double>& sigma, double squares) {
-    mean_row_ = Matrix<T>(1, static_cast<index_t>(means.size()));
-    for (index_t j = 0; j < mean_row_.cols(); ++j) mean_row_(0, j) = solvers::scaled(means[at(j)], exponent);
-    extras_.emplace_back("column_means", &mean_row_);
-    extras_.emplace_back("explained_variance_ratio", solvers::variance_ratios(sigma, squares));
+  std::vector<std::string> write(const solvers::EigenResult<T>& triplets) {
+    return write_files(triplets, run_.settings, run_.facts, extras_);
   }
 
-  Run& run_;
-
  private:
-  Matrix<T> left_, mean_row_;
+  Run& run_;
+  solvers::EigenOptions options_;
+  std::optional<solvers::Borrowed<T>> matrix_;
+  std::optional<solvers::SvdRun<T>> driver_;
+  Matrix<T> means_;
   Extras<T> extras_;
 };
 
-template <class T>
-class Svd : public SvdRun<T> {
- public:
-  Svd(Run& run, AnyMatrix<T>& matrix) : SvdRun<T>(run), matrix_(matrix) {}
-
-  int scale() { return exponent_ = solvers::take_exponent(run_.ctx, matrix_); }
-
-  void prepare(const solvers::EigenOptions&) { svd_ = assembled<T>(run_.ctx, matrix_, run_.settings.centre); }
-
-  solvers::SvdResult<T> solve(const solvers::EigenOptions& options) {
-    return solvers::solve_svd<T>(run_.ctx, svd_.problem, options);
-  }
-
-  solvers::EigenResult<T>& complete(const solvers::EigenOptions&, solvers::SvdResult<T>& result) {
-    auto& triplets = this->completed(result);
-    if (run_.settings.centre)
-      this->add_means(svd_.means, exponent_, triplets.values, solvers::squares_of<T>(run_.ctx, matrix_, svd_.means));
-    return triplets;
-  }
-
- private:
-  using SvdRun<T>::run_;
-  AnyMatrix<T>& matrix_;
-  int exponent_ = 0;
-  solvers::SvdAssembled<T> svd_;
-};
-
-/// SvdRun of a matrix whose rows are read in blocks.
-class StreamedSvd : public SvdRun<double> {
- public:
-  explicit StreamedSvd(Run& run)
-      : SvdRun(run),
-        matrix_(std::make_shared<const solvers::StreamedRows>(
-            row_origin(std::make_shared<const io::RowReader>(run.facts.input.where, run.settings.read),
-                       run.settings.read),
-            run.plan.block_bytes, run.ctx.stream)) {}
-
-  static int scale() { return 0; }
-  void prepare(const solvers::EigenOptions&) {
-    if (run_.settings.centre) matrix_.centre(run_.ctx);
-  }
-  solvers::SvdResult<double> solve(const solvers::EigenOptions& options) {
-    return solvers::solve_svd<double>(run_.ctx, {matrix_.products()}, options);
-  }
-  solvers::EigenResult<double>& complete(const solvers::EigenOptions&, solvers::SvdResult<double>& result) {
-    auto& triplets = completed(result);
-    if (run_.settings.centre) add_means(matrix_.means(), 0, triplets.values, matrix_.squares());
-    return triplets;
-  }
-
- private:
-  solvers::StreamedMatrix matrix_;
-};
-
 int solve(Run& run, Loaded& loaded) {
-  if (run.plan.block_bytes > 0) return solve_and_report(run, StreamedSvd(run));
-  return std::visit([&]<class T>(AnyMatrix<T>& matrix) { return solve_and_report(run, Svd<T>(run, matrix)); },
+  if (run.plan.block_bytes > 0) return solve_and_report(run, Svd<double>(run));
+  return std::visit([&]<class T>(AnyMatrix<T>& matrix) { return solve_and_report(run, Svd<T>(run, &matrix)); },
                     loaded.matrix.matrix);
 }
 

@@ -8,7 +8,7 @@
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/dtype.hpp"
 #include "tallskinny/gemm/core/types.hpp"
-#include "tallskinny/solvers/setup/any_matrix.hpp"
+#include "tallskinny/solvers/setup/scale.hpp"
 #include "tallskinny/solvers/types.hpp"
 
 namespace ts::inline v0::solvers {
@@ -31,6 +31,8 @@ class Borrowed {
   explicit Borrowed(const CsrView<U, Space::host, I>& a);
   template <class U, Layout L>
   explicit Borrowed(const MatrixView<U, Space::host, L>& a);
+  /// Takes a matrix over, columns rising within each row: it is changed in place.
+  explicit Borrowed(AnyMatrix<T>&& own) : own_(std::move(own)), owns_(true), view_(own_) {}
   Borrowed(const Borrowed&) = delete;  // the view is of what this one owns
   Borrowed& operator=(const Borrowed&) = delete;
 
@@ -41,6 +43,13 @@ class Borrowed {
     if (!owns_) own_ = owned(view_), owns_ = true;
     change(own_);
     view_ = AnyView<T>(own_);
+  }
+  /// Divides by a power of two where numbers are extreme. Returns its exponent, 0 for ordinary numbers; ranks, of which
+  /// each has some rows, get the same.
+  int take_exponent(const Context& ctx, bool in_float32 = false) {
+    const int exponent = extreme_exponent<T>(ctx, view_, in_float32);
+    if (exponent != 0) change([exponent](AnyMatrix<T>& own) { scale(own, -exponent); });
+    return exponent;
   }
   /// In which the caller stored it: what rounding is judged by.
   [[nodiscard]] DType stored_as() const noexcept { return stored_as_; }
@@ -128,6 +137,13 @@ Borrowed<T>::Borrowed(const MatrixView<U, Space::host, L>& a) : stored_as_(dtype
     own_ = std::move(wide), owns_ = true;
     view_ = AnyView<T>(own_);
   }
+}
+
+/// The options of a search for `k` pairs or triplets.
+[[nodiscard]] inline EigenOptions options_for(const EigenOptions& options, index_t k) {
+  EigenOptions out = options;
+  out.nev = k;
+  return out;
 }
 
 /// Views of what the drivers accept: sparse and dense matrices, owners and views, in host memory.

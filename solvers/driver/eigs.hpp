@@ -25,7 +25,7 @@ struct EigsResult : GeneralResult {
 
 namespace driver {
 template <class T>
-[[nodiscard]] EigsResult eigs(const Context&, const Borrowed<T>& a, index_t k, const EigsOptions<T>&);
+[[nodiscard]] EigsResult eigs(const Context&, Borrowed<T>&& a, index_t k, const EigsOptions<T>&);
 }  // namespace driver
 
 /// The k wanted eigenpairs of a square matrix, as `tssolve --general` finds them. Values and vectors are complex.

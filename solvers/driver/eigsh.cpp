@@ -1,25 +1,25 @@
 #include "tallskinny/solvers/driver/eigsh.hpp"
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/one_rank.hpp"
+#include "tallskinny/solvers/ranks/transposed_rows.hpp"
 #include "tallskinny/solvers/setup/hermitian_check.hpp"
 
 namespace ts::inline v0::solvers {
 
 namespace {
 
-constexpr const char* matrix_name = "the matrix given to eigsh()";
-constexpr const char* mass_name = "`mass` of eigsh()";
+constexpr const char* matrix_of_eigsh = "the matrix given to eigsh()";
+constexpr const char* mass_of_eigsh = "`mass` of eigsh()";
 
-/// Sizes, and options that exclude each other.
+/// Sizes, and options that exclude each other. @param here rows of this rank
 template <class T>
-void check_options(const Context& ctx, const EigshOptions<T>& o, index_t rows, index_t cols) {
+void check_options(const Context& ctx, const EigshOptions<T>& o, index_t here, index_t rows, index_t cols) {
   expects_place_of_results(ctx, o);
   expects(rows == cols, "eigsh() needs a square matrix: svds() takes any");
-  expects(o.mass.rows == 0 || (o.mass.rows == rows && o.mass.cols == rows),
+  expects(o.mass.cols == 0 || (o.mass.rows == here && o.mass.cols == rows),
           "`mass` of eigsh() has another size than the matrix");
   expects(check_csr(o.mass), "the columns of `mass` of eigsh() must rise within each row");
-  expects(o.initial.cols() == 0 || o.initial.rows() == rows, "`initial` of eigsh() has other rows than the matrix");
+  expects(o.initial.cols() == 0 || o.initial.rows() == here, "`initial` of eigsh() has other rows than the matrix");
   expects(!o.sigma || !o.interval, "`sigma` looks near a number, `interval` for all in a range: give one of them");
   expects(!o.preconditioner || !o.made, "`preconditioner` and `made` exclude each other");
   expects((!o.preconditioner && !o.made) || is_preconditioned(o.method),
@@ -27,7 +27,7 @@ void check_options(const Context& ctx, const EigshOptions<T>& o, index_t rows, i
   if (is_preconditioned(o.method))
     expects(!o.sigma && !o.interval && (o.which == Which::SA || o.which == Which::LA),
             "Method::lobpcg and davidson seek `which` SA or LA, without `sigma` and `interval`");
-  expects(o.precision == Precision::float64 || (!o.sigma && !o.interval && o.mass.rows == 0 && o.which != Which::SM),
+  expects(o.precision == Precision::float64 || (!o.sigma && !o.interval && o.mass.cols == 0 && o.which != Which::SM),
           "Precision::float32 and mixed seek the ends of the spectrum, without `sigma`, `interval` and `mass`");
 }
 
@@ -51,87 +51,89 @@ bool spills(const Context& ctx, const AnyView<T>& a, const EigenPlan& plan, cons
   return plan_hermitian_memory(plan, request, needs).spills;
 }
 
-/// The options of the solver: `k` pairs, in the units of a matrix scaled by 2^-exponent.
 template <class T>
-EigenOptions solver_options(const EigshOptions<T>& o, index_t k, int exponent = 0) {
-  EigenOptions options = scaled(static_cast<const EigenOptions&>(o), -exponent);
-  options.nev = k;
+EigenOptions solver_options(const EigshOptions<T>& o, index_t k) {
+  EigenOptions options = options_for(o, k);
   if (o.interval) options.which = Which::SA;  // the order of the result
   return options;
 }
 
-/// The result in the caller's units and place.
+/// Both matrices of a problem become Hermitian.
 template <class T>
-EigshResult<T> finished(const Context& ctx, const EigshOptions<T>& o, HermitianResult<T> found, int exponent) {
-  EigshResult<T> out{std::move(found)};
-  if (exponent != 0) scale_result(out, exponent, matrix_name);
-  if (!o.vectors) out.vectors = Matrix<T>(out.vectors.rows(), 0);
-  if (o.vectors && o.results == Results::on_device && out.vectors.cols() > 0) leave_on_device(ctx, out);
-  return out;
-}
-
-/// Both matrices of a problem, Hermitian.
-template <class T>
-struct HermitianParts {
+class HermitianParts {
+ public:
   std::string note;
   double asymmetry = 0;
   Dropped dropped;
 
-  HermitianParts(const Context& ctx, const EigshOptions<T>& o, Borrowed<T>& a, AnyView<T>& mass,
-                 AnyMatrix<T>& own_mass) {
+  HermitianParts(const Context& ctx, const EigshOptions<T>& o, Borrowed<T>& a, std::optional<Borrowed<T>>& mass)
+      : ctx_(ctx), o_(o) {
     if (!o.check && !o.symmetrise) return;
-    const auto dtype = [&o](DType stored) {
-      return o.from_float32 && scalar_bytes(stored) > 4 ? DType::float32 : stored;
-    };
-    const SkewPart of_a = skew_part<T>(ctx, matrix_name, dtype(a.stored_as()), a.view(),
-                                       {o.symmetrise, "",
-                                        "; eigs() takes matrices that are not Hermitian, `symmetrise` solves "
-                                        "(A + A^H) / 2"});
-    if (!of_a.is_zero()) a.change([](AnyMatrix<T>& own) { take_hermitian_part<T>(own); });
-    const SkewPart of_mass = skew_part<T>(ctx, mass_name, dtype(dtype_of<T>), mass,
-                                          {o.symmetrise, "", "; `symmetrise` takes (M + M^H) / 2"});
-    if (!of_mass.is_zero()) {
-      own_mass = owned(mass);
-      take_hermitian_part<T>(own_mass);
-      mass = own_mass;
-    }
-    note = text_of(of_a, matrix_name, o.symmetrise);
-    if (!of_mass.is_zero()) note += (note.empty() ? "" : "; ") + text_of(of_mass, mass_name, o.symmetrise);
+    const SkewPart of_a =
+        take(matrix_of_eigsh, a, "; eigs() takes matrices that are not Hermitian, `symmetrise` solves (A + A^H) / 2");
+    const SkewPart of_mass = mass ? take(mass_of_eigsh, *mass, "; `symmetrise` takes (M + M^H) / 2") : SkewPart();
+    note = text_of(of_a, matrix_of_eigsh, o.symmetrise);
+    if (!of_mass.is_zero()) note += (note.empty() ? "" : "; ") + text_of(of_mass, mass_of_eigsh, o.symmetrise);
     asymmetry = of_a.largest;
     if (!o.symmetrise) dropped = {of_a.norm, of_mass.norm};
   }
+
+ private:
+  /// Takes the Hermitian part of a matrix, of which ranks have rows, and returns what that leaves out.
+  SkewPart take(const std::string& name, Borrowed<T>& a, const char* advice) const {
+    const HermitianRules rules{o_.symmetrise, "", advice};
+    const bool single = o_.from_float32 && scalar_bytes(a.stored_as()) > 4;
+    const DType type = single ? DType::float32 : a.stored_as();
+    if (ctx_.communicator->size() == 1) {
+      const SkewPart skew = skew_part<T>(ctx_, name, type, a.view(), rules);
+      if (!skew.is_zero()) a.change([](AnyMatrix<T>& own) { take_hermitian_part<T>(own); });
+      return skew;
+    }
+    const auto of_rows = [&](const auto& rows) {
+      const auto partners = transposed_rows<T>(ctx_, rows);
+      using Owner = std::remove_const_t<decltype(partners)>;
+      const SkewPart skew = skew_part_of_rows<T>(ctx_, name, type, a.view(), partners, rules);
+      if (!skew.is_zero()) a.change([&](AnyMatrix<T>& own) { take_hermitian_part<T>(std::get<Owner>(own), partners); });
+      return skew;
+    };
+    const auto* sparse = a.view().sparse();
+    return sparse != nullptr ? of_rows(CsrView<T>(*sparse)) : of_rows(HostView<const T>(a.view().dense()));
+  }
+
+  const Context& ctx_;
+  const EigshOptions<T>& o_;
 };
 
 }  // namespace
 
 template <class T>
-EigshResult<T> driver::eigsh(const Context& ctx, Borrowed<T>&& borrowed, index_t k, const EigshOptions<T>& o) {
+EigshResult<T> driver::eigsh(const Context& ctx, Borrowed<T>&& a, index_t k, const EigshOptions<T>& o) {
   const UseHostMemory use(ctx.host_memory);
-  check_options(ctx, o, borrowed.view().rows(), borrowed.view().cols());
-  expects_one_rank(ctx, "eigsh() of a matrix in memory");
-  AnyMatrix<T> scaled_a, scaled_mass, own_mass;
-  AnyView<T> mass(o.mass);
-  const HermitianParts<T> parts(ctx, o, borrowed, mass, own_mass);
-  AnyView<T> a = borrowed.view();
-  const index_t n = a.rows();
-  const bool dense = a.sparse() == nullptr, pencil = o.mass.rows > 0;
-  const EigenPlan plan = plan_eigen(n, sizeof(T), solver_options(o, k), o.initial.cols(),
-                                    dense && !pencil ? static_cast<double>(n * n) : 0);
+  const index_t here = a.view().rows(), n = all_rows(ctx, here);
+  check_options(ctx, o, here, n, a.view().cols());
+  std::optional<Borrowed<T>> mass;
+  if (o.mass.cols > 0) mass.emplace(o.mass);
+  const HermitianParts<T> parts(ctx, o, a, mass);
+  const bool dense = a.view().sparse() == nullptr;
+  EigenOptions options = solver_options(o, k);
+  const EigenPlan plan =
+      plan_eigen(n, sizeof(T), options, o.initial.cols(), dense && !mass ? static_cast<double>(n * n) : 0);
   const HermitianRequest request = request_of(o, o.sigma, o.interval, dense);
-  const HermitianSearch search = search_of(request, plan);
-  const int of_a = take_exponent<T>(ctx, a, scaled_a, search.narrow);
-  const int of_mass = pencil ? take_exponent<T>(ctx, mass, scaled_mass) : 0;
-  HermitianMatrices<T> matrices{a};
-  if (pencil) matrices.mass = *mass.sparse();
-  matrices.set_scale(of_a, of_mass, parts.dropped);
-  EigenOptions options = solver_options(o, k, matrices.exponent);
-  options.spills = spills<T>(ctx, a, plan, request);
-  HermitianRun<T> run(ctx, n, matrices, request, search, {.gpu = ctx.stream}, options);
+  options.spills = spills<T>(ctx, a.view(), plan, request);
+  HermitianRun<T> run(ctx,
+                      {.a = a,
+                       .mass = mass ? &*mass : nullptr,
+                       .rows = n,
+                       .name = matrix_of_eigsh,
+                       .request = request,
+                       .search = search_of(request, plan),
+                       .dropped = parts.dropped},
+                      options);
   if (o.preconditioner)
     run.precondition(*o.preconditioner);
   else if (is_preconditioned(o.method) && (o.made || o.which == Which::SA))
     run.precondition(o.made.value_or(Preconditioner::jacobi), o.which);
-  auto out = finished(ctx, o, run.solve(options, o.initial, o.checkpointing), matrices.exponent);
+  EigshResult<T> out{run.solve(o.initial, o.checkpointing)};
   out.note = parts.note + (parts.note.empty() || out.note.empty() ? "" : "; ") + out.note;
   out.asymmetry = parts.asymmetry;
   return out;
@@ -141,7 +143,7 @@ template <class T>
 EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
                      const std::type_identity_t<EigshOptions<T>>& o) {
   const UseHostMemory use(ctx.host_memory);
-  check_options(ctx, o, a.rows(), a.rows());
+  check_options(ctx, o, a.rows(), all_rows(ctx, a.rows()), all_rows(ctx, a.rows()));
   const HermitianRequest request = request_of(o, o.sigma, o.interval, false);
   const auto target = target_of(request);
   expects(!target || o.inverse, "eigsh() of an Operator near `sigma`, or for `which` SM, needs its `inverse`");
@@ -150,7 +152,7 @@ EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
   expects(o.precision == Precision::float64, "an Operator is iterated with in Precision::float64");
   Assembled<T> assembled{EigenProblem<T>{a}, std::nullopt};
   auto& problem = assembled.problem;
-  if (o.mass.rows > 0) {
+  if (o.mass.cols > 0) {
     assembled.factor.emplace(ctx, o.mass);
     problem.a = at_home(a.space(), assembled.factor->standard(a));
   }
@@ -160,9 +162,9 @@ EigshResult<T> eigsh(const Context& ctx, const Operator<T>& a, index_t k,
   problem.target = target;
   if (target) problem.inverse = standard(*o.inverse), problem.shift = *target;
   if (o.preconditioner) problem.preconditioner = standard(*o.preconditioner);
-  HermitianRun<T> run(ctx, a, o.mass, std::move(assembled), request);
+  HermitianRun<T> run(ctx, a, std::move(assembled), o.mass, request, solver_options(o, k));
   if (o.made) run.precondition(*o.made, o.which);
-  return finished(ctx, o, run.solve(solver_options(o, k), o.initial, o.checkpointing), 0);
+  return {run.solve(o.initial, o.checkpointing)};
 }
 
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, driver::eigsh)

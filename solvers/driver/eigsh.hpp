@@ -47,7 +47,8 @@ template <class T>
 /// what is cheap or needed is factorised, the set is verified, a small matrix is decomposed as a whole. Of a matrix
 /// that is Hermitian to rounding (skew_part()) the Hermitian part is solved.
 /// @param a n x n: CsrMatrix, CsrView, Matrix or MatrixView in host memory, of any of the six types, in either layout
-/// (Borrowed says what is copied). Where ctx has a stream the work is done on its device; vectors are where
+/// (Borrowed says what is copied); on several ranks those rows of it that ctx.slabs gives this one, as of `mass`,
+/// `initial` and the vectors. Where ctx has a stream the work is done on its device; vectors are where
 /// options.results says.
 /// @throws Error(invalid_argument) naming the option that cannot be met; Error(bad_input) for a matrix that is not
 /// Hermitian, naming the first entry, for a mass matrix that is indefinite, and for NaN or Inf. Not

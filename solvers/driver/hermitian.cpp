@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tallskinny/solvers/eigen/hermitian/solve.hpp"
+#include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"
 #include "tallskinny/solvers/setup/rows_operator.hpp"
@@ -82,40 +83,46 @@ bool has_ranks(const Context& ctx) { return ctx.communicator->size() > 1; }
 }  // namespace
 
 template <class T>
-HermitianRun<T>::HermitianRun(const Context& ctx, index_t rows, HermitianMatrices<T> matrices,
-                              const HermitianRequest& request, const HermitianSearch& search, FactorPlan factors,
-                              EigenOptions& options)
-    : ctx_(ctx), matrices_(std::move(matrices)), interval_(request.interval) {
-  const auto& [a, mass, exponent, dropped] = matrices_;
-  if (interval_) interval_ = {std::ldexp(interval_->low, -exponent), std::ldexp(interval_->high, -exponent)};
-  auto target = target_of(request);
-  if (target) target = std::ldexp(*target, -exponent);
-  if (ctx.stream && !has_ranks(ctx)) there_ = copy_to<T>(ctx.stream, a);
-  factors.what = search.factorise;
+HermitianRun<T>::HermitianRun(const Context& ctx, const HermitianInput<T>& input, const EigenOptions& options)
+    : ctx_(ctx), name_(input.name), matrix_(input.a.view()), interval_(input.request.interval) {
+  const int of_a = input.a.take_exponent(ctx, input.search.narrow);
+  const int of_mass = input.mass != nullptr ? input.mass->take_exponent(ctx) : 0;
+  exponent_ = of_a - of_mass;
+  dropped_ = {std::ldexp(input.dropped.matrix, -of_a), std::ldexp(input.dropped.mass, -of_mass)};
+  options_ = scaled(options, -exponent_);
+  matrix_ = input.a.view();
+  if (input.mass != nullptr) mass_ = *input.mass->view().sparse();
+  if (interval_) interval_ = {std::ldexp(interval_->low, -exponent_), std::ldexp(interval_->high, -exponent_)};
+  auto target = target_of(input.request);
+  if (target) target = std::ldexp(*target, -exponent_);
+  if (ctx.stream && !has_ranks(ctx)) there_ = copy_to<T>(ctx.stream, matrix_);
+  FactorPlan factors{input.search.factorise, input.before_factors, ctx.stream, input.factors_by};
   // Factors that are cheap for one rank are not for several, whose bits should be those of one.
   if (has_ranks(ctx) && factors.what == Factorise::cheap) factors.what = Factorise::nothing;
-  assembled_.emplace(assemble_or_whole<T>(ctx, rows, a, mass, target, factors, there_, options));
-  if (!search.narrow) return;
+  assembled_.emplace(assemble_or_whole<T>(ctx, input.rows, matrix_, mass_, target, factors, there_, options_));
+  if (!input.search.narrow) return;
   if (has_ranks(ctx)) {
-    assembled_->problem.narrow = rounded_rows_operator_of<T>(ctx, a);
+    assembled_->problem.narrow = rounded_rows_operator_of<T>(ctx, matrix_);
   } else {
-    rounded_ = rounded<T>(ctx, a, there_);
-    assembled_->problem.narrow = operator_of<T>(a, there_, rounded_);
+    rounded_ = rounded<T>(ctx, matrix_, there_);
+    assembled_->problem.narrow = operator_of<T>(matrix_, there_, rounded_);
   }
 }
 
 template <class T>
-HermitianRun<T>::HermitianRun(const Context& ctx, Operator<T> a, CsrView<T> mass, Assembled<T> assembled,
-                              const HermitianRequest& request)
+HermitianRun<T>::HermitianRun(const Context& ctx, Operator<T> a, Assembled<T> assembled, CsrView<T> mass,
+                              const HermitianRequest& request, const EigenOptions& options)
     : ctx_(ctx),
-      matrices_{AnyView<T>(CsrView<T>{}), mass},
+      options_(options),
+      matrix_(CsrView<T>{}),
+      mass_(mass),
       interval_(request.interval),
       assembled_(std::move(assembled)),
       a_(std::move(a)) {}
 
 template <class T>
 void HermitianRun<T>::precondition(Preconditioner kind, Which which) {
-  assembled_->problem.preconditioner = preconditioner_of<T>(ctx_, matrices_.a, *assembled_, kind, which);
+  assembled_->problem.preconditioner = preconditioner_of<T>(ctx_, matrix_, *assembled_, kind, which);
 }
 
 template <class T>
@@ -125,11 +132,10 @@ void HermitianRun<T>::precondition(const Operator<T>& near_inverse) {
 }
 
 template <class T>
-HermitianResult<T> HermitianRun<T>::solve(const EigenOptions& asked, HostView<const T> initial,
-                                          const Checkpointing<T>& checkpointing,
+HermitianResult<T> HermitianRun<T>::solve(HostView<const T> initial, const Checkpointing<T>& checkpointing,
                                           const std::function<void(index_t)>& counted) const {
   const auto& [problem, factor, semidefinite, note] = *assembled_;
-  EigenOptions options = asked;
+  EigenOptions options = options_;
   if (factor || semidefinite || interval_) options.vectors = true, options.results = Results::on_host;
   HermitianResult<T> out;
   EigenResult<T>& found = out;
@@ -147,15 +153,16 @@ HermitianResult<T> HermitianRun<T>::solve(const EigenOptions& asked, HostView<co
   }
   if (factor) {
     // A of the pencil, of which ranks make one only here: it is a copy of their rows.
-    const Operator<T> a = a_                ? *a_
-                          : has_ranks(ctx_) ? rows_operator_of<T>(ctx_, matrices_.a)
-                                            : operator_of<T>(matrices_.a);
-    out.backward_errors = to_pencil<T>(ctx_, a, *matrices_.mass, *factor, options, found).backward_errors;
+    const Operator<T> a = a_ ? *a_ : has_ranks(ctx_) ? rows_operator_of<T>(ctx_, matrix_) : operator_of<T>(matrix_);
+    out.backward_errors = to_pencil<T>(ctx_, a, *mass_, *factor, options, found).backward_errors;
   } else if (!semidefinite) {
     out.backward_errors.reserve(found.residual_norms.size());
     for (const double r : found.residual_norms) out.backward_errors.push_back(r > 0 ? r / found.norm : 0);
   }
-  count_dropped<T>(ctx_, matrices_.dropped, factor || semidefinite, found);
+  count_dropped<T>(ctx_, dropped_, factor || semidefinite, found);
+  if (exponent_ != 0) scale_result(found, exponent_, name_);
+  if (!options_.vectors) out.vectors = Matrix<T>(out.vectors.rows(), 0);
+  if (options_.results == Results::on_device && out.vectors.cols() > 0) leave_on_device(ctx_, out);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tallskinny/solvers/driver/borrowed.hpp"
 #include "tallskinny/solvers/eigen/interval/interval.hpp"
 #include "tallskinny/solvers/eigen/values/options.hpp"
 #include "tallskinny/solvers/eigen/values/state.hpp"
@@ -12,7 +13,6 @@
 #include "tallskinny/solvers/setup/assemble.hpp"
 #include "tallskinny/solvers/setup/hermitian_part.hpp"
 #include "tallskinny/solvers/setup/memory_plan.hpp"
-#include "tallskinny/solvers/setup/scale.hpp"
 
 namespace ts::inline v0::solvers {
 
@@ -58,19 +58,19 @@ struct NamedWay {
 /// Bytes of a run with this plan. @param needs of an iteration in float64, which other precisions change.
 [[nodiscard]] MemoryPlan plan_hermitian_memory(const EigenPlan&, const HermitianRequest&, MemoryNeeds needs);
 
-/// Matrices of a run, scaled by powers of two. They must outlive it.
+/// Matrices and request of a run. Matrices are in the caller's units, and must outlive it; those of extreme numbers are
+/// scaled. Of several ranks each gives its rows.
 template <class T>
-struct HermitianMatrices {
-  AnyView<T> a;
-  std::optional<CsrView<T>> mass = {};
-  int exponent = 0;      ///< eigenvalues of the caller's matrices are 2^exponent times those of these
-  Dropped dropped = {};  ///< skew parts that were left out, in units of these
-
-  /// @param of_a, of_mass exponents that take_exponent() returned
-  void set_scale(int of_a, int of_mass, const Dropped& of_caller) {
-    exponent = of_a - of_mass;
-    dropped = {std::ldexp(of_caller.matrix, -of_a), std::ldexp(of_caller.mass, -of_mass)};
-  }
+struct HermitianInput {
+  Borrowed<T>& a;
+  Borrowed<T>* mass = nullptr;  ///< sparse; null: the identity
+  index_t rows = 0;             ///< of all ranks
+  std::string name;             ///< of the matrix, for sentences
+  HermitianRequest request;
+  HermitianSearch search;
+  Dropped dropped = {};  ///< skew parts that were left out
+  BeforeFactors before_factors = nullptr;
+  DirectBackend factors_by = DirectBackend::best;
 };
 
 /// Eigenpairs with the facts that only a run with matrices can give.
@@ -87,15 +87,13 @@ struct HermitianResult : EigenResult<T> {
 template <class T>
 class HermitianRun {
  public:
-  /// Copies the matrix to the device and factorises what the search needs.
-  /// @param rows of all ranks
-  /// @param request in the caller's units
-  /// @param options changed where the matrices ask for it: a matrix without factors may be solved densely
+  /// Scales the matrices, copies A to the device, and factorises what the search needs.
+  /// @param options of the result; a matrix without factors may be solved densely all the same
   /// @throws as assemble()
-  HermitianRun(const Context&, index_t rows, HermitianMatrices<T>, const HermitianRequest& request,
-               const HermitianSearch&, FactorPlan, EigenOptions& options);
+  HermitianRun(const Context&, const HermitianInput<T>&, const EigenOptions& options);
   /// A run with an operator, whose problem the caller has made. @param a of the pencil, not of the standard form
-  HermitianRun(const Context&, Operator<T> a, CsrView<T> mass, Assembled<T>, const HermitianRequest& request);
+  HermitianRun(const Context&, Operator<T> a, Assembled<T>, CsrView<T> mass, const HermitianRequest& request,
+               const EigenOptions& options);
   HermitianRun(const HermitianRun&) = delete;  // operators refer to the copies on a device
   HermitianRun& operator=(const HermitianRun&) = delete;
 
@@ -106,17 +104,23 @@ class HermitianRun {
   /// Empty, or a sentence on a shift that was moved, or on infinite eigenvalues.
   [[nodiscard]] const std::string& note() const noexcept { return assembled_->note; }
 
-  /// The wanted pairs, of the pencil where there is a mass matrix, in units of the scaled matrices.
-  /// Pairs of pencils and of intervals have vectors, in host memory, whatever the options say.
+  /// Method::dense where that takes less than the factors that are needed, whatever was planned.
+  [[nodiscard]] Method method() const noexcept { return options_.method; }
+
+  /// The wanted pairs, of the pencil where there is a mass matrix, in the caller's units and where `options` says.
   /// @param counted called with the number of eigenvalues in an interval before they are computed; may throw
-  [[nodiscard]] HermitianResult<T> solve(const EigenOptions& options, HostView<const T> initial,
-                                         const Checkpointing<T>& checkpointing,
+  [[nodiscard]] HermitianResult<T> solve(HostView<const T> initial, const Checkpointing<T>& checkpointing,
                                          const std::function<void(index_t)>& counted = nullptr) const;
 
  private:
   const Context& ctx_;
-  HermitianMatrices<T> matrices_;
+  std::string name_;
+  int exponent_ = 0;      ///< eigenvalues of the caller's matrices are 2^exponent times those of the scaled ones
+  EigenOptions options_;  ///< for the scaled matrices
+  AnyView<T> matrix_;
+  std::optional<CsrView<T>> mass_;
   std::optional<Interval> interval_;  ///< in units of the scaled matrices
+  Dropped dropped_;                   ///< likewise
   DeviceCopy<T> there_;
   Rounded<T> rounded_;
   std::optional<Assembled<T>> assembled_;

@@ -31,7 +31,7 @@ struct SvdsResult : SvdResult<T> {
 
 namespace driver {
 template <class T>
-[[nodiscard]] SvdsResult<T> svds(const Context&, const Borrowed<T>& a, index_t k, const SvdsOptions&);
+[[nodiscard]] SvdsResult<T> svds(const Context&, Borrowed<T>&& a, index_t k, const SvdsOptions&);
 /// The largest of a tall, narrow matrix in host memory whose elements are not those that are computed with: of another
 /// type, by columns, or to be centred. It is read where it lies, a block of rows at a time, which becomes float64.
 /// Nothing for all others.

@@ -42,6 +42,15 @@ bool may_be_cheap(index_t rows, index_t entries) {
   return cost < cheap_flops || cost < share * ways_of(facts, plan.nev, plan.block_size, plan.max_basis).krylov.total();
 }
 
+template <class T>
+FactorCost cost_of(const FactorEstimate& made) {
+  return {made.flops, made.entries > 0 ? made.entries : made.bytes / (sizeof(T) + sizeof(std::int32_t))};
+}
+FactorCost cost_of_dense(index_t n) {
+  const auto rows = static_cast<double>(n);
+  return {rows * rows * rows / 3, rows * rows / 2};
+}
+
 /// With what was analysed of A - sigma M already, if anything was. A dense A is factorised as a sparse one.
 template <class T>
 SemidefinitePencil<T> semidefinite_pencil(const Context& ctx, const AnyView<T>& matrix, CsrView<T> mass,
@@ -208,10 +217,9 @@ Assembled<T> assemble_with(const Context& ctx, const AnyView<T>& matrix, const s
     return at_home(home, factor ? factor->standard_inverse(std::move(of_pencil)) : of_pencil);
   };
   if (inverse) {
-    const FactorEstimate made = pencil->estimate();
-    const double of_factor = made.entries > 0 ? made.entries : made.bytes / (sizeof(T) + sizeof(std::int32_t));
     // Only the rank that has the factors knows; all choose by these numbers.
-    problem.factors = {max_of_ranks(ctx, made.flops), max_of_ranks(ctx, of_factor)};
+    const FactorCost made = cost_of<T>(pencil->estimate());
+    problem.factors = {max_of_ranks(ctx, made.flops), max_of_ranks(ctx, made.entries)};
   }
   const auto take = [&](const FactoredInverse<T>& of_pencil, Operator<T> op) {
     problem.inverse = standard(std::move(op)), problem.shift = of_pencil.sigma(), out.note = of_pencil.note();
@@ -248,8 +256,7 @@ bool whole_costs_less(const Context& ctx, const AnyView<T>& matrix, CsrView<T> m
   const bool may = options.method == Method::automatic && options.max_iterations == 0 && n <= takeover_rows;
   if (!may || n == 0 || ctx.communicator->size() > 1 || factors.what != Factorise::needed) return false;
   const EigenPlan plan = plan_eigen(n, sizeof(T), options);
-  const auto rows = static_cast<double>(n);
-  WayFacts facts{n, 0, {rows * rows * rows / 3, rows * rows / 2}};
+  WayFacts facts{n, 0, cost_of_dense(n)};
   if (const auto* sparse = matrix.sparse()) {
     pencil.emplace(ctx, *sparse, mass, factors.by, factors.gpu);
     const FactorEstimate sketch = pencil->sketch(facts.factors.flops);
@@ -296,21 +303,17 @@ std::optional<FactorEstimate> estimate_factors(const Context& ctx, const AnyView
   const auto* sparse = matrix.sparse();
   if (sparse == nullptr) return std::nullopt;
   if (kind == FactorKind::lu) return GeneralInverse<T>::estimate(*sparse);
-  return ShiftedPencil<T>(ctx, *sparse, mass ? *mass : CsrView<T>{}, by).estimate();
+  return ShiftedPencil<T>(ctx, *sparse, mass.value_or(CsrView<T>{}), by).estimate();
 }
 
 template <class T>
 FactorCost factor_cost(const Context& ctx, const AnyView<T>& matrix, const std::optional<CsrView<T>>& mass,
-                       Factorise what, DirectBackend by) {
-  const auto rows = static_cast<double>(matrix.rows());
-  const FactorCost of_dense{rows * rows * rows / 3, rows * rows / 2};
+                       Factorise what, const std::optional<FactorEstimate>& estimate) {
   const auto* sparse = matrix.sparse();
-  if (what == Factorise::needed && sparse == nullptr) return of_dense;
-  if (what == Factorise::nothing || sparse == nullptr) return {};
-  if (what == Factorise::cheap && !may_be_cheap(sparse->cols, sparse->nonzeros())) return {};
-  const FactorEstimate found = ShiftedPencil<T>(ctx, *sparse, mass ? *mass : CsrView<T>{}, by)
-                                   .sketch(what == Factorise::cheap ? sketched_flops : of_dense.flops);
-  return std::isfinite(found.flops) ? FactorCost{found.flops, found.entries} : FactorCost{};
+  if (what == Factorise::needed) return estimate ? cost_of<T>(*estimate) : cost_of_dense(matrix.rows());
+  if (what == Factorise::nothing || sparse == nullptr || !may_be_cheap(sparse->cols, sparse->nonzeros())) return {};
+  const FactorEstimate found = ShiftedPencil<T>(ctx, *sparse, mass.value_or(CsrView<T>{})).sketch(sketched_flops);
+  return std::isfinite(found.flops) ? cost_of<T>(found) : FactorCost{};
 }
 
 #define TS_INSTANTIATE(T)                                                       \

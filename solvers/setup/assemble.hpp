@@ -97,14 +97,15 @@ template <class T>
                                                              const std::optional<CsrView<T>>& mass, FactorKind,
                                                              DirectBackend by = DirectBackend::best);
 
-/// Preconditioners that need no other matrix.
-/// The cost of one factorisation of A - sigma M for ways_of(), from an analysis of the pattern; infinite where a run
-/// would make none. For Factorise::cheap a pattern whose analysis alone is not cheap is not analysed.
+/// The cost of one factorisation of A - sigma M for ways_of(); infinite where a run would make none.
+/// @param estimate of factors that are needed, as estimate_factors() gives it. For Factorise::cheap a short analysis
+/// serves, and a pattern whose analysis alone is not cheap is not analysed.
 template <class T>
 [[nodiscard]] FactorCost factor_cost(const Context& ctx, const AnyView<T>& matrix,
                                      const std::optional<CsrView<T>>& mass, Factorise what,
-                                     DirectBackend by = DirectBackend::best);
+                                     const std::optional<FactorEstimate>& estimate);
 
+/// Preconditioners that need no other matrix.
 enum class Preconditioner { jacobi, incomplete_cholesky, chebyshev };
 
 /// For the end `which` (SA or LA) of the matrix, or of the standard form where there is a factor of the mass

@@ -72,13 +72,6 @@ void scale(AnyMatrix<T>& matrix, int exponent) {
 }
 
 template <class T>
-int take_exponent(const Context& ctx, AnyMatrix<T>& matrix, bool in_float32) {
-  const int exponent = extreme_exponent<T>(ctx, matrix, in_float32);
-  if (exponent != 0) scale(matrix, -exponent);
-  return exponent;
-}
-
-template <class T>
 void scale_result(EigenResult<T>& result, int exponent, const std::string& where) {
   for (auto* numbers : {&result.values, &result.residual_norms, &result.error_bounds, &result.value_roundings})
     scale_numbers(*numbers, exponent, where);
@@ -94,9 +87,6 @@ void scale_result(GeneralResult& result, int exponent, const std::string& where)
   result.norm = scaled(result.norm, exponent);
 }
 
-#define TS_INSTANTIATE(T) template int take_exponent<T>(const Context&, AnyMatrix<T>&, bool);
-TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
-#undef TS_INSTANTIATE
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, extreme_exponent)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, scale)
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, scale_result)

@@ -26,21 +26,6 @@ template <class T>
 template <class T>
 void scale(AnyMatrix<T>& matrix, int exponent);
 
-/// extreme_exponent(), by which the matrix is scaled down where it is not 0.
-template <class T>
-[[nodiscard]] int take_exponent(const Context&, AnyMatrix<T>& matrix, bool in_float32 = false);
-
-/// Scales a view: it becomes one of a scaled copy in `own` where the exponent is not 0.
-template <class T>
-[[nodiscard]] int take_exponent(const Context& ctx, AnyView<T>& matrix, AnyMatrix<T>& own, bool in_float32 = false) {
-  const int exponent = extreme_exponent<T>(ctx, matrix, in_float32);
-  if (exponent == 0) return 0;
-  own = owned(matrix);
-  scale(own, -exponent);
-  matrix = own;
-  return exponent;
-}
-
 /// Everything in units of the matrix times 2^exponent.
 /// @param where names the matrix.
 /// @throws Error(out_of_range) where a value or what is said of it is beyond the largest number.

@@ -41,12 +41,6 @@ PlacedMatrix<T> project_out(const Context& ctx, PlacedView<const T> q, PlacedVie
   return y;
 }
 
-/// From here on a matrix counts as tall and narrow.
-template <class View>
-bool is_tall(View a) {
-  return 16 * a.cols() <= a.rows();
-}
-
 /// `product(a, x, y)` with views of the place where X and Y are.
 template <class Here, class There, class T, class Product>
 void where(const Here& here, const There& there, PlacedView<const T> x, PlacedView<T> y, const Product& product) {
@@ -76,14 +70,15 @@ Rectangular<T> rectangular(HostView<const T> a, DeviceView<const T> there) {
           a.cols(),
           [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
             where(a, there, x, y, [&](auto m, auto from, auto to) {
-              if (is_tall(m)) return tsmm(ctx, Op::none, T{1}, m, from, T{0}, to);
+              if (is_tall(m.rows(), m.cols())) return tsmm(ctx, Op::none, T{1}, m, from, T{0}, to);
               tsm2r(ctx, Op::none, T{1}, m, from, T{0}, to);
             });
           },
           [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
             constexpr index_t wide = 64;  // products of wide blocks are the same whatever is tall
             where(a, there, x, y, [&](auto m, auto from, auto to) {
-              if (is_tall(m) || x.cols() >= wide) return tsmttsm(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
+              if (is_tall(m.rows(), m.cols()) || x.cols() >= wide)
+                return tsmttsm(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
               tsm2r(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
             });
           },

@@ -24,6 +24,15 @@ struct Rectangular {
   std::function<void(const Context&, HostView<T> r)> triangle = {};
 };
 
+/// From so many rows a column on a matrix is tall.
+[[nodiscard]] constexpr bool is_tall(index_t rows, index_t cols) noexcept { return 16 * cols <= rows; }
+/// Up to this many columns A^H A of a dense matrix is formed.
+inline constexpr index_t gram_columns = 4096;
+/// A few passes over the rows of such a matrix give its largest singular values.
+[[nodiscard]] constexpr bool is_tall_and_narrow(index_t rows, index_t cols) noexcept {
+  return cols > 0 && cols <= gram_columns && is_tall(rows, cols);
+}
+
 /// A matrix in somebody else's memory, perhaps on the device of the Context's stream as well; a sparse one with its
 /// transposed there (DeviceCsrMatrix::keep_transposed).
 template <class T>

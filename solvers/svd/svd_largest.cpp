@@ -16,8 +16,6 @@ namespace ts::inline v0::solvers {
 
 namespace {
 
-/// Up to this many columns the Gram matrix of a dense matrix is formed.
-constexpr index_t gram_columns = 4096;
 /// Rounds of taking out what is known; each leaves a thousandth of the norm, or finds what was missing.
 constexpr index_t most_rounds = 40;
 /// Below this times ||A||, or times what cancels in its products, nothing is left but rounding.
@@ -109,9 +107,9 @@ void SvdSolver<T>::by_deflation() {
 }
 
 bool svd_takes_whole(index_t rows, index_t cols, index_t wanted) noexcept {
-  constexpr index_t small = 128, share = 8, tall = 16;
+  constexpr index_t small = 128, share = 8;
   const index_t longer = std::max(rows, cols), shorter = std::min(rows, cols);
-  return shorter > small && wanted * share >= shorter && longer < tall * shorter;
+  return shorter > small && wanted * share >= shorter && !is_tall(longer, shorter);
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 #include "tallskinny/solvers/eigen/general/similar.hpp"
 
-#include "tallskinny/solvers/setup/general_problem.hpp"
+#include "tallskinny/solvers/driver/general.hpp"
 #include "tallskinny/tests/solvers/eigen/general/runs.hpp"
 
 using solvers::similar_hermitian;
@@ -29,10 +29,10 @@ CsrMatrix<T> matrix_of(index_t n, const std::vector<T>& rows) {
 }
 
 solvers::GeneralResult solved(const CsrMatrix<double>& a, std::optional<double> target, solvers::GeneralOptions o) {
-  const solvers::AnyView<double> view(a.view());
-  const auto assembled = solvers::assemble_general<double>(Context{}, view, target, o.common);
-  REQUIRE(assembled.problem.similar);
-  return solvers::solve_general<double>(Context{}, assembled.problem, o);
+  solvers::Borrowed<double> borrowed(a.view());
+  const solvers::GeneralRun<double> run(Context{}, {borrowed, nullptr, "a", {o.part, target}}, o.common);
+  REQUIRE(run.problem().similar);
+  return run.solve({}, {});
 }
 
 }  // namespace
