@@ -36,11 +36,9 @@ void plan_run(Run& run) {
     like.block_size = block, like.max_basis = 2 * run.settings.eigen.nev + 8 * block;
     work = solvers::work_of_search(like, d.rows, element_bytes, d.bytes);
   }
-  take_device(run, here ? "so small a matrix is decomposed as a whole" : "", work,
-              whole ? std::optional(task) : std::nullopt);
   solvers::MemoryNeeds needs{.rows = d.rows, .matrix_bytes = d.bytes};
-  needs.space = run.ctx.stream ? Space::device : Space::host;
-  if (whole) needs.whole = bytes_of_decomposition(run, task);
+  take_device(run, needs, here ? "so small a matrix is decomposed as a whole" : "", work,
+              whole ? std::optional(task) : std::nullopt);
   run.plan.memory = solvers::plan_general_memory(run.settings.eigen, needs);
 }
 
@@ -69,12 +67,7 @@ void show(Run& run) {
         },
         loaded.matrix.matrix);
   }
-  const io::Description& d = run.facts.input;
-  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols)
-            << (is_whole(run) ? ", dense, by " + decomposed_by(run, task) : ", block Krylov-Schur") << "\nmemory:\n";
-  print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
-  show_device_memory(run);
-  if (!factors.empty()) std::cout << "factors " << factors << '\n';
+  show_plan(run, is_whole(run) ? "dense, by " + decomposed_by(run, task) : "block Krylov-Schur", factors);
 }
 
 template <class T>

@@ -132,13 +132,14 @@ std::uint64_t share_here(const Run& run, std::uint64_t bytes) {
 }
 
 /// Where a Hermitian matrix is decomposed. If that was the program's choice, small ones are the processor's.
-void take_device_for_whole(Run& run, std::size_t element_bytes) {
+void take_device_for_whole(Run& run, solvers::MemoryNeeds& needs) {
   constexpr auto task = solvers::DenseTask::hermitian;
   const index_t n = run.facts.input.rows;
   const bool here = run.settings.eigen.method == solvers::Method::automatic && n < solvers::whole_on_device_asked;
   take_device(
-      run, here ? "so small a matrix is decomposed as a whole" : "",
-      run.settings.mass.empty() ? solvers::work_of_decomposition(task, n, n, element_bytes) : solvers::RunWork(), task);
+      run, needs, here ? "so small a matrix is decomposed as a whole" : "",
+      run.settings.mass.empty() ? solvers::work_of_decomposition(task, n, n, needs.element_bytes) : solvers::RunWork(),
+      task);
 }
 
 /// Facts that only the matrix tells: --dry-run reads it.
@@ -243,15 +244,13 @@ void plan_hermitian(Run& run) {
   // Memory of factorisations is known only after their analysis, and is mostly that of the processor.
   const bool weighed = !needs_factors(run) && settings.mass.empty();
   if (plan.method == solvers::Method::dense)
-    take_device_for_whole(run, needs.element_bytes);
+    take_device_for_whole(run, needs);
   else if (!run.ctx.slabs.empty())
-    take_device(run, run.device.kind == Device::Kind::cuda ? "" : "rows are distributed over ranks");
+    take_device(run, needs, run.device.kind == Device::Kind::cuda ? "" : "rows are distributed over ranks", {});
   else
     take_device(
-        run, "",
+        run, needs, "",
         weighed ? solvers::work_of_search(plan, input.rows, needs.element_bytes, input.bytes) : solvers::RunWork());
-  needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
-  if (plan.method == solvers::Method::dense) needs.whole = bytes_of_decomposition(run, solvers::DenseTask::hermitian);
   solvers::EigenPlan here = plan;
   here.bytes = share_here(run, plan.bytes);
   run.plan.memory = solvers::plan_hermitian_memory(here, request, needs);
@@ -268,7 +267,6 @@ void show_hermitian(Run& run) {
   if (!run.ranks.first()) return;
   if (run.settings.common.json) return show_json(run, analysis);
   const auto& [settings, input, plan] = std::tie(run.settings, run.facts.input, run.plan.eigen);
-  const auto in_host = run.plan.memory.uses_of(false), on_device = run.plan.memory.uses_of(true);
   const solvers::HermitianSearch& search = run.plan.search;
   const std::string method = std::string(search.method) + by_whom(run), reason(search.why);
   std::cout << input.where.text() << ": " << grouped(input.rows) << " x " << grouped(input.cols) << ", "
@@ -278,9 +276,7 @@ void show_hermitian(Run& run) {
     std::cout << "block size " << plan.block_size << ", basis of " << plan.max_basis << " vectors, at most "
               << grouped(plan.max_iterations) << " block steps\n";
   if (run.facts.ranks > 1) std::cout << run.facts.ranks << " ranks, " << run.facts.ranks_work << '\n';
-  std::cout << (on_device.empty() ? "memory" : "host memory") << (run.facts.ranks > 1 ? " of rank 0:\n" : ":\n");
-  print_memory(std::cout, in_host, run.plan.host_bytes);
-  show_device_memory(run);
+  show_memory(run);
   if (run.plan.memory.spills)
     std::cout << "the basis does not fit on the device: it passes through it for every product\n";
   if (!analysis.factors.empty()) std::cout << "factors " << analysis.factors << '\n';

@@ -21,6 +21,9 @@ std::string plural_name(std::string quantity) {
   return quantity + "s";
 }
 
+template <class Result>
+inline constexpr bool is_general = std::is_same_v<Result, solvers::GeneralResult>;
+
 /// One row for each look, one column for each wanted pair from the end of the spectrum inwards; NaN where a
 /// look was at something else.
 Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& history) {
@@ -36,17 +39,12 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
   return m;
 }
 
-/// All numbers and words of a run.
+/// What only a search of a Hermitian matrix has, or one for singular values.
 template <class Add, class T>
-void add_result(const Add& add, const solvers::EigenResult<T>& result, const Settings& settings,
-                const RunFacts& facts) {
-  add_outcome(add, result, settings);
-  add("note", facts.note);
+void add_hermitian(const Add& add, const solvers::EigenResult<T>& result, const Settings& settings,
+                   const RunFacts& facts) {
   if (!settings.svd) add("asymmetry", facts.asymmetry), add("symmetrised", settings.symmetrise || facts.asymmetry > 0);
-  add("method", facts.method);
   add("method_reason", facts.method_reason);
-  add_work(add, result);
-  add("elapsed_seconds", facts.elapsed_seconds);
   if constexpr (!Add::is_file)
     add("seconds", JsonObject()
                        .add("operator", result.seconds.applying)
@@ -54,28 +52,16 @@ void add_result(const Add& add, const solvers::EigenResult<T>& result, const Set
                        .add("restarts", result.seconds.restarting)
                        .add("projected_problem", result.seconds.small));
   add("orthogonality_loss", result.orthogonality_loss);
-  add("norm", result.norm);
   add("next_eigenvalue", result.next_value);
   add("gap", result.gap);
   add("which", name_of(settings.eigen.which));
-  add("nev", settings.eigen.nev);
-  add("tol", settings.eigen.tol);
-  add("conv", name_of(settings.eigen.convergence));
   add("precision", name_of(settings.eigen.precision));
   add("float32_applications", result.narrow_applications);
-  add("seed", settings.common.seed);
   add("block_size", facts.block_size);
   add("max_basis", facts.max_basis);
-  add("matrix", facts.input.where.text());
-  if constexpr (!Add::is_file) {
-    add("rows", facts.input.rows);
-    add("nonzeros", facts.input.nonzeros);
-    add("type", facts.type);
-  }
   if constexpr (!Add::is_file) add_missing(add.json, settings.read, facts.input);
   add("device", facts.device);
   add("threads", facts.threads);
-  add_ranks(add, facts);
   if (!settings.mass.empty()) {
     add("mass", settings.mass);
     if (facts.infinite > 0) add("infinite_eigenvalues", facts.infinite);
@@ -83,6 +69,45 @@ void add_result(const Add& add, const solvers::EigenResult<T>& result, const Set
   }
   if (settings.sigma) add("sigma", *settings.sigma);
   if (settings.interval) add("interval", interval_text(*settings.interval));
+}
+
+/// What only a search of another matrix has.
+template <class Add>
+void add_general(const Add& add, const solvers::GeneralResult& result, const Settings& settings) {
+  add("which", name_of(settings.part));
+  add("block_size", result.block_size);
+  add("max_basis", result.max_basis);
+  if (!settings.sigma) return;
+  if constexpr (Add::is_file)
+    add("sigma", complex_text({*settings.sigma, settings.sigma_imaginary}));
+  else
+    add("sigma_real", *settings.sigma), add("sigma_imag", settings.sigma_imaginary);
+}
+
+/// All numbers and words of a run.
+template <class Add, class Result>
+void add_result(const Add& add, const Result& result, const Settings& settings, const RunFacts& facts) {
+  add_outcome(add, result, settings);
+  add("note", facts.note);
+  add("method", facts.method);
+  add_work(add, result);
+  add("elapsed_seconds", facts.elapsed_seconds);
+  add("norm", result.norm);
+  add("nev", settings.eigen.nev);
+  add("tol", settings.eigen.tol);
+  add("conv", name_of(settings.eigen.convergence));
+  add("seed", settings.common.seed);
+  add("matrix", facts.input.where.text());
+  if constexpr (!Add::is_file) {
+    add("rows", facts.input.rows);
+    add("nonzeros", facts.input.nonzeros);
+    add("type", facts.type);
+  }
+  add_ranks(add, facts);
+  if constexpr (is_general<Result>)
+    add_general(add, result, settings);
+  else
+    add_hermitian(add, result, settings, facts);
 }
 
 }  // namespace
@@ -108,17 +133,33 @@ void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const
   if (facts.profile) print_profile(out, *facts.profile, facts.elapsed_seconds);
 }
 
-template <class T>
-void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const Settings& settings,
-                const RunFacts& facts) {
+void print_table(std::ostream& out, const solvers::GeneralResult& r, const RunFacts& facts) {
+  out << format("%6s  %24s  %24s  %10s  %10s  %10s  %10s\n", "index", "real part", "imaginary part", "residual",
+                "backward", "condition", "angle <");
+  for (std::size_t i = 0; i < r.values.size(); ++i)
+    out << format("%6zu  %24.16g  %24.16g  %10.2e  %10.2e  %10.2e  %10s%s\n", i, r.values[i].real(), r.values[i].imag(),
+                  r.residual_norms[i], r.backward_errors[i], r.conditions[i], angle_text(r.vector_errors[i]).c_str(),
+                  r.converged_pairs[i] ? "" : "  not converged");
+  out << r.reason << ".\n"
+      << grouped(r.iterations) << " block steps, " << grouped(r.operator_applications) << " operator applications, "
+      << human_seconds(facts.elapsed_seconds) << '\n';
+  if (facts.profile) print_profile(out, *facts.profile, facts.elapsed_seconds);
+}
+
+template <class Result>
+void print_json(std::ostream& out, const Result& result, const Settings& settings, const RunFacts& facts) {
   JsonObject json = JsonObject::of_schema("tssolve");
-  json.add(plural_name(facts.quantity), result.values)
-      .add("residual_norms", result.residual_norms)
-      .add("error_bounds", result.error_bounds)
-      .add("vector_errors", result.vector_errors)
-      .add("multiplicities", result.multiplicities)
-      .add("cut_off", result.cut_off)
-      .add("copies_counted", result.copies_counted);
+  if constexpr (is_general<Result>) {
+    std::vector<double> real, imaginary;
+    for (const auto& z : result.values) real.push_back(z.real()), imaginary.push_back(z.imag());
+    json.add("eigenvalues_real", real).add("eigenvalues_imag", imaginary);
+    json.add("backward_errors", result.backward_errors).add("conditions", result.conditions);
+  } else {
+    json.add(plural_name(facts.quantity), result.values).add("error_bounds", result.error_bounds);
+    json.add("multiplicities", result.multiplicities).add("cut_off", result.cut_off);
+    json.add("copies_counted", result.copies_counted);
+  }
+  json.add("residual_norms", result.residual_norms).add("vector_errors", result.vector_errors);
   add_result(ToJson{json}, result, settings, facts);
   if (facts.profile) add_profile(json, *facts.profile, facts.elapsed_seconds);
   out << json.text() << '\n';
@@ -127,21 +168,33 @@ void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const 
 namespace {
 
 /// @param vectors writes them.
-template <class T, class Vectors>
-std::string write_all(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
-                      const Extras<T>& extras, const Vectors& vectors) {
+template <class Result, class Extra, class Vectors>
+std::string write_all(const Result& result, const Settings& settings, const RunFacts& facts, const Extra& extras,
+                      const Vectors& vectors) {
   io::OutputFile out(settings.common.output);
-  out.write(plural_name(facts.quantity), std::span<const double>(result.values));
+  const auto write_list = [&out](const char* name, const std::vector<double>& list) {
+    out.write(name, std::span<const double>(list));
+  };
+  if constexpr (is_general<Result>)
+    out.write("eigenvalues", HostView<const std::complex<double>>(result.values.data(), std::ssize(result.values), 1));
+  else
+    write_list(plural_name(facts.quantity).c_str(), result.values);
   vectors(out);
   for (const auto& [name, extra] : extras)
-    if (const auto* matrix = std::get_if<const Matrix<T>*>(&extra))
-      out.write(name, **matrix);
+    if (const auto* list = std::get_if<std::vector<double>>(&extra))
+      write_list(name.c_str(), *list);
     else
-      out.write(name, std::span<const double>(std::get<std::vector<double>>(extra)));
-  out.write("residual_norms", std::span<const double>(result.residual_norms));
-  out.write("error_bounds", std::span<const double>(result.error_bounds));
-  out.write("vector_errors", std::span<const double>(result.vector_errors));
-  out.write("multiplicities", std::span<const std::int64_t>(result.multiplicities));
+      out.write(name, *std::get<0>(extra));
+  write_list("residual_norms", result.residual_norms);
+  write_list("vector_errors", result.vector_errors);
+  if constexpr (is_general<Result>) {
+    write_list("backward_errors", result.backward_errors);
+    write_list("conditions", result.conditions);
+  } else {
+    write_list("error_bounds", result.error_bounds);
+    out.write("multiplicities", std::span<const std::int64_t>(result.multiplicities));
+    if (!settings.mass.empty()) write_list("backward_errors", facts.backward_errors);
+  }
   std::vector<std::int64_t> iteration, applications, converged;
   std::vector<double> worst;
   for (const auto& entry : result.history) {
@@ -151,58 +204,24 @@ std::string write_all(const solvers::EigenResult<T>& result, const Settings& set
   out.write("history/iteration", std::span<const std::int64_t>(iteration));
   out.write("history/operator_applications", std::span<const std::int64_t>(applications));
   out.write("history/converged", std::span<const std::int64_t>(converged));
-  out.write("history/worst_residual_over_tolerance", std::span<const double>(worst));
+  write_list("history/worst_residual_over_tolerance", worst);
   if (!result.history.empty())  // a dense solve has none
     out.write("history/residual_over_tolerance", history_of_pairs(result.history));
-
   out.attribute("/", "program", version_text("tssolve"));
   add_result(ToFile{out}, result, settings, facts);
-  if (!settings.mass.empty()) out.write("backward_errors", std::span<const double>(facts.backward_errors));
   out.commit();
   return out.contents();
 }
 
-}  // namespace
-
-template <class T>
-std::vector<std::string> write_files(const solvers::EigenResult<T>& result, const Settings& settings,
-                                     const RunFacts& facts, const Extras<T>& extras, const Context& ctx) {
-  std::vector<std::string> written;
-  const bool alone = ctx.communicator->size() == 1;
-  with_rows_of_ranks(ctx, {own_rows<T>(result.vectors.cview())}, [&](const RowsOfRanks& ranks) {
-    if (!settings.common.output.empty())
-      written.push_back(write_all(result, settings, facts, extras, [&](io::OutputFile& out) {
-        if (alone)
-          out.write(facts.vectors, result.vectors);
-        else
-          write_rows<T>(out, facts.vectors, ranks, 0, facts.input.rows, result.vectors.cols());
-      }));
-    const Matrix<T>* left = settings.svd ? std::get<const Matrix<T>*>(extras.front().second) : nullptr;
-    write_tables(result, settings, facts, left, alone ? nullptr : &ranks, written);
-  });
-  return written;
-}
-
-#define TS_INSTANTIATE(T)                                                                                            \
-  template void print_table<T>(std::ostream&, const solvers::EigenResult<T>&, const RunFacts&);                      \
-  template void print_json<T>(std::ostream&, const solvers::EigenResult<T>&, const Settings&, const RunFacts&);      \
-  template std::vector<std::string> write_files<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&, \
-                                                   const Extras<T>&, const Context&);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
-#undef TS_INSTANTIATE
-
-namespace {
-
-/// The table of one option, unless that was not given. @param fill adds its elements.
+/// Writes the table of one option, unless that was not given. @param fill adds its elements.
 template <class T, class Fill>
-void write_table(const std::string& file, index_t rows, index_t cols, const std::string& name, const Fill& fill,
+void write_table(const std::string& file, index_t rows, index_t cols, const std::string& names, const Fill& fill,
                  std::vector<std::string>& written) {
   if (file.empty()) return;
-  io::TableOutput<T> out = open_table<T>(file, rows, cols, {name});
+  io::TableOutput<T> out = open_table<T>(file, rows, cols, {names.substr(0, names.size() - 1)});
   fill(out);
   out.commit();
-  if (file != standard_stream) written.push_back(file + ": " + name + "s");
+  if (file != standard_stream) written.push_back(file + ": " + names);
 }
 
 template <class T>
@@ -210,14 +229,40 @@ auto all_of(const Matrix<T>& a) {
   return [&a](io::TableOutput<T>& out) { out.add({a.data(), static_cast<std::size_t>(a.rows() * a.cols())}); };
 }
 
-template <class T>
-void write_values(const std::vector<T>& values, const std::string& name, const std::string& file,
-                  std::vector<std::string>& written) {
-  write_table<T>(
-      file, std::ssize(values), -1, name, [&values](io::TableOutput<T>& out) { out.add(values); }, written);
-}
-
 }  // namespace
+
+template <class Result, class T>
+std::vector<std::string> write_files(const Result& result, const Settings& settings, const RunFacts& facts,
+                                     const Extras<T>& extras, const Context& ctx) {
+  using Value = typename decltype(result.values)::value_type;
+  std::vector<std::string> written;
+  const bool alone = ctx.communicator->size() == 1;
+  const Matrix<T>& vectors = result.vectors;
+  const index_t rows = settings.svd ? vectors.rows() : facts.input.rows;
+  with_rows_of_ranks(ctx, {own_rows<T>(vectors.cview())}, [&](const RowsOfRanks& ranks) {
+    if (!settings.common.output.empty())
+      written.push_back(write_all(result, settings, facts, extras, [&](io::OutputFile& out) {
+        if (alone)
+          out.write(facts.vectors, vectors);
+        else
+          write_rows<T>(out, facts.vectors, ranks, 0, rows, vectors.cols());
+      }));
+    write_table<Value>(
+        settings.values_out, std::ssize(result.values), -1, plural_name(facts.quantity),
+        [&](io::TableOutput<Value>& out) { out.add(result.values); }, written);
+    const auto pieces = [&](io::TableOutput<T>& out) {
+      if (alone) return all_of(vectors)(out);
+      ranks.each_piece(0, [&out](std::span<const std::byte> bytes) {
+        out.add({reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)});
+      });
+    };
+    write_table<T>(settings.vectors_out, rows, vectors.cols(), facts.vectors, pieces, written);
+    if (!settings.svd) return;
+    const Matrix<T>& left = *std::get<0>(extras.front().second);
+    write_table<T>(settings.left_vectors_out, left.rows(), left.cols(), extras.front().first, all_of(left), written);
+  });
+  return written;
+}
 
 bool prints_table(const Settings& s) {
   return takes_standard_output({s.values_out, s.vectors_out, s.left_vectors_out}, s.common.json);
@@ -225,36 +270,15 @@ bool prints_table(const Settings& s) {
 
 bool writes_vectors(const Settings& s) { return !s.common.output.empty() || !s.vectors_out.empty(); }
 
-template <class T>
-void write_tables(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
-                  const Matrix<T>* left, const RowsOfRanks* ranks, std::vector<std::string>& written) {
-  const bool svd = left != nullptr;
-  write_values(result.values, svd ? "singular_value" : "eigenvalue", settings.values_out, written);
-  const index_t rows = svd ? result.vectors.rows() : facts.input.rows, cols = result.vectors.cols();
-  const auto pieces = [&](io::TableOutput<T>& out) {
-    if (ranks == nullptr) return all_of(result.vectors)(out);
-    ranks->each_piece(0, [&out](std::span<const std::byte> bytes) {
-      out.add({reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)});
-    });
-  };
-  write_table<T>(settings.vectors_out, rows, cols, svd ? "right_singular_vector" : "eigenvector", pieces, written);
-  if (svd)
-    write_table<T>(settings.left_vectors_out, left->rows(), left->cols(), "left_singular_vector", all_of(*left),
-                   written);
-}
-
-void write_tables(const solvers::GeneralResult& result, const Settings& settings, std::vector<std::string>& written) {
-  write_values(result.values, "eigenvalue", settings.values_out, written);
-  const auto& vectors = result.vectors;
-  write_table<std::complex<double>>(settings.vectors_out, vectors.rows(), vectors.cols(), "eigenvector",
-                                    all_of(vectors), written);
-}
-
-#define TS_INSTANTIATE(T)                                                                                           \
-  template void write_tables<T>(const solvers::EigenResult<T>&, const Settings&, const RunFacts&, const Matrix<T>*, \
-                                const RowsOfRanks*, std::vector<std::string>&);
-TS_INSTANTIATE(double)
-TS_INSTANTIATE(std::complex<double>)
+#define TS_INSTANTIATE(Result, T)                                                                                  \
+  template void print_json(std::ostream&, const Result&, const Settings&, const RunFacts&);                        \
+  template std::vector<std::string> write_files(const Result&, const Settings&, const RunFacts&, const Extras<T>&, \
+                                                const Context&);
+TS_INSTANTIATE(solvers::EigenResult<double>, double)
+TS_INSTANTIATE(solvers::EigenResult<std::complex<double>>, std::complex<double>)
+TS_INSTANTIATE(solvers::GeneralResult, std::complex<double>)
 #undef TS_INSTANTIATE
+template void print_table(std::ostream&, const solvers::EigenResult<double>&, const RunFacts&);
+template void print_table(std::ostream&, const solvers::EigenResult<std::complex<double>>&, const RunFacts&);
 
 }  // namespace ts::app::tssolve

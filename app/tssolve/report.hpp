@@ -46,11 +46,8 @@ template <class T>
 void print_table(std::ostream& out, const solvers::EigenResult<T>& result, const RunFacts& facts);
 void print_table(std::ostream& out, const solvers::GeneralResult& result, const RunFacts& facts);
 
-template <class T>
-void print_json(std::ostream& out, const solvers::EigenResult<T>& result, const Settings& settings,
-                const RunFacts& facts);
-void print_json(std::ostream& out, const solvers::GeneralResult& result, const Settings& settings,
-                const RunFacts& facts);
+template <class Result>
+void print_json(std::ostream& out, const Result& result, const Settings& settings, const RunFacts& facts);
 
 /// A data set that a decomposition adds to the file: a name, and a matrix or a list.
 template <class T>
@@ -59,11 +56,9 @@ using Extras = std::vector<std::pair<std::string, std::variant<const Matrix<T>*,
 /// Writes settings.common.output and the tables that were asked for, and returns a line for each.
 /// @param extras of singular values: the left vectors first
 /// @throws Error(io_failure)
-template <class T>
-std::vector<std::string> write_files(const solvers::EigenResult<T>& result, const Settings& settings,
-                                     const RunFacts& facts, const Extras<T>& extras = {}, const Context& ctx = {});
-std::vector<std::string> write_files(const solvers::GeneralResult& result, const Settings& settings,
-                                     const RunFacts& facts);
+template <class Result, class T = typename decltype(Result::vectors)::value_type>
+std::vector<std::string> write_files(const Result& result, const Settings& settings, const RunFacts& facts,
+                                     const Extras<T>& extras = {}, const Context& ctx = {});
 
 /// One self-contained page for --report: convergence, spectrum, residuals and times as charts, then the plan and the
 /// pairs as tables, to settings.report. @throws Error(io_failure)
@@ -74,14 +69,6 @@ void write_html_report(const Result& result, const Settings& settings, const Run
 [[nodiscard]] bool prints_table(const Settings& settings);
 /// True if vectors are written to any file.
 [[nodiscard]] bool writes_vectors(const Settings& settings);
-
-/// Writes what --values-out, --vectors-out and --left-vectors-out name, and adds a line for each to `written`.
-/// @param left singular vectors, or null
-/// @param ranks whose block 0 are the vectors; null: `result` has all
-template <class T>
-void write_tables(const solvers::EigenResult<T>& result, const Settings& settings, const RunFacts& facts,
-                  const Matrix<T>* left, const RowsOfRanks* ranks, std::vector<std::string>& written);
-void write_tables(const solvers::GeneralResult& result, const Settings& settings, std::vector<std::string>& written);
 
 /// A profile for work with this Context, whose roofs are measured now: those of the GPU, if it has one.
 [[nodiscard]] std::shared_ptr<Profile> begin_profile(const Context& ctx);

@@ -50,7 +50,7 @@ Run::Run(Settings asked, const Device& on, const Ranks& all)
   ctx.log = [this](std::string_view line) { console.note(with_flags(std::string(line))); };
 }
 
-void take_device(Run& run, std::string_view on_processor, const solvers::RunWork& work,
+void take_device(Run& run, solvers::MemoryNeeds& needs, std::string_view on_processor, const solvers::RunWork& work,
                  std::optional<solvers::DenseTask> whole) {
   if (run.settings.common.device == "auto" && on_processor.empty())
     run.device = faster_device(work, run.ctx.thread_count(), run.console);
@@ -71,22 +71,32 @@ void take_device(Run& run, std::string_view on_processor, const solvers::RunWork
   } else {
     run.plan.host_bytes = within(run.plan.host_bytes);
   }
+  needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
+  if (whole)
+    needs.whole = with_dense_solver(
+        run, *whole, [&](const auto& solver, index_t m, index_t n) { return solver.bytes(*whole, m, n); });
 }
 
 std::string decomposed_by(const Run& run, solvers::DenseTask task) {
   return with_dense_solver(run, task, [&](const auto& solver, index_t m, index_t n) { return solver.by(task, m, n); });
 }
 
-solvers::DenseBytes bytes_of_decomposition(const Run& run, solvers::DenseTask task) {
-  return with_dense_solver(run, task,
-                           [&](const auto& solver, index_t m, index_t n) { return solver.bytes(task, m, n); });
+void show_memory(const Run& run) {
+  const auto on_device = run.plan.memory.uses_of(true);
+  std::cout << (on_device.empty() || run.settings.general || run.settings.svd ? "memory" : "host memory")
+            << (run.facts.ranks > 1 ? " of rank 0:\n" : ":\n");
+  print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
+  if (on_device.empty()) return;
+  std::cout << "device memory:\n";
+  print_memory(std::cout, on_device, run.plan.device_bytes);
 }
 
-void show_device_memory(const Run& run) {
-  const auto uses = run.plan.memory.uses_of(true);
-  if (uses.empty()) return;
-  std::cout << "device memory:\n";
-  print_memory(std::cout, uses, run.plan.device_bytes);
+void show_plan(const Run& run, const std::string& what, const std::string& factors) {
+  const io::Description& d = run.facts.input;
+  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", " << what << '\n';
+  show_memory(run);
+  if (run.plan.block_bytes > 0) std::cout << "the matrix does not fit: its rows pass by in blocks for every product\n";
+  if (!factors.empty()) std::cout << "factors " << factors << '\n';
 }
 
 std::string add_factors(Run& run, const std::optional<solvers::FactorEstimate>& factors, const std::string& what) {

@@ -1,4 +1,4 @@
-// The steps of every run: describe, plan, read, scale, solve, finish, report. What differs between Hermitian
+// The steps of every run: describe, plan, read, prepare, solve, report. What differs between Hermitian
 // matrices, general ones and singular values is a Kind.
 #pragma once
 
@@ -70,18 +70,20 @@ extern const Kind hermitian, general, singular_values;
 }
 
 /// Begins the work on the run's device, unless the beginning of a sentence says why it is the processor's after all,
-/// and finds the memory there is, within --memory.
+/// finds the memory there is, within --memory, and completes `needs` with where the run is.
 /// @param work what --device auto weighs; without any it takes the processor.
 /// @param whole how the matrix is decomposed as a whole, for which a device needs cuSOLVER.
-void take_device(Run& run, std::string_view on_processor, const solvers::RunWork& work = {},
+void take_device(Run& run, solvers::MemoryNeeds& needs, std::string_view on_processor, const solvers::RunWork& work,
                  std::optional<solvers::DenseTask> whole = {});
 
-/// Who decomposes the matrix as a whole where the run is, and what that takes.
+/// Who decomposes the matrix as a whole where the run is.
 [[nodiscard]] std::string decomposed_by(const Run& run, solvers::DenseTask task);
-[[nodiscard]] solvers::DenseBytes bytes_of_decomposition(const Run& run, solvers::DenseTask task);
 
-/// Writes what of the memory plan is on the device, if anything is.
-void show_device_memory(const Run& run);
+/// Writes the memory plan, and what of it is on the device, if anything is.
+void show_memory(const Run& run);
+/// --dry-run of a matrix that is not Hermitian, or of singular values. @param what is sought. @param factors as
+/// add_factors() describes them, or empty
+void show_plan(const Run& run, const std::string& what, const std::string& factors);
 
 /// Adds the factors of A - sigma I to the plan: those of two shifts, for one may serve an iteration while another
 /// counts. Returns a text on them, "by MUMPS 5.5.1, 12 Gflop each". Nothing: those of a dense matrix.

@@ -64,14 +64,11 @@ void plan_run(Run& run) {
   work.sent = static_cast<double>(d.bytes);
   const bool whole = is_whole(run);
   if (whole) work = solvers::work_of_decomposition(task, d.rows, d.cols, element_bytes);
-  take_device(run, "", by_products ? work : solvers::RunWork());
   solvers::MemoryNeeds needs{.rows = std::max(d.rows, d.cols),
                              .element_bytes = element_bytes,
                              .matrix_bytes = bytes_of(d),
-                             .space = run.ctx.stream ? Space::device : Space::host,
-                             .device_bytes = 0,
                              .sparse = d.sparse};
-  if (whole) needs.whole = bytes_of_decomposition(run, task);
+  take_device(run, needs, "", by_products ? work : solvers::RunWork(), whole ? std::optional(task) : std::nullopt);
   run.plan.memory = solvers::plan_svd_memory(run.plan.eigen, needs);
   stream_if_needed(run);
 }
@@ -109,13 +106,7 @@ void show(Run& run) {
         },
         loaded.matrix.matrix);
   }
-  const io::Description& d = run.facts.input;
-  std::cout << d.where.text() << ": " << grouped(d.rows) << " x " << grouped(d.cols) << ", singular values"
-            << by_whom(run) << "\nmemory:\n";
-  print_memory(std::cout, run.plan.memory.uses_of(false), run.plan.host_bytes);
-  show_device_memory(run);
-  if (run.plan.block_bytes > 0) std::cout << "the matrix does not fit: its rows pass by in blocks for every product\n";
-  if (!factors.empty()) std::cout << "factors " << factors << '\n';
+  show_plan(run, "singular values" + by_whom(run), factors);
 }
 
 template <class T>

@@ -102,11 +102,6 @@ GeneralResult GeneralRun<T>::solve(HostView<const T> initial, const Checkpointin
   return out;
 }
 
-std::string method_of(const GeneralRequest& request, index_t rows, const EigenOptions& options, const std::string& by) {
-  if (is_whole(rows, options)) return "dense, by " + by;
-  return request.sigma ? "block Krylov-Schur, shift-invert" : "block Krylov-Schur";
-}
-
 TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, GeneralRun)
 
 }  // namespace ts::inline v0::solvers

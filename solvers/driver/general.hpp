@@ -19,9 +19,6 @@ struct GeneralRequest {
   std::optional<std::complex<double>> sigma = {};
 };
 
-/// How eigenvalues are sought, in words. @param by who decomposes a matrix as a whole
-[[nodiscard]] std::string method_of(const GeneralRequest&, index_t rows, const EigenOptions&, const std::string& by);
-
 /// Matrices and request of a run. Matrices are in the caller's units, and must outlive it; those of extreme numbers are
 /// scaled.
 template <class T>
