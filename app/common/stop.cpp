@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <initializer_list>
 #include <new>
 #include <string>
 #include <string_view>
@@ -38,12 +37,15 @@ void say(std::string_view text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
+void say_number(int signal) {
+  const char digits[] = {static_cast<char>('0' + signal / 10), static_cast<char>('0' + signal % 10)};
+  say(std::string_view(digits, 2).substr(signal < 10 ? 1 : 0));
+}
+
 [[noreturn]] void end_at_once(int signal) {
   io::remove_unfinished_files();
   if (farewell_size == 0) ::_exit(128 + signal);
-  say({farewell.data(), farewell_size});
-  const char digits[] = {static_cast<char>('0' + signal / 10), static_cast<char>('0' + signal % 10), '\n'};
-  say(signal < 10 ? std::string_view(digits + 1, 2) : std::string_view(digits, 3));
+  say({farewell.data(), farewell_size}), say_number(signal), say("\n");
   ::_exit(128 + signal);
 }
 
@@ -111,14 +113,11 @@ pid_t own = 0;  ///< a copy of this process, which reads a file, has no words an
 std::atomic<int> guarded = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-/// Allocates nothing, and may be called in a signal handler.
-[[noreturn]] void end(std::initializer_list<std::string_view> sentence) noexcept {
-  const auto say = [](std::string_view text) {
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
-  };
+/// Allocates nothing, and may be called in a signal handler. @param signal written after the sentence, before `more`
+[[noreturn]] void end(std::string_view sentence, int signal = 0, std::string_view more = {}) noexcept {
   io::remove_unfinished_files();
-  say(program_invocation_short_name), say(": ");
-  for (const std::string_view text : sentence) say(text);
+  say(program_invocation_short_name), say(": "), say(sentence);
+  if (signal != 0) say_number(signal), say(more);
   say("\n");
   ::_exit(exit_failure);
 }
@@ -127,9 +126,9 @@ static_assert(std::atomic<int>::is_always_lock_free);
   try {
     if (std::current_exception() != nullptr) throw;
   } catch (const std::bad_alloc&) {
-    end({"there is not enough memory"});
+    end("there is not enough memory");
   } catch (const std::exception& error) {
-    end({error.what()});
+    end(error.what());
   } catch (...) {
   }
   std::abort();
@@ -140,13 +139,12 @@ void on_crash(int signal) {
     std::raise(signal);
     return;
   }
-  const char digits[] = {static_cast<char>('0' + signal / 10), static_cast<char>('0' + signal % 10)};
-  end({"ended by a crash (signal ", std::string_view(digits, 2).substr(signal < 10 ? 1 : 0),
-       "); libraries may crash when memory is short. If there was enough, please report it"});
+  end("ended by a crash (signal ", signal,
+      "); libraries may crash when memory is short. If there was enough, please report it");
 }
 
 void on_exit() {
-  if (guarded > 0 && ::getpid() == own) end({"a library ended the program, as HDF5 does when memory is short"});
+  if (guarded > 0 && ::getpid() == own) end("a library ended the program, as HDF5 does when memory is short");
 }
 
 }  // namespace

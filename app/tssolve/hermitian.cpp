@@ -171,7 +171,7 @@ class Hermitian {
       run_.facts.method += std::string(", preconditioned by ") + text_of(*kind);
     } else if (settings.preconditioner != "none" && settings.preconditioner != "auto") {
       const auto described = io::describe(io::parse_location(settings.preconditioner), settings.read);
-      given_ = read_hermitian(described, settings.read, Role::companion, settings.symmetrise);
+      given_ = read_hermitian(run_.ctx, described, settings.read, Role::companion, settings.symmetrise);
       if (is_complex<T>) make_complex(*given_);
       driver_->precondition(given_preconditioner<T>(*given_, run_.facts.input.rows, order_));
       run_.facts.method += ", preconditioned by " + settings.preconditioner;

@@ -76,7 +76,7 @@ std::string by_whom(const Run& run) {
 /// them, it takes that one, and reads again.
 Input read_balanced(Run& run) {
   const auto read = [&run] {
-    return read_hermitian_rows(run.ctx, run.facts.input, run.settings.read, Role::matrix, run.settings.symmetrise);
+    return read_hermitian(run.ctx, run.facts.input, run.settings.read, Role::matrix, run.settings.symmetrise);
   };
   Input own = read();
   const std::optional<std::vector<index_t>> here = std::visit(
@@ -98,7 +98,7 @@ Input read_balanced(Run& run) {
 
 Input read_whole_or_rows(Run& run) {
   if (!run.ctx.slabs.empty()) return read_balanced(run);
-  return read_hermitian(run.facts.input, run.settings.read, Role::matrix, run.settings.symmetrise);
+  return read_hermitian(run.ctx, run.facts.input, run.settings.read, Role::matrix, run.settings.symmetrise);
 }
 
 /// Reads the matrix and reorders it, for what that gains is known only then.
@@ -116,10 +116,7 @@ std::optional<Input> read_mass(const Run& run, Input& matrix) {
   if (described.rows != rows)
     throw Error(Errc::bad_input, described.where.text() + " has " + grouped(described.rows) +
                                      " rows, but the matrix has " + grouped(rows));
-  const bool symmetrise = settings.symmetrise;
-  Input mass = run.ctx.slabs.empty()
-                   ? read_hermitian(described, settings.read, Role::companion, symmetrise)
-                   : read_hermitian_rows(run.ctx, described, settings.read, Role::companion, symmetrise);
+  Input mass = read_hermitian(run.ctx, described, settings.read, Role::companion, settings.symmetrise);
   if (is_complex_input(mass) != is_complex_input(matrix)) make_complex(is_complex_input(mass) ? matrix : mass);
   return mass;
 }

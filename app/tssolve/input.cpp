@@ -7,8 +7,8 @@
 #include "tallskinny/gemm/core/convert.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/io/matrix/assembly.hpp"
+#include "tallskinny/solvers/driver/hermitian.hpp"
 #include "tallskinny/solvers/ranks/transposed_rows.hpp"
-#include "tallskinny/solvers/setup/hermitian_part.hpp"
 
 namespace ts::app::tssolve {
 
@@ -37,14 +37,6 @@ Matrix<To> with_type(Matrix<From>&& a) {
   }
 }
 
-template <class T>
-T mirrored(T x) {
-  if constexpr (is_complex<T>)
-    return std::conj(x);
-  else
-    return x;
-}
-
 solvers::HermitianRules rules_of(Role role, bool symmetrise) {
   if (role == Role::companion) return {symmetrise, "", "; --symmetrise takes (A + A^H) / 2 of each matrix"};
   return {symmetrise, "; --general takes it as it is",
@@ -58,7 +50,7 @@ void conjugate_off_diagonal(CsrMatrix<T>& rows, index_t first) {
     for (index_t e = rows.pointers[static_cast<std::size_t>(i)]; e < rows.pointers[static_cast<std::size_t>(i) + 1];
          ++e)
       if (T& x = rows.values[static_cast<std::size_t>(e)]; rows.indices[static_cast<std::size_t>(e)] != first + i)
-        x = mirrored(x);
+        x = conjugate(x);
 }
 
 /// True if the file holds one triangle, which the reader mirrored: symmetry need not be checked.
@@ -73,11 +65,6 @@ void expect_square(const io::Description& shape, Role role) {
                 shape.where.text() + " is " + grouped(shape.rows) + " x " + grouped(shape.cols) +
                     (role == Role::matrix ? ": eigenvalues need a square matrix (--svd finds singular values of any)"
                                           : " where a square matrix is needed"));
-}
-
-template <class Visitor>
-void visit_matrix(Input& input, const Visitor& visit) {
-  std::visit([&](auto& kind) { std::visit([&](auto& a) { visit(a); }, kind); }, input.matrix);
 }
 
 }  // namespace
@@ -99,47 +86,34 @@ Input read_any(const io::Description& described, const io::ReadOptions& read) {
   return input;
 }
 
-Input read_hermitian(const io::Description& shape, const io::ReadOptions& read, Role role, bool symmetrise) {
-  expect_square(shape, role);
-  Input input = read_any(shape, read);
-  const auto& d = input.description;
-  const std::string name = d.where.text();
-  if (!mirrored_by_reader(d))
-    std::visit(
-        [&]<class T>(AnyMatrix<T>& a) {
-          input.dropped = solvers::skew_part<T>(Context{}, name, d.type, a, rules_of(role, symmetrise));
-          if (!input.dropped.is_zero()) solvers::take_hermitian_part<T>(a);
-        },
-        input.matrix);
-  input.note = solvers::text_of(input.dropped, name, symmetrise);
-  return input;
-}
-
-Input read_hermitian_rows(const Context& ctx, const io::Description& described, io::ReadOptions read, Role role,
-                          bool symmetrise) {
+Input read_hermitian(const Context& ctx, const io::Description& described, io::ReadOptions read, Role role,
+                     bool symmetrise) {
   expect_square(described, role);
-  read.row_begin = ctx.slabs.begin(ctx.communicator->rank());
-  read.row_end = ctx.slabs.begin(ctx.communicator->rank() + 1);
-  read.as_stored = true;
+  const bool of_ranks = !ctx.slabs.empty();
+  if (of_ranks) {
+    read.row_begin = ctx.slabs.begin(ctx.communicator->rank());
+    read.row_end = ctx.slabs.begin(ctx.communicator->rank() + 1);
+    read.as_stored = true;
+  }
   Input input = read_any(described, read);
   const std::string name = described.where.text();
-  visit_matrix(input, [&]<class M>(M& rows) {
-    using T = typename M::value_type;
-    std::optional<M> partners;  // rows of A^T, where they are looked at
-    if constexpr (std::is_same_v<M, CsrMatrix<T>>) {
+  const auto check = [&]<class T>(AnyMatrix<T>& matrix) {
+    std::optional<AnyMatrix<T>> partners;  // rows of A^T, where they are known
+    if (auto* const rows = std::get_if<CsrMatrix<T>>(&matrix); rows != nullptr && of_ranks) {
       const auto image = [&](T x) { return io::mirror_image(x, described.declared); };
-      if (described.stored_triangle) rows = solvers::mirrored_rows<T>(ctx, rows.view(), image);
+      if (described.stored_triangle) *rows = solvers::mirrored_rows<T>(ctx, rows->view(), image);
       if (described.stored_by_columns && mirrored_by_reader(described))
-        conjugate_off_diagonal(rows, first_row(ctx));
+        conjugate_off_diagonal(*rows, first_row(ctx));
       else if (described.stored_by_columns)
-        partners = std::exchange(rows, solvers::transposed_rows<T>(ctx, rows.view()));
+        partners = std::exchange(*rows, solvers::transposed_rows<T>(ctx, rows->view()));
     }
     if (mirrored_by_reader(described)) return;
-    if (!partners) partners = solvers::transposed_rows<T>(ctx, std::as_const(rows).view());
+    solvers::Borrowed<T> a(std::move(matrix));
     input.dropped =
-        solvers::skew_part_of_rows<T>(ctx, name, described.type, rows, *partners, rules_of(role, symmetrise));
-    if (!input.dropped.is_zero()) solvers::take_hermitian_part<T>(rows, *partners);
-  });
+        solvers::make_hermitian<T>(ctx, name, described.type, a, rules_of(role, symmetrise), std::move(partners));
+    matrix = std::move(a).take();
+  };
+  std::visit(check, input.matrix);
   input.note = solvers::text_of(input.dropped, name, symmetrise);
   return input;
 }

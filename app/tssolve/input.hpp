@@ -24,15 +24,12 @@ struct Input {
 enum class Role { matrix, companion };
 
 /// Reads what was described, widens to float64 or complex128, and checks; (A + A^H) / 2 of what differs by rounding.
+/// Several ranks read together: each gets the rows that ctx.slabs gives it, with global column numbers.
 /// @param symmetrise takes (A + A^H) / 2 of any square matrix
-/// @throws Error(bad_input) when the matrix is not square or not Hermitian (naming the first entry), and all
-/// errors of reading.
-[[nodiscard]] Input read_hermitian(const io::Description& described, const io::ReadOptions& read, Role role,
-                                   bool symmetrise);
-/// read_hermitian() by several ranks together: each gets the rows that ctx.slabs gives it, with global column numbers.
-/// All ranks throw where an entry has no mirror image.
-[[nodiscard]] Input read_hermitian_rows(const Context& ctx, const io::Description& described, io::ReadOptions read,
-                                        Role role, bool symmetrise);
+/// @throws Error(bad_input) when the matrix is not square or not Hermitian (naming the first entry; on all ranks), and
+/// all errors of reading.
+[[nodiscard]] Input read_hermitian(const Context& ctx, const io::Description& described, io::ReadOptions read,
+                                   Role role, bool symmetrise);
 /// Reads a matrix of any shape, and widens it to float64 or complex128.
 [[nodiscard]] Input read_any(const io::Description& described, const io::ReadOptions& read);
 

@@ -51,6 +51,8 @@ class Borrowed {
     if (exponent != 0) change([exponent](AnyMatrix<T>& own) { scale(own, -exponent); });
     return exponent;
   }
+  /// The matrix itself, which was taken over or changed.
+  [[nodiscard]] AnyMatrix<T> take() && { return std::move(own_); }
   /// In which the caller stored it: what rounding is judged by.
   [[nodiscard]] DType stored_as() const noexcept { return stored_as_; }
 

@@ -1,7 +1,6 @@
 #include "tallskinny/solvers/driver/eigsh.hpp"
 
 #include "tallskinny/solvers/eigen/result/finish.hpp"
-#include "tallskinny/solvers/ranks/transposed_rows.hpp"
 #include "tallskinny/solvers/setup/hermitian_check.hpp"
 
 namespace ts::inline v0::solvers {
@@ -60,15 +59,18 @@ EigenOptions solver_options(const EigshOptions<T>& o, index_t k) {
 
 /// Both matrices of a problem become Hermitian.
 template <class T>
-class HermitianParts {
- public:
+struct HermitianParts {
   std::string note;
   double asymmetry = 0;
   Dropped dropped;
 
-  HermitianParts(const Context& ctx, const EigshOptions<T>& o, Borrowed<T>& a, std::optional<Borrowed<T>>& mass)
-      : ctx_(ctx), o_(o) {
+  HermitianParts(const Context& ctx, const EigshOptions<T>& o, Borrowed<T>& a, std::optional<Borrowed<T>>& mass) {
     if (!o.check && !o.symmetrise) return;
+    const auto take = [&](const char* name, Borrowed<T>& matrix, const char* advice) {
+      const DType stored = matrix.stored_as();
+      const DType type = o.from_float32 && scalar_bytes(stored) > 4 ? DType::float32 : stored;
+      return make_hermitian<T>(ctx, name, type, matrix, {o.symmetrise, "", advice});
+    };
     const SkewPart of_a =
         take(matrix_of_eigsh, a, "; eigs() takes matrices that are not Hermitian, `symmetrise` solves (A + A^H) / 2");
     const SkewPart of_mass = mass ? take(mass_of_eigsh, *mass, "; `symmetrise` takes (M + M^H) / 2") : SkewPart();
@@ -77,31 +79,6 @@ class HermitianParts {
     asymmetry = of_a.largest;
     if (!o.symmetrise) dropped = {of_a.norm, of_mass.norm};
   }
-
- private:
-  /// Takes the Hermitian part of a matrix, of which ranks have rows, and returns what that leaves out.
-  SkewPart take(const std::string& name, Borrowed<T>& a, const char* advice) const {
-    const HermitianRules rules{o_.symmetrise, "", advice};
-    const bool single = o_.from_float32 && scalar_bytes(a.stored_as()) > 4;
-    const DType type = single ? DType::float32 : a.stored_as();
-    if (ctx_.communicator->size() == 1) {
-      const SkewPart skew = skew_part<T>(ctx_, name, type, a.view(), rules);
-      if (!skew.is_zero()) a.change([](AnyMatrix<T>& own) { take_hermitian_part<T>(own); });
-      return skew;
-    }
-    const auto of_rows = [&](const auto& rows) {
-      const auto partners = transposed_rows<T>(ctx_, rows);
-      using Owner = std::remove_const_t<decltype(partners)>;
-      const SkewPart skew = skew_part_of_rows<T>(ctx_, name, type, a.view(), partners, rules);
-      if (!skew.is_zero()) a.change([&](AnyMatrix<T>& own) { take_hermitian_part<T>(std::get<Owner>(own), partners); });
-      return skew;
-    };
-    const auto* sparse = a.view().sparse();
-    return sparse != nullptr ? of_rows(CsrView<T>(*sparse)) : of_rows(HostView<const T>(a.view().dense()));
-  }
-
-  const Context& ctx_;
-  const EigshOptions<T>& o_;
 };
 
 }  // namespace

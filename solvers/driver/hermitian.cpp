@@ -7,6 +7,7 @@
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/eigen/result/pencil.hpp"
 #include "tallskinny/solvers/eigen/semidefinite/semidefinite.hpp"
+#include "tallskinny/solvers/ranks/transposed_rows.hpp"
 #include "tallskinny/solvers/setup/rows_operator.hpp"
 
 namespace ts::inline v0::solvers {
@@ -81,6 +82,22 @@ namespace {
 bool has_ranks(const Context& ctx) { return ctx.communicator->size() > 1; }
 
 }  // namespace
+
+template <class T>
+SkewPart make_hermitian(const Context& ctx, const std::string& name, DType type, Borrowed<T>& a, HermitianRules rules,
+                        std::optional<AnyMatrix<T>> partners) {
+  if (!has_ranks(ctx)) {
+    const SkewPart skew = skew_part<T>(ctx, name, type, a.view(), rules);
+    if (!skew.is_zero()) a.change([](AnyMatrix<T>& own) { take_hermitian_part<T>(own); });
+    return skew;
+  }
+  if (!partners)
+    partners = std::visit([&ctx](const auto& rows) { return AnyMatrix<T>(transposed_rows<T>(ctx, rows)); },
+                          static_cast<const typename AnyView<T>::variant&>(a.view()));
+  const SkewPart skew = skew_part_of_rows<T>(ctx, name, type, a.view(), *partners, rules);
+  if (!skew.is_zero()) a.change([&](AnyMatrix<T>& own) { take_hermitian_part<T>(own, *partners); });
+  return skew;
+}
 
 template <class T>
 HermitianRun<T>::HermitianRun(const Context& ctx, const HermitianInput<T>& input, const EigenOptions& options)
@@ -166,7 +183,7 @@ HermitianResult<T> HermitianRun<T>::solve(HostView<const T> initial, const Check
   return out;
 }
 
-template class HermitianRun<double>;
-template class HermitianRun<std::complex<double>>;
+TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, make_hermitian)
+TS_FOR_EACH_SOLVER_TYPE(TS_CLASS, HermitianRun)
 
 }  // namespace ts::inline v0::solvers

@@ -58,6 +58,14 @@ struct NamedWay {
 /// Bytes of a run with this plan. @param needs of an iteration in float64, which other precisions change.
 [[nodiscard]] MemoryPlan plan_hermitian_memory(const EigenPlan&, const HermitianRequest&, MemoryNeeds needs);
 
+/// Makes a matrix exactly Hermitian that is so to rounding, and returns the skew part that was dropped. Ranks call it
+/// together, each with its rows.
+/// @param name, type as skew_part() takes them. @param partners rows of A^T, where ranks have them already
+/// @throws as skew_part()
+template <class T>
+[[nodiscard]] SkewPart make_hermitian(const Context&, const std::string& name, DType type, Borrowed<T>& a,
+                                      HermitianRules rules, std::optional<AnyMatrix<T>> partners = {});
+
 /// Matrices and request of a run. Matrices are in the caller's units, and must outlive it; those of extreme numbers are
 /// scaled. Of several ranks each gives its rows.
 template <class T>

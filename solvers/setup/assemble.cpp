@@ -6,7 +6,6 @@
 
 #include "tallskinny/gemm/comm/agree.hpp"
 #include "tallskinny/gemm/copy/copy_block.hpp"
-#include "tallskinny/gemm/core/entries.hpp"
 #include "tallskinny/gemm/core/sparse_of.hpp"
 #include "tallskinny/gemm/runtime/profile.hpp"
 #include "tallskinny/solvers/agreed.hpp"
@@ -58,14 +57,7 @@ SemidefinitePencil<T> semidefinite_pencil(const Context& ctx, const AnyView<T>& 
   expects_one_rank(ctx, "a singular mass matrix");
   auto factor = std::make_shared<const SemidefiniteMass<T>>(mass);
   CsrMatrix<T> entries;
-  if (matrix.sparse() == nullptr) {
-    entries.rows = entries.cols = matrix.rows();
-    for_each_entry(matrix.dense(), [&](index_t i, index_t j, const T& x) {
-      if (x != T{}) entries.indices.push_back(static_cast<std::int32_t>(j)), entries.values.push_back(x);
-      if (j + 1 == entries.cols) entries.pointers.push_back(static_cast<index_t>(entries.values.size()));
-      (void)i;
-    });
-  }
+  if (matrix.sparse() == nullptr) entries = sparse_of<T>(matrix.dense());
   const CsrView<T> a = matrix.sparse() != nullptr ? *matrix.sparse() : entries.view();
   return {operator_of<T>(matrix), CsrOperator<T>(mass), analysed ? *analysed : ShiftedPencil<T>(ctx, a, mass, by),
           std::move(factor)};

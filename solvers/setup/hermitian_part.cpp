@@ -34,10 +34,8 @@ void merge_row(const CsrMatrix<T>& a, const CsrMatrix<T>& b, index_t i, CsrMatri
   }
 }
 
-}  // namespace
-
 template <class T>
-void take_hermitian_part(CsrMatrix<T>& rows, const CsrMatrix<T>& partners) {
+void take_part(CsrMatrix<T>& rows, const CsrMatrix<T>& partners) {
   if (rows.pointers == partners.pointers && rows.indices == partners.indices) {
     for (std::size_t e = 0; e < rows.values.size(); ++e) rows.values[e] = mean(rows.values[e], partners.values[e]);
     return;
@@ -54,12 +52,10 @@ void take_hermitian_part(CsrMatrix<T>& rows, const CsrMatrix<T>& partners) {
 }
 
 template <class T>
-void take_hermitian_part(Matrix<T>& rows, const Matrix<T>& partners) {
+void take_part(Matrix<T>& rows, const Matrix<T>& partners) {
   for (index_t i = 0; i < rows.rows(); ++i)
     for (index_t j = 0; j < rows.cols(); ++j) rows(i, j) = mean(rows(i, j), partners(i, j));
 }
-
-namespace {
 
 /// The position of entry (i, j), or -1.
 template <class T>
@@ -77,8 +73,7 @@ void take_part(CsrMatrix<T>& a) {
         if (!use(e, position(a, a.indices[at(e)], i))) return false;
     return true;
   };
-  if (!each_pair([](index_t, index_t image) { return image >= 0; }))
-    return take_hermitian_part<T>(a, transposed(a.view()));
+  if (!each_pair([](index_t, index_t image) { return image >= 0; })) return take_part<T>(a, transposed(a.view()));
   each_pair([&a](index_t e, index_t image) {
     if (image < e) return true;  // was seen from the other side
     const T here = mean(a.values[at(e)], a.values[at(image)]);
@@ -108,6 +103,11 @@ std::string short_text(double share) {
 template <class T>
 void take_hermitian_part(AnyMatrix<T>& a) {
   std::visit([](auto& kind) { take_part(kind); }, a);
+}
+
+template <class T>
+void take_hermitian_part(AnyMatrix<T>& rows, const AnyMatrix<T>& partners) {
+  std::visit([&](auto& own) { take_part(own, std::get<std::decay_t<decltype(own)>>(partners)); }, rows);
 }
 
 std::string text_of(const SkewPart& dropped, const std::string& name, bool by_name) {
@@ -140,10 +140,9 @@ void count_dropped(const Context& ctx, Dropped dropped, bool pencil, EigenResult
   }
 }
 
-#define TS_INSTANTIATE(T)                                                   \
-  template void take_hermitian_part<T>(AnyMatrix<T>&);                      \
-  template void take_hermitian_part<T>(CsrMatrix<T>&, const CsrMatrix<T>&); \
-  template void take_hermitian_part<T>(Matrix<T>&, const Matrix<T>&);
+#define TS_INSTANTIATE(T)                              \
+  template void take_hermitian_part<T>(AnyMatrix<T>&); \
+  template void take_hermitian_part<T>(AnyMatrix<T>&, const AnyMatrix<T>&);
 TS_FOR_EACH_SOLVER_TYPE(TS_INSTANTIATE)
 #undef TS_INSTANTIATE
 TS_FOR_EACH_SOLVER_TYPE(TS_FUNCTION, count_dropped)

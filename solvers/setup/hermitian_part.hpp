@@ -14,11 +14,9 @@ template <class T>
 void take_hermitian_part(AnyMatrix<T>& a);
 
 /// Rows of A become those of (A + A^H) / 2, with the bits that one rank gives them.
-/// @param partners the same rows of A^T
+/// @param partners rows of A^T with the same numbers, sparse or dense as those of A
 template <class T>
-void take_hermitian_part(CsrMatrix<T>& rows, const CsrMatrix<T>& partners);
-template <class T>
-void take_hermitian_part(Matrix<T>& rows, const Matrix<T>& partners);
+void take_hermitian_part(AnyMatrix<T>& rows, const AnyMatrix<T>& partners);
 
 /// A sentence on what was dropped; empty where nothing was and nobody asked for it.
 /// @param by_name `symmetrise` was given.

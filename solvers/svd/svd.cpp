@@ -166,6 +166,16 @@ void SvdSolver<T>::refine(PlacedView<const T> x) {
 }
 
 template <class T>
+void SvdSolver<T>::settle(PlacedMatrix<T>&& u, const PlacedMatrix<T>& v) {
+  auto av = placed(a_.rows, v.cols());
+  Matrix<T> uav(u.cols(), v.cols());
+  a_.times(ctx_, v.cview(), av.view());
+  ortho::Tall<T>(ctx_).inner(u.cview(), av.cview(), uav.view());
+  av = PlacedMatrix<T>();
+  settle(std::move(u), v, uav);
+}
+
+template <class T>
 void SvdSolver<T>::settle(PlacedMatrix<T>&& u, const PlacedMatrix<T>& v, const Matrix<T>& uav) {
   auto& t = out_.triplets;
   const index_t m = a_.rows, n = a_.cols, p = v.cols(), k = std::min(wanted_, p);
@@ -223,15 +233,6 @@ bool SvdSolver<T>::settled(double norm) const {
   if (out_.triplets.values.empty()) return true;
   const double last = out_.triplets.values.back();
   return accept.rounding() * norm * norm <= last * accept.bound(last) * norm_;
-}
-
-template <class T>
-Matrix<T> SvdSolver<T>::inner(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v) const {
-  auto av = placed(a_.rows, v.cols());
-  Matrix<T> b(u.cols(), v.cols());
-  a_.times(ctx_, v.cview(), av.view());
-  ortho::Tall<T>(ctx_).inner(u.cview(), av.cview(), b.view());
-  return b;
 }
 
 template <class T>

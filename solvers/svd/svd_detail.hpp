@@ -72,11 +72,10 @@ class SvdSolver {
   /// Rayleigh-Ritz for singular triplets on span(X), with W = A V = Q R.
   void refine(PlacedView<const T> x);
   /// U^H A V = U' Sigma V'^H: the wanted are kept, with residuals from A. U and V: where A is at home.
+  void settle(PlacedMatrix<T>&& u, const PlacedMatrix<T>& v);
   void settle(PlacedMatrix<T>&& u, const PlacedMatrix<T>& v, const Matrix<T>& uav);
   /// The residuals of triplets with the values that are kept, from A; vectors where A is at home.
   void measure(PlacedView<const T> right, PlacedView<const T> left);
-  /// U^H A V
-  [[nodiscard]] Matrix<T> inner(const PlacedMatrix<T>& u, const PlacedMatrix<T>& v) const;
   /// In memory where A is at home.
   [[nodiscard]] PlacedMatrix<T> placed(index_t rows, index_t cols) const { return {ctx_, a_.space, rows, cols}; }
   [[nodiscard]] bool residuals_met() const;

@@ -53,8 +53,7 @@ void SvdSolver<T>::by_factor() {
   const auto v = copy_at<T>(ctx_, a_.space, out_.triplets.vectors.cview());
   auto u = placed(a_.rows, v.cols());
   ortho::Tall<T>(ctx_).combine(T{1}, q.cview(), of_factor.left.cview(), T{0}, u.view());
-  const Matrix<T> uav = inner(u, v);
-  settle(std::move(u), v, uav);
+  settle(std::move(u), v);
 }
 
 template <class T>
@@ -116,10 +115,7 @@ void SvdSolver<T>::find_smallest(const InverseGram<T>& inverse, double delta, bo
   searched_ = std::exchange(verification_, Verification::none);
   const auto right = orthonormal_basis<T>(ctx_, t.vectors.cview(), wanted_, options_.seed);
   const auto left = left_vectors(inverse, right.cview().host(), delta);
-  auto u = copy_at<T>(ctx_, a_.space, left.cview());
-  const auto v = copy_at<T>(ctx_, a_.space, right.cview());
-  const Matrix<T> uav = inner(u, v);
-  settle(std::move(u), v, uav);
+  settle(copy_at<T>(ctx_, a_.space, left.cview()), copy_at<T>(ctx_, a_.space, right.cview()));
 }
 
 template <class T>

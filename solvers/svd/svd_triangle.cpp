@@ -66,8 +66,7 @@ void SvdSolver<T>::by_triangle() {
     auto u = placed(a_.rows, wanted_);
     ortho::Tall<T>(ctx_).combine(T{1}, q.cview(), all.u.cview().cols(first, wanted_), T{0}, u.view());
     q = PlacedMatrix<T>();
-    const Matrix<T> uav = inner(u, v);
-    settle(std::move(u), v, uav);
+    settle(std::move(u), v);
   }
   verification_ = Verification::all_computed;
   out_.triplets.stop = StopReason::converged, out_.stage = SvdStage::triangular;

@@ -37,14 +37,14 @@ using test::same_rows;
 std::string said_of(const std::string& file, const std::string& object) {
   const io::Description described = io::describe({file, object});
   Input one;
-  const std::string expected = message_of([&] { one = read_hermitian(described, {}, Role::matrix, false); });
+  const std::string expected = message_of([&] { one = read_hermitian(Context{}, described, {}, Role::matrix, false); });
   std::mutex mutex;
   std::set<std::string> said;
   for (const int ranks : {2, 3, 8})
     run_on_threads(ranks, [&](const Shared& c) {
       const Context ctx = of_rank(Context(), c, described.rows);
       const std::string mine = message_of([&] {
-        const Input rows = read_hermitian_rows(ctx, described, {}, Role::matrix, false);
+        const Input rows = read_hermitian(ctx, described, {}, Role::matrix, false);
         const bool same = std::visit(
             [&]<class Any>(const Any& any) {
               return std::visit(
