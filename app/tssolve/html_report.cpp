@@ -65,7 +65,7 @@ std::optional<std::size_t> cut_off_at(const EigenResult<T>& result) {
 
 template <class T>
 std::string cut_off_text(const EigenResult<T>& result, std::size_t end) {
-  return format("%.10g may have more copies than the ", result.values[end]) + grouped(result.cut_off) +
+  return format("%.10g may have more copies than the ", result.values[end]) + grouped(result.multiplicities[end]) +
          " found: the number asked for cuts them off";
 }
 
@@ -86,9 +86,9 @@ Chart spectrum_of(const EigenResult<T>& result, const Settings&) {
               format("%.16g, %lld found", value, static_cast<long long>(result.multiplicities[i])));
   }
   if (const auto end = cut_off_at(result)) {
-    const double value = result.values[*end], copies = static_cast<double>(result.cut_off);
+    const double value = result.values[*end], copies = static_cast<double>(result.multiplicities[*end]);
     chart.line({{value, copies}, {value, top}}, "c1 thin")
-        .diamond({value, copies}, "c1", grouped(result.cut_off) + " or more", cut_off_text(result, *end));
+        .diamond({value, copies}, "c1", grouped(result.multiplicities[*end]) + " or more", cut_off_text(result, *end));
   }
   return chart;
 }

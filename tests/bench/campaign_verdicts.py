@@ -197,10 +197,13 @@ def statement_fault(p, found, told):
     ends = rising[:1], rising[-1:]
     if p.which == "BE" and p.sigma is None:
         ends = rising[p.k // 2 - 1:p.k // 2 + 1]
+    elif p.which in ("LM", "SM") and p.sigma is None and len(found) > 0:
+        last = (np.min if p.which == "LM" else np.max)(abs(rising))
+        ends = np.array([-last, last])
     for value, copies in zip(found, told["multiplicities"]):
         same = int(np.sum(abs(p.values - value) <= unit))
         apart = int(np.sum(abs(p.values - value) <= 1e-6 * scale))
-        cut = told["cut_off"] > 0 and np.any(abs(value - np.ravel(ends)) <= 2 * unit)
+        cut = told["cut_off"] > 0 and np.any(abs(value - np.ravel(ends)) <= 1e-6 * scale)
         if same == apart and (copies > same or (copies < same and not cut)):
             return f"{value:.17g} has {same} copies, told {copies}, cut_off {told['cut_off']}"
     if told.get("gap") and len(found) > 0 and p.which in ("LA", "SA") and p.sigma is None:

@@ -27,8 +27,7 @@ void exchange(Lanczos<T>& run, StateArchive<T>& archive) {
   if (archive.loading() && !run.problem.inverse && run.accept.transformed()) install(run, SpectralTransform(t));
   auto& c = run.course;
   archive(run.accept.norm, run.accept.largest, run.pairs.next_low, run.pairs.next_high, c.next_look, c.search_steps,
-          c.search_applications, c.refine_until, c.norm_applications, c.started, c.transforms, c.unfiltered,
-          c.tol_factor);
+          c.search_applications, c.refine_until, c.norm_applications, c.started, c.transforms, c.tol_factor);
   auto& cycle = run.cycle;
   archive(cycle.running, cycle.limits.low, cycle.limits.high, cycle.slack, cycle.hidden);
   run.krylov.exchange(archive, cycle.saved);

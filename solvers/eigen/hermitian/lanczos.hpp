@@ -33,7 +33,6 @@ struct LanczosCourse {
   index_t refine_until = 0;  ///< block steps up to which the search may go on to prove itself complete
   index_t norm_applications = 0;
   int transforms = 0;            ///< inverses put into the place of A
-  bool unfiltered = false;       ///< a filter was weighed, and is not worth its while
   index_t steps_per_search = 0;  ///< a search that takes more is given up; 0: any number
   Ends beyond;                   ///< LM or BE left to a run at each end, as Iterated tells; none: it is not
 };

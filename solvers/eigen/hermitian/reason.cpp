@@ -72,7 +72,10 @@ index_t count_at_rounding(const EigenResult<T>& result, const EigenOptions& opti
 template <class T>
 std::string cut_sentence(const EigenResult<T>& result, const std::string& quantity) {
   if (result.cut_off == 0) return {};
-  const std::string told = std::to_string(result.cut_off), of_last = "; of the last " + quantity + " there are ";
+  const bool both_sides = result.cut_off > result.multiplicities.back();
+  const std::string told = std::to_string(result.cut_off), one = result.cut_off == 1 ? "is" : "are",
+                    of_last = both_sides ? "; eigenvalues as far out as the last, on both sides: "
+                                         : "; of the last " + quantity + " there " + one + " ";
   if (result.copies_counted > 0)
     return of_last + std::to_string(result.copies_counted) +
            " copies by the inertia of LDL^H factorisations, of which `nev` leaves " + told;

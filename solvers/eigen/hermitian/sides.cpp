@@ -53,20 +53,38 @@ std::optional<Ends> count_sides(const Context& ctx, const EigenProblem<T>& probl
   return std::nullopt;
 }
 
+std::optional<double> centre_of(const EigenOptions& options, std::optional<double> target) {
+  if (seeks_nearest(options, target)) return target.value_or(0);
+  return options.which == Which::LM ? std::optional<double>(0) : std::nullopt;
+}
+
 template <class T>
-void count_copies(const EigenProblem<T>& problem, EigenResult<T>& r) {
+void count_copies(const EigenProblem<T>& problem, std::optional<double> centre, EigenResult<T>& r) {
   if (!problem.count_below || r.values.empty() || (r.end_known && r.cut_off == 0)) return;
-  const index_t told = r.multiplicities.back();
-  double low = r.values.back(), high = low, margin = 1e-10 * r.norm;
+  const double last = r.values.back(), margin = std::max(1e-10 * r.norm, r.error_bounds.back());
   std::vector<double> nearest(r.values);  // the copies that were found
   std::sort(nearest.begin(), nearest.end(),
-            [v = low](double a, double b) { return std::abs(a - v) < std::abs(b - v); });
-  for (const double v : std::span(nearest).first(at(told))) low = std::min(low, v), high = std::max(high, v);
-  margin = std::max(margin, r.error_bounds.back());
-  const auto below = problem.count_below(low - 2 * margin, margin);
-  const auto up_to = below ? problem.count_below(high + 2 * margin, margin) : std::nullopt;
-  if (!up_to || *up_to - *below < told) return;
-  r.copies_counted = *up_to - *below;
+            [last](double a, double b) { return std::abs(a - last) < std::abs(b - last); });
+  nearest.resize(at(r.multiplicities.back()));
+  const auto [low, high] = std::minmax_element(nearest.begin(), nearest.end());
+  const auto count = [&](double from, double to) {
+    const auto below = problem.count_below(from - 2 * margin, margin);
+    const auto up_to = below ? problem.count_below(to + 2 * margin, margin) : std::nullopt;
+    return up_to ? std::optional(*up_to - *below) : std::nullopt;
+  };
+  index_t told = r.multiplicities.back();
+  auto counted = count(*low, *high);
+  const double across = centre ? 2 * *centre - last : last;
+  const auto is_across = [&](double value) { return std::abs(value - across) <= margin; };
+  if (std::abs(across - last) > 4 * margin && counted) {
+    const index_t others = std::count_if(r.values.begin(), r.values.end(), is_across);
+    if (others > 0 || is_across(r.next_value)) {
+      const auto more = count(across, across);
+      counted = more ? std::optional(*counted + *more) : std::nullopt, told += others;
+    }
+  }
+  if (!counted || *counted < told) return;
+  r.copies_counted = *counted;
   r.cut_off = r.copies_counted > told ? told : 0;
   if (r.cut_off > 0) r.next_value = r.values.back(), r.gap = 0;
 }
@@ -95,8 +113,8 @@ bool fills_a_side(const EigenResult<T>& result, const EigenOptions& options, dou
   const auto count = [&](const auto& is_there) {
     return std::count_if(result.values.begin(), result.values.end(), is_there);
   };
-  return (wanted.low > 0 && count([&](double v) { return v < target + slack; }) >= wanted.low) ||
-         (wanted.high > 0 && count([&](double v) { return v > target - slack; }) >= wanted.high);
+  return (wanted.low > 0 && count([&](double v) { return v <= target + slack; }) >= wanted.low) ||
+         (wanted.high > 0 && count([&](double v) { return v >= target - slack; }) >= wanted.high);
 }
 
 template <class T>

@@ -33,10 +33,14 @@ namespace ts::inline v0::solvers {
 template <class T>
 [[nodiscard]] std::optional<Ends> count_sides(const Context&, const EigenProblem<T>&, const EigenOptions&, index_t n);
 
+/// LM: 0. Values nearest to a target: the target. None where the set is that of an end.
+[[nodiscard]] std::optional<double> centre_of(const EigenOptions&, std::optional<double> target);
+
 /// Counts the copies of the last eigenvalue of a complete set, where it is not known that none are left out: fills
 /// copies_counted and cut_off, and where some are left out next_value and gap, for they come next.
+/// @param centre see copies_cut_off; where a value is as far from it on the other side, its copies count as well.
 template <class T>
-void count_copies(const EigenProblem<T>&, EigenResult<T>&);
+void count_copies(const EigenProblem<T>&, std::optional<double> centre, EigenResult<T>&);
 
 /// Beyond infinity the inverse goes on with the other end of the spectrum: where a side of the target holds
 /// fewer eigenvalues than are wanted of it, the extreme ones of the inverse are all of them, and others,

@@ -121,6 +121,12 @@ std::optional<SpectralTransform> worthwhile_filter(const Lanczos<T>& run) {
   return choose_filter(values[at(end)], values[at(edge)], far, longest_first);
 }
 
+/// To begin anew with a filter would give up too much.
+template <class T>
+bool is_half_done(const Lanczos<T>& run) {
+  return 2 * progress_of(run, run.record.history.back().ratios) > 1;
+}
+
 /// The edge of the first filter stems from a basis of A itself, which resolves the end of a large spectrum
 /// poorly. A basis of the filter knows it better, and one of a longer filter better still. Starting anew pays
 /// soon where products with A cost little beside a block step, as they do on a device, and anywhere when the
@@ -193,9 +199,8 @@ bool transform_operator(Lanczos<T>& run) {
   const bool inverted = take_inverse(run), through = run.accept.transform.kind == SpectralTransform::Kind::inverse;
   if (!inverted) {
     const bool filtered = run.accept.transformed();
-    if (through || (!filtered && run.course.unfiltered)) return false;
+    if (through || (!filtered && is_half_done(run))) return false;
     const auto transform = filtered ? worthwhile_longer_filter(run) : worthwhile_filter(run);
-    run.course.unfiltered = !transform && !filtered;
     if (!transform) return false;
     install(run, *transform);
   }

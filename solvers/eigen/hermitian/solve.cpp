@@ -183,8 +183,9 @@ EigenResult<T> solve_eigen(const Context& context, const EigenProblem<T>& proble
     if (!result.converged) result.stop = StopReason::rounding;
   }
   if (of.sides ? fills_a_side(result, options, *problem.target) : options.nev < n) {
-    result.cut_off = copies_cut_off(result, n);
-    if (result.verified && options.which != Which::BE) count_copies(problem, result);
+    const auto centre = centre_of(options, problem.target);
+    result.cut_off = copies_cut_off(result, n, centre);
+    if (result.verified && options.which != Which::BE) count_copies(problem, centre, result);
   }
   if (result.verified) sharpen_error_bounds<T>(result, distance_outside(result, options, problem.target, n));
   if (options.results == Results::on_device && result.vectors.cols() > 0) leave_on_device(context, result);

@@ -88,6 +88,15 @@ index_t update_pairs(Lanczos<T>& run) {
   return converged;
 }
 
+/// In flops, of the operator that is iterated with.
+template <class T>
+double cost_of_step(const Lanczos<T>& run) {
+  using Kind = SpectralTransform::Kind;
+  const SpectralTransform& transform = run.accept.transform;
+  if (transform.kind == Kind::inverse) return run.ways.inverse.step;
+  return run.ways.krylov.step * (transform.kind == Kind::chebyshev ? static_cast<double>(transform.degree) : 1);
+}
+
 }  // namespace
 
 template <class T>
@@ -122,7 +131,7 @@ Stage search(Lanczos<T>& run) {
       }
       restart(run);
     }
-    course.next_look = krylov.size() + std::max(krylov.width(), (run.plan.max_basis - krylov.size()) / 2);
+    course.next_look = krylov.size() + krylov.width() * Ways::steps_per_look(krylov.size(), cost_of_step(run));
   }
 }
 

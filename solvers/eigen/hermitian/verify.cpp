@@ -128,6 +128,16 @@ PlacedMatrix<T> vectors_beyond(const Lanczos<T>& run, const Ritz<T>& ritz, Beyon
   return combine<T>(run.krylov, s.cview());
 }
 
+/// Of all that stands in the basis.
+template <class T>
+void keep_converged(Lanczos<T>& run) {
+  const Ritz<T> ritz = ritz_of(run.krylov);
+  std::vector<index_t> keep;
+  for (index_t i = 0; i < ritz.size(); ++i)
+    if (run.accept.ratio(ritz.values[at(i)], ritz.residuals[at(i)]) <= 1) keep.push_back(i);
+  thick_restart(run.krylov, ritz, keep);
+}
+
 }  // namespace
 
 template <class T>
@@ -150,7 +160,9 @@ Stage verify(Lanczos<T>& run) {
   krylov.unlock(run.cycle.saved);
   if (stage == Stage::entered) {
     const index_t block = run.plan.block_size, columns = run.plan.max_basis + block;
-    if (columns - 3 * (krylov.width() + found.cols()) < krylov.size() + block) krylov.drop_residual(block);
+    const auto is_full = [&] { return columns - 3 * (krylov.width() + found.cols()) < krylov.size() + block; };
+    if (is_full()) keep_converged(run);
+    if (is_full()) krylov.drop_residual(block);
     krylov.widen(found.cview());
   }
   run.cycle = {};

@@ -192,8 +192,9 @@ void conclude(const Context& ctx, const EigenOptions& options, const Acceptance&
   result.multiplicities = multiplicities_of(result.values, result.residual_norms, result.norm);
   result.next_value = next_value, result.gap = nan;
   for (index_t j = 0; j < k; ++j) {
-    const double d = std::abs(result.values[at(j)] - next_value);
-    if (!(d >= result.gap)) result.gap = d;
+    // Residuals do not tell values apart that are nearer to each other.
+    const double d = std::abs(result.values[at(j)] - next_value), told = d > result.residual_norms[at(j)] ? d : 0;
+    if (!(told >= result.gap) && !std::isnan(d)) result.gap = told;
   }
 }
 
@@ -235,19 +236,25 @@ void finish_pairs(const Context& ctx, const EigenProblem<T>& problem, const Eige
 }
 
 template <class T>
-index_t copies_cut_off(const EigenResult<T>& r, index_t n) {
+index_t copies_cut_off(const EigenResult<T>& r, index_t n, std::optional<double> centre) {
   if (r.values.empty() || static_cast<index_t>(r.values.size()) == n) return 0;
-  std::size_t last = r.values.size() - 1;  // the nearest to what is outside
-  if (!r.end_known) return r.multiplicities[last];
-  for (std::size_t i = 0; i < r.values.size(); ++i)
-    if (std::abs(r.values[i] - r.next_value) < std::abs(r.values[last] - r.next_value)) last = i;
-  const index_t copies = r.multiplicities[last];
+  const auto place = [centre](double value) { return centre ? std::abs(value - *centre) : value; };
+  const auto beside_next = [&](double value) { return std::abs(place(value) - place(r.next_value)); };
+  std::size_t last = r.values.size() - 1;
+  for (std::size_t i = 0; i < r.values.size() && r.end_known; ++i)
+    if (beside_next(r.values[i]) < beside_next(r.values[last])) last = i;
+  const double same = 200 * unit_roundoff * std::max(r.norm, std::abs(r.shift.value_or(0))) + r.residual_norms[last];
+  // With a centre, those as far from it on the other side too.
+  const index_t copies =
+      std::max<index_t>(r.multiplicities[last], std::count_if(r.values.begin(), r.values.end(), [&](double value) {
+                          return std::abs(place(value) - place(r.values[last])) <= same;
+                        }));
+  if (!r.end_known) return copies;
   // The next value is known roughly, unless all were computed.
   const auto [low, high] = std::minmax_element(r.values.begin(), r.values.end());
   const double rough =
       r.verification == Verification::all_computed ? 0 : std::max(0.02 * (*high - *low), 1e-6 * r.norm);
-  const double same = 200 * unit_roundoff * r.norm + r.residual_norms[last];
-  const double apart = std::abs(r.values[last] - r.next_value);
+  const double apart = beside_next(r.values[last]);
   return apart > (copies > 1 ? std::max(same, rough) : same) || (std::isnan(apart) && copies == 1) ? 0 : copies;
 }
 

@@ -40,8 +40,9 @@ void finish_pairs(const Context&, const EigenProblem<T>&, const EigenOptions&, c
                                                      const std::vector<double>& residuals, double norm);
 
 /// EigenResult::cut_off, from values, multiplicities, residuals and the next value, for a matrix of n rows.
+/// @param centre the set holds the values nearest to it, or the farthest from it; none: those of an end.
 template <class T>
-[[nodiscard]] index_t copies_cut_off(const EigenResult<T>& result, index_t n);
+[[nodiscard]] index_t copies_cut_off(const EigenResult<T>& result, index_t n, std::optional<double> centre = {});
 
 /// Before anything is computed. @throws Error(no_device) for Results::on_device where ctx has no stream.
 inline void expects_place_of_results(const Context& ctx, const EigenOptions& options) {

@@ -88,13 +88,17 @@ template <class T, class Shift>
 void find_usable_shift(const Context& ctx, ShiftedFactor<T, Shift>& factor, Shift sigma, double norm, double mass_norm,
                        const std::function<bool()>& factorise) {
   constexpr double largest_growth = 1e13, of_distance = 1e-5, least_move = 1e-12, usual_move = 1e-7;
-  const double unit = (norm > 0 ? norm : 1) / (mass_norm > 0 ? mass_norm : 1);
+  constexpr double least_norm = 1e-140;  // squares of inverses overflow below, and matrices are scaled: this is zero
+  const bool is_zero = norm < least_norm;
+  const double unit = (is_zero ? 1 : norm) / (mass_norm > 0 ? mass_norm : 1);
   const auto inverse = [&factor](const Context& c, HostView<const T> x, HostView<T> y) { factor.apply(c, x, y); };
   const auto growth = [&] {
     const double known = factor.growth();
     return known > 0 ? known : norm_from_below<T>(ctx, factor.n, inverse) * norm;
   };
-  const auto usable = [&] { return factorise() && growth() < largest_growth; };
+  const auto usable = [&] {
+    return (!is_zero || std::abs(factor.sigma) >= least_move) && factorise() && growth() < largest_growth;
+  };
   factor.sigma = sigma;
   if (all_rows(ctx, factor.n) == 0 || usable()) return;
   double move = usual_move;

@@ -80,9 +80,10 @@ struct EigenResult {
   std::vector<double> value_roundings;
   std::vector<index_t> multiplicities;  ///< how many of the values agree with this one, itself included
   /// So many of the values are copies of one eigenvalue at the end of the set that may have more of them:
-  /// `nev` cuts them off. 0 where the next eigenvalue is clearly another one.
+  /// `nev` cuts them off. Where the set is that of largest magnitude, or nearest to a target, values as far on the
+  /// other side count as copies. 0 where the next eigenvalue is clearly another one.
   index_t cut_off = 0;
-  /// Copies of that eigenvalue in all, by the inertia of factorisations; 0: not counted.
+  /// Copies of that eigenvalue (on both sides) in all, by the inertia of factorisations; 0: not counted.
   index_t copies_counted = 0;
   bool end_known = true;  ///< false: nothing is known of the eigenvalue that follows the set
   std::vector<bool> converged_pairs;
@@ -108,7 +109,7 @@ struct EigenResult {
   double norm = 0;                ///< estimate of ||A||_2 from below
   double orthogonality_loss = 0;  ///< ||I - X^H X||_2, measured at the end
   double next_value = 0;          ///< the first Ritz value outside the set; NaN when none is known
-  double gap = 0;                 ///< its distance from the nearest value in the set; NaN when not known
+  double gap = 0;                 ///< its distance from the nearest value in the set, 0 below that one's residual; NaN when not known
   std::vector<HistoryEntry> history;
 };
 

@@ -10,6 +10,8 @@ namespace {
 /// Block steps until a run through an inverse is at its end, and of one at a slow end without; from the grid of
 /// tests/bench/floor_eigen.py. No iteration is over before its first basis is nearly full.
 constexpr index_t steps_through_inverse = 14, steps_without = 40, least_steps = 12;
+/// m^3 of the eigenpairs of a projected matrix, by scalar rotations.
+constexpr double of_projected = 20;
 /// LAPACK's n^3, and a library's flops in fronts, in those of loops; a call of such a library at the least, and loading
 /// it.
 constexpr double of_lapack = 0.5, of_fronts = 1, of_columns = 4, library_call = 1e7, library_load = 5e7;
@@ -26,6 +28,11 @@ index_t Ways::steps_of_dense() const noexcept {
 }
 
 bool Ways::dense_at_once() const noexcept { return dense.total() < krylov.step * static_cast<double>(krylov.least); }
+
+index_t Ways::steps_per_look(index_t columns, double step) noexcept {
+  const auto m = static_cast<double>(columns);
+  return std::max<index_t>(1, static_cast<index_t>(std::min(of_projected * m * m * m / step, m)));
+}
 
 bool Ways::counts_cost_little(bool through_inverse, index_t steps) const noexcept {
   constexpr double little = 0.25;

@@ -50,6 +50,9 @@ struct Ways {
   [[nodiscard]] bool dense_at_once() const noexcept;
   /// A search that is its own witness is not counted as well, unless that adds little to what it took.
   [[nodiscard]] bool counts_cost_little(bool through_inverse, index_t steps) const noexcept;
+  /// Block steps that cost what the eigenpairs of a projected matrix cost, at least one: so often are they computed.
+  /// @param columns of the basis; @param step flops of a block step
+  [[nodiscard]] static index_t steps_per_look(index_t columns, double step) noexcept;
   /// Where values are wanted that only an inverse brings near: LAPACK costs less.
   [[nodiscard]] bool dense_beside_inverse() const noexcept { return dense.total() < inverse.total(); }
 };

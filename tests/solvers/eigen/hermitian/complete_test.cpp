@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
 namespace {
@@ -74,6 +76,44 @@ TEST_CASE("copies are cut off on one side of a target though the other side has 
     CHECK(r.verified);
     CHECK(r.cut_off == 4);
   }
+}
+
+TEST_CASE("values cut off at equal distances on both sides are told together") {
+  std::vector<double> values(64);  // a bipartite graph: each value of a hypercube has its opposite
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 6 - 2.0 * std::popcount(i);
+  const auto a = diagonal(values);
+  const auto r = solve(a, options_for(20, Which::LM));  // +-6 once, +-4 six times, and 6 of the 30 of +-2
+  INFO(r.reason);
+  CHECK(r.verified);
+  CHECK(r.cut_off == 6);
+  const bool both = r.cut_off > r.multiplicities.back();
+  CHECK(mentions(r.reason, "as far out as the last, on both sides") == both);
+  CHECK(solve(a, options_for(14, Which::LM)).cut_off == 0);
+  const auto near = solve(beside(a, 1), options_for(22, Which::LM));  // 20 times 0 and 2 of the 15 of 2
+  CHECK(near.cut_off == 22);
+}
+
+TEST_CASE("all eigenvalues of a zero matrix are one, whatever the target") {
+  const auto a = diagonal(std::vector<double>(400, 0.0));
+  CHECK(solve(beside(a, 0), options_for(5, Which::SM)).cut_off == 5);
+  CHECK(solve(beside(a, 0), options_for(16, Which::BE)).cut_off == 8);
+  for (const double target : {3e-301, -3e-301, 1.0}) {
+    const auto r = solve(beside(a, target), options_for(5, Which::LM));
+    CAPTURE(target, r.reason);
+    CHECK(r.verified);
+    CHECK(r.cut_off == 5);
+  }
+}
+
+TEST_CASE("a gap that residuals do not tell from nothing is told as none") {
+  std::vector<double> values(400);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 + (i < 60 ? 1e-11 * static_cast<double>(i) : 1.0);
+  auto options = options_for(3, Which::SA, Method::lanczos);
+  options.tol = 1e-5;
+  const auto r = solve(diagonal(values), options);
+  CAPTURE(r.reason, r.gap);
+  CHECK(r.verified);
+  CHECK(!(r.gap > r.residual_norms.front()));
 }
 
 TEST_CASE("with as many copies as columns nothing is told of the next eigenvalue that was not shown") {

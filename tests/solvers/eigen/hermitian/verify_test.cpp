@@ -207,3 +207,14 @@ TEST_CASE("largest magnitude without an inverse, with a checkpoint or a method g
   CHECK(stopped.stop == solvers::StopReason::interrupted);
   CHECK_FALSE(stopped.verified);
 }
+
+TEST_CASE("copies that a fresh block brings into a full basis converge") {
+  const auto a = generators::laplacian({13, 13, 13});  // values of up to 6 copies
+  auto options = options_for(20, Which::SA, Method::chebyshev);
+  options.block_size = 4, options.max_iterations = 300;
+  const auto r = solve(a, options);
+  CAPTURE(r.reason, r.iterations, r.verification_rounds);
+  CHECK(r.verified);
+  CHECK(r.verification_rounds > 1);
+  check(r, generators::laplacian_spectrum({13, 13, 13}).smallest(20), allowed::default_run);
+}
