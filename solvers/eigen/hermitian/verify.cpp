@@ -128,7 +128,7 @@ PlacedMatrix<T> vectors_beyond(const Lanczos<T>& run, const Ritz<T>& ritz, Beyon
   return combine<T>(run.krylov, s.cview());
 }
 
-/// Of all that stands in the basis.
+/// Restarts with the pairs whose residuals meet the tolerance, wanted or not.
 template <class T>
 void keep_converged(Lanczos<T>& run) {
   const Ritz<T> ritz = ritz_of(run.krylov);

@@ -109,7 +109,7 @@ struct EigenResult {
   double norm = 0;                ///< estimate of ||A||_2 from below
   double orthogonality_loss = 0;  ///< ||I - X^H X||_2, measured at the end
   double next_value = 0;          ///< the first Ritz value outside the set; NaN when none is known
-  double gap = 0;                 ///< its distance from the nearest value in the set, 0 below that one's residual; NaN when not known
+  double gap = 0;  ///< its distance from the nearest value in the set; 0: residuals do not show it; NaN: not known
   std::vector<HistoryEntry> history;
 };
 
