@@ -3,7 +3,7 @@
 # testing take.
 set -euo pipefail
 
-[ $# -gt 0 ] || set -- g++ cmake ninja-build libeigen3-dev libhdf5-dev zlib1g-dev \
+[ $# -gt 0 ] || set -- g++ cmake ninja-build libeigen3-dev libhdf5-dev zlib1g-dev libboost-program-options-dev \
   libopenblas0 openmpi-bin libmumps-seq-dev libmumps-dev libsuitesparse-dev libmetis5 nlohmann-json3-dev \
   libmatio-dev catch2
 

@@ -1,8 +1,8 @@
-// Arguments, environment and configuration file of a program, split into texts for its options.
+// The only file that includes Boost.Program_options.
 #include <algorithm>
 #include <array>
+#include <boost/program_options.hpp>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -15,12 +15,18 @@
 
 namespace ts::app {
 
+namespace po = boost::program_options;
+
 namespace {
 
 [[noreturn]] void refuse(const std::string& sentence) { throw Error(Errc::invalid_argument, sentence); }
 
+constexpr const char* surplus_key = "<surplus>";  ///< arguments without a dash that nobody declared
+
 /// Sections that a configuration file may have for others.
 constexpr std::array<const char*, 4> programs = {"tssolve.", "tskmeans.", "tsdata.", "tsbench."};
+
+std::string positional_key(std::size_t index) { return std::string("<").append(std::to_string(index)).append(">"); }
 
 /// Texts given for each option by one source, and how that source is called in an error.
 struct Given {
@@ -60,77 +66,54 @@ std::string suggestion(std::string_view word, const std::vector<Options::Entry>&
   return near.empty() ? std::string{} : std::string("; did you mean ") + dashes + near + "?";
 }
 
-/// Null where no entry passes the test.
-template <class Test>
-const Options::Entry* find_entry(const std::vector<Options::Entry>& entries, const Test& test) {
-  const auto found = std::find_if(entries.begin(), entries.end(), test);
-  return found == entries.end() ? nullptr : &*found;
-}
-const Options::Entry* entry_named(const std::vector<Options::Entry>& entries, std::string_view name) {
-  return find_entry(entries, [name](const Options::Entry& entry) { return entry.long_name == name; });
-}
+Source from_command_line(const std::vector<std::string>& arguments, const po::options_description& known,
+                         const std::vector<Options::Entry>& entries,
+                         const std::vector<Options::Positional>& positionals, const std::string& program) {
+  po::positional_options_description order;
+  for (std::size_t i = 0; i < positionals.size(); ++i)
+    order.add(positional_key(i).c_str(), positionals[i].repeatable ? -1 : 1);
+  if (positionals.empty() || !positionals.back().repeatable) order.add(surplus_key, -1);
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
 
-/// Options of a command line, and its arguments without a dash.
-struct CommandLine {
-  Source options;
-  std::vector<std::string> positionals;
-};
-
-CommandLine from_command_line(Arguments arguments, const std::vector<Options::Entry>& entries,
-                              const std::string& program) {
-  const std::string page = " (see " + program + " --help)";
-  CommandLine line;
-  const auto add = [&line](const Options::Entry& entry, std::string text) {
-    Given& given = line.options[entry.long_name];
-    given.called = "--" + entry.long_name, given.texts.push_back(std::move(text));
-  };
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view word = arguments[i];
-    if (word == "--") {
-      line.positionals.insert(line.positionals.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                              arguments.end());
-      break;
+  Source source;
+  try {
+    const auto parsed = po::command_line_parser(arguments).options(known).positional(order).style(style).run();
+    for (const auto& option : parsed.options) {
+      if (option.string_key == surplus_key)
+        refuse("'" + option.value.front() + "' is one argument too many (see " + program + " --help)");
+      Given& given = source[option.string_key];
+      given.called = std::string("--").append(option.string_key);
+      // A forgotten value must not swallow the next option.
+      if (option.value.size() == 1 && option.value.front().starts_with("--"))
+        for (const auto& entry : entries)
+          if (option.value.front().substr(2) == entry.long_name)
+            refuse("option " + given.called + " needs a value (see " + program + " --help)");
+      if (option.value.empty())
+        given.texts.emplace_back("true");
+      else
+        given.texts.insert(given.texts.end(), option.value.begin(), option.value.end());
     }
-    if (word.size() < 2 || !word.starts_with('-')) {
-      line.positionals.emplace_back(word);
-      continue;
+  } catch (const po::unknown_option& error) {
+    // For "-ncv" the error names only the first letter.
+    std::string name = error.get_option_name();
+    for (const std::string& argument : arguments)
+      if (name.size() == 2 && argument.starts_with(name)) name = argument;
+    name.erase(std::min(name.find('='), name.size()));
+    refuse("unknown option " + name + suggestion(name, entries, "--") + " (see " + program + " --help)");
+  } catch (const po::invalid_command_line_syntax& error) {
+    const std::string name = error.get_option_name();
+    switch (error.kind()) {
+      case po::invalid_command_line_syntax::missing_parameter:
+      case po::invalid_command_line_syntax::empty_adjacent_parameter:
+        refuse("option " + name + " needs a value (see " + program + " --help)");
+      case po::invalid_command_line_syntax::extra_parameter:
+        refuse("option " + name + " takes no value (see " + program + " --help)");
+      default: refuse(std::string(error.what()) + " (see " + program + " --help)");
     }
-    const Options::Entry* entry = nullptr;
-    std::optional<std::string> value;
-    if (word.starts_with("--")) {
-      const auto equals = word.find('=');
-      entry = entry_named(entries, word.substr(2, equals == std::string_view::npos ? equals : equals - 2));
-      if (equals != std::string_view::npos) value = word.substr(equals + 1);
-    } else {
-      // Letters of flags may stand together; what follows the letter of an option with a value is that value.
-      for (std::string_view letters = word.substr(1); !letters.empty() && !value; letters.remove_prefix(1)) {
-        entry = find_entry(entries, [&](const Options::Entry& e) { return e.short_name == letters.front(); });
-        if (entry == nullptr) break;
-        if (letters.size() == 1) break;
-        if (entry->value_name.empty())
-          add(*entry, "true");
-        else
-          value = letters.substr(1);
-      }
-    }
-    if (entry == nullptr) {
-      const std::string name(word.substr(0, word.find('=')));
-      refuse("unknown option " + name + suggestion(name, entries, "--") + page);
-    }
-    const std::string option = "option --" + entry->long_name;
-    if (entry->value_name.empty()) {
-      if (value) refuse(option + " takes no value" + page);
-      add(*entry, "true");
-      continue;
-    }
-    const bool lacks = value ? value->empty() : i + 1 == arguments.size();
-    if (!lacks && !value) value = arguments[++i];
-    // A forgotten value must not swallow the next option.
-    if (lacks || (value->starts_with("--") && entry_named(entries, value->substr(2)) != nullptr))
-      refuse(option + " needs a value" + page);
-    add(*entry, *std::move(value));
+  } catch (const po::error& error) {
+    refuse(std::string(error.what()) + " (see " + program + " --help)");
   }
-  return line;
+  return source;
 }
 
 std::string environment_name(std::string_view program, std::string_view option) {
@@ -141,23 +124,23 @@ std::string environment_name(std::string_view program, std::string_view option) 
   return name;
 }
 
-Source from_environment(const std::vector<Options::Entry>& entries, const std::string& program) {
+Source from_environment(const po::options_description& known, const std::vector<Options::Entry>& entries,
+                        const std::string& program) {
+  std::map<std::string, std::string> wanted;
+  for (const auto& entry : entries)
+    if (!entry.hidden) wanted[environment_name(program, entry.long_name)] = entry.long_name;
+  const auto parsed = po::parse_environment(known, [&wanted](const std::string& name) {
+    const auto at = wanted.find(name);
+    return at == wanted.end() ? std::string{} : at->second;
+  });
   Source source;
-  for (const auto& entry : entries) {
-    const std::string name = environment_name(program, entry.long_name);
-    if (const char* const text = entry.hidden ? nullptr : std::getenv(name.c_str()); text != nullptr)
-      source[entry.long_name] = {{text}, "environment variable " + name};
-  }
+  for (const auto& option : parsed.options)
+    source[option.string_key] = {option.value, "environment variable " + environment_name(program, option.string_key)};
   return source;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\f\v";
-  const auto first = text.find_first_not_of(blanks);
-  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(blanks) + 1 - first);
-}
-
-Source from_file(const std::string& file, const std::vector<Options::Entry>& entries, const std::string& program) {
+Source from_file(const std::string& file, const po::options_description& known,
+                 const std::vector<Options::Entry>& entries, const std::string& program) {
   // A named pipe that nobody writes to would be waited for; those of <(...) and standard input have a writer.
   std::error_code failed;
   const auto kind = std::filesystem::status(file, failed).type();
@@ -174,27 +157,26 @@ Source from_file(const std::string& file, const std::vector<Options::Entry>& ent
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // byte order mark
   std::istringstream lines(std::move(text));
   Source source;
-  const std::string own = program.substr(0, program.find(' ')) + ".";
-  std::string section;
-  for (std::string read; std::getline(lines, read);) {
-    const std::string_view line = trimmed(std::string_view(read).substr(0, read.find('#')));
-    if (line.empty()) continue;
-    if (line.starts_with('[') && line.ends_with(']')) {
-      section = std::string(line.substr(1, line.size() - 2)) + ".";
-      continue;
+  const std::string section = program.substr(0, program.find(' ')) + ".";
+  try {
+    for (const auto& option : po::parse_config_file(lines, known, true).options) {
+      std::string name = option.string_key;
+      if (name.starts_with(section)) name.erase(0, section.size());
+      if (std::any_of(programs.begin(), programs.end(), [&](const char* p) { return name.starts_with(p); })) continue;
+      bool found = false;
+      for (const auto& entry : entries) found = found || (entry.long_name == name && !entry.hidden);
+      if (!found || name == "config")
+        refuse(std::string(file)
+                   .append(": unknown option '")
+                   .append(name)
+                   .append("'")
+                   .append(suggestion(name, entries, "")));
+      Given& given = source[name];
+      given.called = std::string(file).append(": ").append(name);
+      given.texts.insert(given.texts.end(), option.value.begin(), option.value.end());
     }
-    const auto equals = line.find('=');
-    if (equals == std::string_view::npos || equals == 0)
-      refuse(file + ": the options configuration file contains an invalid line '" + std::string(line) + "'");
-    std::string name = section + std::string(trimmed(line.substr(0, equals)));
-    if (name.starts_with(own)) name.erase(0, own.size());
-    if (std::any_of(programs.begin(), programs.end(), [&](const char* p) { return name.starts_with(p); })) continue;
-    const Options::Entry* const entry = entry_named(entries, name);
-    if (entry == nullptr || entry->hidden || name == "config")
-      refuse(file + ": unknown option '" + name + "'" + suggestion(name, entries, ""));
-    Given& given = source[name];
-    given.called = file + ": " + name;
-    given.texts.emplace_back(trimmed(line.substr(equals + 1)));
+  } catch (const po::error& error) {
+    refuse(file + ": " + error.what());
   }
   return source;
 }
@@ -230,10 +212,20 @@ bool Options::parse(Arguments arguments) {
   flag("list-options", list_, "");
   entries_.back().hidden = true;
 
-  const auto [line, positionals] = from_command_line(arguments, entries_, about_.name);
-  const bool takes_all = !positionals_.empty() && positionals_.back().repeatable;
-  if (!takes_all && positionals.size() > positionals_.size())
-    refuse("'" + positionals[positionals_.size()] + "' is one argument too many (see " + about_.name + " --help)");
+  po::options_description known;
+  for (const Entry& entry : entries_) {
+    const std::string names = entry.short_name == 0 ? entry.long_name : entry.long_name + "," + entry.short_name;
+    if (entry.value_name.empty())
+      known.add_options()(names.c_str(), po::bool_switch());
+    else
+      known.add_options()(names.c_str(), po::value<std::string>());
+  }
+  for (std::size_t i = 0; i < positionals_.size(); ++i)
+    known.add_options()(positional_key(i).c_str(), po::value<std::vector<std::string>>());
+  known.add_options()(surplus_key, po::value<std::vector<std::string>>());
+
+  const Source line =
+      from_command_line({arguments.begin(), arguments.end()}, known, entries_, positionals_, about_.name);
   if (line.contains("help")) return print_help(std::cout), false;
   if (line.contains("version")) return std::cout << version_text(about_.name) << '\n', false;
   if (line.contains("man")) return print_man(std::cout), false;
@@ -244,12 +236,12 @@ bool Options::parse(Arguments arguments) {
     return false;
   }
 
-  const Source environment = from_environment(entries_, about_.name);
+  const Source environment = from_environment(known, entries_, about_.name);
   Source file;
   for (const Source* source : {&line, &environment})
     if (const auto at = source->find("config"); at != source->end()) {
       if (at->second.texts.size() > 1) refuse("--config is given more than once");
-      file = from_file(at->second.texts.front(), entries_, about_.name);
+      file = from_file(at->second.texts.front(), known, entries_, about_.name);
       break;
     }
 
@@ -262,13 +254,15 @@ bool Options::parse(Arguments arguments) {
         if (source != &line && entry.long_name != "config") command_line_ += as_arguments(entry, at->second);
         break;
       }
-  std::size_t taken = 0;
-  for (const Positional& wanted : positionals_) {
-    if (taken == positionals.size() && wanted.required)
-      refuse(wanted.name + " is missing: " + wanted.help + " (see " + about_.name + " --help)");
-    for (bool first = true; taken < positionals.size() && (first || wanted.repeatable); first = false)
-      if (const std::string& text = positionals[taken++]; !wanted.assign(text))
-        refuse(wanted.name + " is '" + text + "': expected " + wanted.what);
+  for (std::size_t i = 0; i < positionals_.size(); ++i) {
+    const Positional& wanted = positionals_[i];
+    const auto at = line.find(positional_key(i));
+    if (at == line.end()) {
+      if (wanted.required) refuse(wanted.name + " is missing: " + wanted.help + " (see " + about_.name + " --help)");
+      continue;
+    }
+    for (const std::string& text : at->second.texts)
+      if (!wanted.assign(text)) refuse(wanted.name + " is '" + text + "': expected " + wanted.what);
   }
   return true;
 }

@@ -88,13 +88,13 @@ function(roof base)
 endfunction()
 
 forbid(gemm "tallskinny/(app|io|solvers|tests)/" "the engine knows no other room")
-forbid(gemm "hdf5|H5|mpi\\.h" "the engine knows no files, options or ranks")
+forbid(gemm "hdf5|H5|boost/|mpi\\.h" "the engine knows no files, options or ranks")
 forbid(io "tallskinny/(app|solvers|tests)/" "io knows no solver")
 forbid(io "tallskinny/gemm/([abd-qs-z]|co[mp]|cpu)[a-z_0-9]*/" "io knows gemm/core and threads only")
 forbid(io "tallskinny/gemm/r(andom|untime/([a-su-z]|t[a-gi-z]))" "io knows gemm/core and threads only")
-forbid(io "cuda|mpi\\.h" "io knows no devices, ranks or options")
+forbid(io "cuda|mpi\\.h|boost/" "io knows no devices, ranks or options")
 forbid(solvers "tallskinny/(app|io|tests)/" "solvers know no files and no programs")
-forbid(solvers "hdf5|H5|cuda|mpi\\.h|nccl" "solvers know no files, devices, ranks or options")
+forbid(solvers "hdf5|H5|cuda|mpi\\.h|nccl|boost/" "solvers know no files, devices, ranks or options")
 
 floors(gemm
   "core"

@@ -29,6 +29,7 @@ class Tallskinny(CMakePackage):
     depends_on("nlohmann-json@3.10:", type="build")
     depends_on("hdf5@1.10: ~mpi")
     depends_on("zlib-api")
+    depends_on("boost@1.74: +program_options", when="+programs")
     depends_on("mumps@5.5: ~mpi +double +complex", when="+mumps")
     depends_on("matio@1.5:", when="+matlab")
     depends_on("cuda@12:", when="+cuda")
