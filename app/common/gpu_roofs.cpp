@@ -12,17 +12,13 @@ namespace {
 
 constexpr int rounds = 4096;
 
-std::vector<cuda::KernelPlan> read_plans(const cuda::DeviceInfo& device) {
-  std::vector<cuda::KernelPlan> plans;
-  for (const int stages : {0, 4, 8, 12}) {
-    if (stages > 0 && !device.features().bulk_copies) break;
-    const cuda::RoofReadPolicy policy{.bulk = stages > 0, .stages = std::max(1, stages)};
-    cuda::KernelPlan& plan = plans.emplace_back(cuda::plan_of("roof_read", policy));
-    plan.grid = static_cast<unsigned>(device.multiprocessors * policy.blocks_at_once());
-    plan.block = static_cast<unsigned>(policy.threads());
-    plan.shared_bytes = static_cast<std::size_t>(policy.shared_bytes());
-  }
-  return plans;
+cuda::KernelPlan read_plan(const cuda::DeviceInfo& device, bool bulk) {
+  const cuda::RoofReadPolicy policy{bulk};
+  cuda::KernelPlan plan = cuda::plan_of("roof_read", policy);
+  plan.grid = static_cast<unsigned>(device.multiprocessors * policy.blocks_at_once());
+  plan.block = static_cast<unsigned>(policy.threads());
+  plan.shared_bytes = static_cast<std::size_t>(bulk ? device.shared_bytes_per_block - 1024 : 0);
+  return plan;
 }
 
 /// An arithmetic unit, where its rate belongs, and the flops of one step of one warp.
@@ -53,24 +49,30 @@ cuda::KernelPlan unit_plan(const Unit& unit, const cuda::DeviceInfo& device) {
 }  // namespace
 
 std::vector<cuda::KernelPlan> roof_plans(const cuda::DeviceInfo& device) {
-  std::vector<cuda::KernelPlan> plans = read_plans(device);
+  std::vector<cuda::KernelPlan> plans = {read_plan(device, false)};
+  if (device.features().bulk_copies) plans.push_back(read_plan(device, true));
   for (const Unit& unit : units(device)) plans.push_back(unit_plan(unit, device));
   return plans;
 }
 
+double read_rate(const Context& ctx, const cuda::Memory& source, const cuda::Memory& target, const ReadRing& ring) {
+  const cuda::KernelPlan plan = read_plan(ctx.stream.device(), ring.stages > 0);
+  const index_t chunks = static_cast<index_t>(source.bytes()) / ring.chunk;
+  const double seconds = best_seconds(ctx, 5, [&] {
+    cuda::launch_with<cuda::RoofReadPolicy>(ctx, plan,
+                                            {static_cast<const char*>(source.data()), chunks, ring.chunk, ring.stages,
+                                             static_cast<unsigned*>(target.data())});
+  });
+  return static_cast<double>(chunks * ring.chunk) / seconds;
+}
+
 cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& source, const cuda::Memory& target) {
   cuda::DeviceInfo device = ctx.stream.device();
-  auto* const sink = static_cast<unsigned*>(target.data());
-  device.read_bytes_per_second = device.copy_bytes_per_second = 0;
-  for (const cuda::KernelPlan& plan : read_plans(device)) {
-    const index_t chunk = cuda::policy_of<cuda::RoofReadPolicy>(plan).chunk;
-    const index_t chunks = static_cast<index_t>(source.bytes()) / chunk;
-    const double seconds = best_seconds(ctx, 7, [&] {
-      cuda::launch_with<cuda::RoofReadPolicy>(ctx, plan, {static_cast<const char*>(source.data()), chunks, sink});
-    });
-    device.read_bytes_per_second =
-        std::max(device.read_bytes_per_second, static_cast<double>(chunks * chunk) / seconds);
-  }
+  device.read_bytes_per_second = 0;
+  for (const int stages : {0, 4, 8, 12})
+    if (stages == 0 || (device.features().bulk_copies && stages << 14 < device.shared_bytes_per_block - 1024))
+      device.read_bytes_per_second =
+          std::max(device.read_bytes_per_second, read_rate(ctx, source, target, {1 << 14, stages}));
   const std::size_t bytes = std::min(source.bytes(), target.bytes());
   const double copying =
       best_seconds(ctx, 7, [&] { cuda::copy_bytes(ctx.stream, target.data(), source.data(), bytes); });
@@ -82,6 +84,15 @@ cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& sourc
     });
     device.*unit.rate = unit.flops * unit.policy.chains * rounds * (plan.block / 32.0) * plan.grid / seconds;
   }
+  constexpr int starts = 100;
+  const cuda::KernelPlan nothing = read_plan(device, false);
+  device.launch_seconds =
+      best_seconds(ctx, 5,
+                   [&] {
+                     for (int i = 0; i < starts; ++i)
+                       cuda::launch_with<cuda::RoofReadPolicy>(ctx, nothing, {nullptr, 0, 1 << 14, 0, nullptr});
+                   }) /
+      starts;
   return device;
 }
 

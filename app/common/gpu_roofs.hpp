@@ -15,8 +15,17 @@ namespace ts::app {
 /// unit.
 [[nodiscard]] std::vector<cuda::KernelPlan> roof_plans(const cuda::DeviceInfo& device);
 
+/// How a block reads: so many chunks under way; by loads if that is 0.
+struct ReadRing {
+  int chunk = 1 << 14;  ///< bytes
+  int stages = 0;
+};
+/// Bytes per second at which `source` is read, the best of five times.
+[[nodiscard]] double read_rate(const Context& ctx, const cuda::Memory& source, const cuda::Memory& target,
+                               const ReadRing& ring);
+
 /// The device of ctx.stream with its rates as measured now: reading and copying `source` (far larger than the
-/// caches) to `target`, and multiply-adds from registers. The best of several rounds.
+/// caches) to `target`, multiply-adds from registers, and starting a kernel behind another. The best of several rounds.
 [[nodiscard]] cuda::DeviceInfo measure_gpu_roofs(const Context& ctx, const cuda::Memory& source,
                                                  const cuda::Memory& target);
 

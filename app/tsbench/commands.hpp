@@ -16,6 +16,8 @@ int plan_command(app::Arguments arguments);
 int engine_command(app::Arguments arguments);
 /// tsbench gpu
 int gpu_command(app::Arguments arguments);
+/// tsbench probe
+int probe_command(app::Arguments arguments);
 /// tsbench tune
 int tune_command(app::Arguments arguments);
 /// tsbench pack

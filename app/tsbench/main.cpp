@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
                             {{"plan", "what an operation would do, and why", bench::plan_command},
                              {"engine", "measure operations, types and widths", bench::engine_command},
                              {"gpu", "measure them on the GPU", bench::gpu_command},
+                             {"probe", "measure what plans need to know of the GPU", bench::probe_command},
                              {"tune", "choose among GPU kernels by measuring them", bench::tune_command},
                              {"pack", "the GPU kernels of default runs, compiled into a file", bench::pack_command},
                              {"kernel", "the GPU kernel of an operation and what it uses", bench::kernel_command}},

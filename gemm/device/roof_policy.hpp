@@ -9,18 +9,18 @@ namespace ts::inline v0::cuda {
 struct RoofReadArguments {
   const char* from;
   index_t chunks;
+  int chunk;   ///< bytes
+  int stages;  ///< of the ring of bulk copies
   unsigned* sink;
 };
 struct RoofReadPolicy {
-  bool bulk = false;    ///< through shared memory by bulk copies (from sm_90 on), or by loads of 16 bytes
-  int chunk = 1 << 14;  ///< bytes
-  int stages = 1;       ///< of the ring of bulk copies
+  bool bulk = false;  ///< through shared memory by bulk copies (from sm_90 on), or by loads of 16 bytes
 
+  static constexpr int most_stages = 16;
   [[nodiscard]] constexpr int threads() const { return bulk ? 32 : 256; }
   [[nodiscard]] constexpr int blocks_at_once() const { return bulk ? 1 : 4; }
-  [[nodiscard]] constexpr int shared_bytes() const { return bulk ? chunk * stages : 0; }  ///< dynamic
 
-  TS_POLICY(RoofReadPolicy, RoofReadArguments, "gemm/device/roof_policy.hpp", bulk, chunk, stages);
+  TS_POLICY(RoofReadPolicy, RoofReadArguments, "gemm/device/roof_policy.hpp", bulk);
 };
 
 /// The units that multiply and add.

@@ -26,14 +26,18 @@ BlockLimits limits_of(const DeviceInfo& device, Determinism level) noexcept {
   if (level == Determinism::gpu_to_gpu) return {132, 163 * 1024, true, false};
   // Seen on an H200, which brings 35e9 bytes a second and multiprocessor; not on an H100, which brings 24e9.
   constexpr double much = 30e9;
-  constexpr double fitted = 11.54;
+  constexpr double copied = 11.54, float64 = 256, tf32 = 1220, half = 2440;  // by an H100, as fitted and as counted
+  const double cycles = device.multiprocessors * device.clock;
   return {device.multiprocessors,
           device.shared_bytes_per_block,
           device.features().bulk_copies,
           device.features().warpgroups,
           1,
           device.read_bytes_per_second > much * device.multiprocessors,
-          device.copy_bytes_per_second / (device.multiprocessors * device.clock) / fitted};
+          device.copy_bytes_per_second / cycles / copied,
+          float64 * cycles / std::max(device.float64_flops, device.float64_tensor_flops),
+          tf32 * cycles / device.tf32_tensor_flops,
+          half * cycles / device.half_tensor_flops};
 }
 
 BlockLimits part_limits_of(const DeviceInfo& device, const GpuProblem& problem, index_t panels) noexcept {

@@ -27,6 +27,8 @@ struct BlockLimits {
   int residents = 1;              ///< blocks that should share a multiprocessor where they can
   bool few_requests = false;      ///< memory slows down when it is asked for more than it can bring
   double memory = 1;              ///< bytes a cycle and multiprocessor, as a multiple of what an H100 copies
+  double float64 = 1, split = 1,
+         half = 1;  ///< cycles of tensor instructions (TF32 if split), as multiples of an H100's
   friend bool operator==(const BlockLimits&, const BlockLimits&) = default;
 };
 

@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t most_workspace = std::size_t{256} << 20;
 
 struct PlannedLibrary {
-  PlannedLibrary(const GpuProblem& problem, const DeviceInfo& device) : choice(library_choice(problem, device)) {}
+  PlannedLibrary(const GpuProblem& problem, const DeviceInfo& device)
+      : choice(library_choice(problem, device, kept_plan<RankedKernels>(problem, device)->candidates)) {}
   std::optional<LibraryChoice> choice;
 };
 

@@ -44,7 +44,8 @@ std::vector<Candidate> ranked_candidates(const GpuProblem& problem, const Device
   return all;
 }
 
-std::optional<LibraryChoice> library_choice(const GpuProblem& problem, const DeviceInfo& device) {
+std::optional<LibraryChoice> library_choice(const GpuProblem& problem, const DeviceInfo& device,
+                                            std::span<const Candidate> ranked) {
   if (!device.libraries || !is_tuned(problem)) return {};
   const TunedChoice* const tuned = device.tuned == nullptr ? nullptr : device.tuned->find(problem);
   // Calls for other operations have no model.
@@ -60,34 +61,34 @@ std::optional<LibraryChoice> library_choice(const GpuProblem& problem, const Dev
     }
   if (tuned != nullptr || best.seconds == 0) return {};
   constexpr double sure = 0.95;  // of the engine's time
-  const std::vector<Candidate> own = ranked_candidates(problem, device);
-  if (own.empty() || best.seconds > sure * own.front().seconds) return {};
-  best.own_seconds = own.front().seconds;
+  if (ranked.empty() || best.seconds > sure * ranked.front().seconds) return {};
+  best.own_seconds = ranked.front().seconds;
   return best;
 }
 
 namespace {
 
 /// The candidate of one family, or of all, that serves `plan.problem` best.
-void choose_kernel(GpuPlan& plan, const DeviceInfo& device, const std::string& family) {
+void choose_kernel(GpuPlan& plan, const DeviceInfo& device, const std::string& family,
+                   std::span<const Candidate> ranked) {
   const Problem& pr = plan.problem.problem;
-  std::vector<Candidate> candidates = ranked_candidates(plan.problem, device, family);
-  if (candidates.empty())
+  if (ranked.empty())
     throw Error(Errc::invalid_argument,
                 std::string(name_of(pr.operation)) + " of " + std::string(name_of(pr.type)) + " with widths " +
                     std::to_string(pr.p) + " and " + std::to_string(pr.q) +
                     (family.empty() ? " has no kernel for " : " cannot run with " + family + " on ") + device.name);
-  Candidate* chosen = &candidates.front();
+  const Candidate* chosen = &ranked.front();
   const TunedChoice* const tuned = device.tuned == nullptr ? nullptr : device.tuned->find(plan.problem);
   if (tuned != nullptr)
-    for (Candidate& candidate : candidates)
+    for (const Candidate& candidate : ranked)
       if (plan.gain == 0 && has_defines(candidate.kernel, tuned->defines)) chosen = &candidate, plan.gain = tuned->gain;
-  plan.seconds = chosen->seconds, plan.kernel = std::move(chosen->kernel);
+  plan.seconds = chosen->seconds, plan.kernel = chosen->kernel;
 }
 
 }  // namespace
 
-GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const GpuOverrides& wish) {
+GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const GpuOverrides& wish,
+                  std::span<const Candidate> ranked) {
   GpuPlan plan;
   plan.problem = problem;
   plan.cost = cost_of(problem.problem);
@@ -97,11 +98,11 @@ GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device, const Gpu
   const auto named = [&](const Family& family) { return family.name == wish.family; };
   if (!wish.family.empty() && std::none_of(families().begin(), families().end(), named))
     throw Error(Errc::invalid_argument, "there is no kernel family called '" + wish.family + "'");
-  if (auto choice = wish.libraries && wish.family.empty() ? library_choice(problem, device) : std::nullopt)
+  if (auto choice = wish.libraries && wish.family.empty() ? library_choice(problem, device, ranked) : std::nullopt)
     plan.kernel = std::move(choice->kernel), plan.seconds = choice->seconds, plan.gain = choice->gain,
     plan.own_seconds = choice->own_seconds;
   else
-    choose_kernel(plan, device, wish.family);
+    choose_kernel(plan, device, wish.family, ranked);
   const double work = std::max(plan.memory_seconds, plan.arithmetic_seconds);
   plan.bound = plan.launch_seconds > work                      ? Bound::launch
                : plan.arithmetic_seconds > plan.memory_seconds ? Bound::arithmetic

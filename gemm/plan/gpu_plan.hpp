@@ -64,16 +64,25 @@ struct GpuOverrides {
                                                        std::string_view family = {});
 
 /// The call of a library that the device's tuned table names for a problem, or else one that the models predict to be
-/// faster than the engine's kernels by more than they err.
+/// faster than the engine's kernels, ranked before, by more than they err.
 struct LibraryChoice {
   KernelPlan kernel;
   double seconds = 0, gain = 0, own_seconds = 0;  ///< as GpuPlan has them
 };
-[[nodiscard]] std::optional<LibraryChoice> library_choice(const GpuProblem&, const DeviceInfo&);
+[[nodiscard]] std::optional<LibraryChoice> library_choice(const GpuProblem&, const DeviceInfo&,
+                                                          std::span<const Candidate> ranked);
+[[nodiscard]] inline std::optional<LibraryChoice> library_choice(const GpuProblem& problem, const DeviceInfo& device) {
+  return library_choice(problem, device, ranked_candidates(problem, device));
+}
 
 /// The candidate that the device's tuned table names, or else the one that is predicted to be fastest.
 /// @throws Error(invalid_argument) when no family can run the problem, or not as wished.
-[[nodiscard]] GpuPlan make_plan(const GpuProblem&, const DeviceInfo&, const GpuOverrides& = {});
+[[nodiscard]] GpuPlan make_plan(const GpuProblem&, const DeviceInfo&, const GpuOverrides&,
+                                std::span<const Candidate> ranked);
+[[nodiscard]] inline GpuPlan make_plan(const GpuProblem& problem, const DeviceInfo& device,
+                                       const GpuOverrides& overrides = {}) {
+  return make_plan(problem, device, overrides, ranked_candidates(problem, device, overrides.family));
+}
 
 /// The least time that the device could take: bytes at the read or copy rate, and flops at the fastest rate
 /// that keeps the type's accuracy (tensor units for float64 from capability 9.0 on and for 16-bit types; 3

@@ -13,13 +13,7 @@
 
 namespace ts::inline v0::cuda {
 
-/// The planned kernel of a problem, and nothing more. Operations whose launch takes other numbers from the
-/// plan derive from it.
-struct PlannedKernel {
-  PlannedKernel(const GpuProblem& problem, const DeviceInfo& device, const GpuOverrides& wish = {})
-      : kernel(make_plan(problem, device, wish).kernel) {}
-  ReadyKernel kernel;
-};
+struct PlannedKernel;
 
 /// What was made from this problem on this device, `Planned(problem, device)` when it is asked for the first
 /// time. May be called by several threads at once, which make different plans side by side.
@@ -55,5 +49,21 @@ template <class Planned = PlannedKernel>
     throw;
   }
 }
+
+/// The engine's kernels for a problem, which a library is weighed against before one of them is planned.
+struct RankedKernels {
+  RankedKernels(const GpuProblem& problem, const DeviceInfo& device) : candidates(ranked_candidates(problem, device)) {}
+  std::vector<Candidate> candidates;
+};
+
+/// The planned kernel of a problem, and nothing more. Operations whose launch takes other numbers from the
+/// plan derive from it.
+struct PlannedKernel {
+  PlannedKernel(const GpuProblem& problem, const DeviceInfo& device)
+      : kernel(make_plan(problem, device, {}, kept_plan<RankedKernels>(problem, device)->candidates).kernel) {}
+  PlannedKernel(const GpuProblem& problem, const DeviceInfo& device, const GpuOverrides& overrides)
+      : kernel(make_plan(problem, device, overrides).kernel) {}
+  ReadyKernel kernel;
+};
 
 }  // namespace ts::inline v0::cuda

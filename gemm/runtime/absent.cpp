@@ -24,6 +24,7 @@ struct Graph::State {};
 bool built() noexcept { return false; }
 
 DeviceList list_devices() { return {{}, reason}; }
+void keep_rates(const DeviceInfo&) { refuse(); }
 
 Stream::Stream(int, DeviceAllocator) { refuse(); }                // NOLINT(performance-unnecessary-value-param)
 Stream::Stream(int, CUstream_st*, DeviceAllocator) { refuse(); }  // NOLINT(performance-unnecessary-value-param)

@@ -28,7 +28,7 @@ void tsm2r(const Context& ctx, Op op_d, result_t<T> alpha, DeviceStrided<const T
   all.first = cuda::form_of(op_of_d), all.second = cuda::form_of(x), all.out = cuda::form_of(y), all.op = op_d;
   all.determinism = ctx.determinism;
   if (cuda::product_by_library<T>(ctx, all, op_d == Op::adjoint, alpha, op_of_d, x, beta, y)) return;
-  const index_t width = cuda::inner_width(all);
+  const index_t width = cuda::inner_width(all, ctx.stream.device());
   for (index_t j = 0; j < x.cols; j += width) {
     const index_t q = std::min(width, x.cols - j);
     const auto xj = x.block(0, j, x.rows, q);

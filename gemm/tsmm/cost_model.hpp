@@ -8,7 +8,8 @@
 namespace ts::inline v0::cuda {
 
 /// Cycles of a multiprocessor for 16 rows, as far as they tell policies of tsmm.cuh apart. Fitted to the times of all
-/// policies of 47 problems on an H100, the last group to 6 widths at 2^14 to 2^19 rows.
+/// policies of 47 problems on an H100, the last group to 6 widths at 2^14 to 2^19 rows, and to the stored times of X S
+/// on an H100 and an H200 at once (tests/bench/results/candidates-*.txt).
 struct TsmmCostModel {
   // Memory: too little in flight leaves gaps, too much spreads what is read and written.
   double bytes_per_cycle = 12.9;         ///< that one of 132 multiprocessors reads and writes
@@ -20,25 +21,25 @@ struct TsmmCostModel {
   double short_columns = 24;             ///< bytes of each column lost, a chunk and team
   double ticket_cycles = 10000;          ///< between two tickets of a chunk of a row
   double waiting_stages = 6,
-         waiting = 0.0005;  ///< teams wait for the slowest, less where many stages are ahead
+         waiting = 0.0014;  ///< teams wait for the slowest, less where many stages are ahead
   // The same where memory wants few, long requests (H200): a chunk's way to 8 KiB, teams, and less than 8 warps.
   double wanted_chunk_kib = 8, short_chunk = 0, asking_teams = 0, asking_teams_power = 1.5, asking_warps_power = 0;
 
   // Arithmetic: instructions for 16 scalars of K and 8 columns; fragments of S, which tiles share; what a warp widens
   // or splits of X by itself.
-  double warpgroup_instructions = 6, split_instructions = 9, float64_instructions = 16, instruction = 0.6;
-  double factor_load = 16, row_load = 16;
-  double splitting = 26, widening = 40, widening_short = 64;  ///< of 16 scalars of K
-  double by_columns = 20, scattered = 20;
-  double narrow_start = 40;        ///< of what is no float64
-  double fewer_warps_power = 0.7;  ///< of (8 / warps)
-  double sharing_complex128 = 60;  ///< of each further warp that shares rows, and tile
-  double sharing = 0.25;           ///< part more of each for other types
+  double warpgroup_instructions = 8.2, split_instructions = 11.3, float64_instructions = 16, instruction = 0.6;
+  double factor_load = 15, row_load = 21;
+  double splitting = 15, widening = 40, widening_short = 15;  ///< of 16 scalars of K
+  double by_columns = 20, scattered = 6;
+  double narrow_start = 34;         ///< of what is no float64
+  double fewer_warps_power = 0.66;  ///< of (8 / warps)
+  double sharing_complex128 = 93;   ///< of each further warp that shares rows, and tile
+  double sharing = 0.17;            ///< part more of each for other types
   double teams_of_few_stages = 0.04,
          teams_of_stages = 0.02;  ///< part more of each further team; few: below 4
   // Lanes with rows of their own: up to 8 scalars wide they hide behind memory; else products, S, and rows, whose lanes
   // meet in banks at multiples of 32 bytes.
-  double lane_of_memory = 0.3, lane_product = 0.2, lane_factor = 0.5, lane_move = 0.5, lane_conflict = 4;
+  double lane_of_memory = 0.3, lane_product = 0.4, lane_factor = 0.35, lane_move = 0.21, lane_conflict = 4;
   double lane_stores = 3;
 
   // What few rows do not hide: half of the arithmetic of what the slots hold at first, what the busiest multiprocessor
@@ -51,8 +52,13 @@ inline constexpr TsmmCostModel tsmm_cost{};
 /// An H200 brings 35e9 bytes a second and multiprocessor, an H100 24e9. Chunks of 4, 6 and 8 KiB reach 83, 89 and 96 %
 /// of the copy roof, however many are under way; four teams, which wait for each other, a tenth less than one, eight
 /// half; four warps a fifth less than eight, two a third (tests/bench/results/requests-2026-11-22-h200.txt).
-inline constexpr TsmmCostModel tsmm_cost_of_few_requests{
-    .short_chunk = 0.045, .asking_teams = 0.02, .asking_warps_power = 0.3};
+inline constexpr TsmmCostModel tsmm_cost_of_few_requests{.much_in_flight = 62 * 1024,
+                                                         .short_chunk = 0.045,
+                                                         .asking_teams = 0.017,
+                                                         .asking_teams_power = 3.1,
+                                                         .asking_warps_power = 0.3,
+                                                         .teams_of_few_stages = 0.083,
+                                                         .teams_of_stages = 0.08};
 
 /// Times as long as alone: products that X S is cut into, where rows of X or pieces of Y begin off 16 bytes.
 inline constexpr double pieces_in_lines = 1.1, pieces_off_lines = 1.5;

@@ -111,9 +111,12 @@ double lanes_of(const TsmmPolicy& k, const TsmmWork& w, const TsmmCostModel& m, 
   return m.lane_product * products * w.parts + m.lane_factor * products / k.tiles + moves;
 }
 
-/// By which policies are ranked on a device.
-const TsmmCostModel& model_of(const BlockLimits& limits) {
-  return limits.few_requests ? tsmm_cost_of_few_requests : tsmm_cost;
+/// The model for a device: an H100's, with memory and instructions as fast as this one's.
+TsmmCostModel model_of(const BlockLimits& limits) {
+  TsmmCostModel m = limits.few_requests ? tsmm_cost_of_few_requests : tsmm_cost;
+  m.bytes_per_cycle *= limits.memory, m.multiprocessors = limits.multiprocessors;
+  m.float64_instructions *= limits.float64, m.split_instructions *= limits.split;
+  return m;
 }
 
 double cost_of(const TsmmPolicy& k, index_t rows, const TsmmCostModel& m) {
@@ -138,13 +141,14 @@ struct TsmmSpace {
   bool last_resort = false;  ///< only where no earlier one fits
 };
 constexpr int one[] = {1}, four[] = {4}, powers[] = {1, 2, 4, 8}, more_powers[] = {1, 2, 4, 8, 16};
-constexpr int warp_counts[] = {8, 16, 12, 4}, warpgroup_warps[] = {12, 16, 8};
+constexpr int warp_counts[] = {8, 16, 12, 4}, few_warps[] = {2, 1}, warpgroup_warps[] = {12, 16, 8};
 constexpr TsmmSpace spaces[] = {
     {TsmmWorker::warpgroup, Arithmetic::split, one, one, four, warpgroup_warps},
     {TsmmWorker::warpgroup, Arithmetic::split, one, one, four, four, true},
     {TsmmWorker::warp, Arithmetic::float64, more_powers, powers, powers, warp_counts},
     {TsmmWorker::warp, Arithmetic::split, more_powers, powers, powers, warp_counts},
     {TsmmWorker::lane, Arithmetic::float64, more_powers, one, powers, warp_counts},
+    {TsmmWorker::warp, Arithmetic::float64, one, powers, powers, few_warps, true},
 };
 
 /// Whether workers of a space serve a shape at all.
@@ -170,7 +174,7 @@ bool fit_slots(TsmmPolicy& k, const BlockLimits& limits) {
 }
 
 void add_space(std::vector<ScoredTsmm>& all, const TsmmSpace& space, const TsmmPolicy& shape, index_t rows,
-               const BlockLimits& limits) {
+               const BlockLimits& limits, const TsmmCostModel& model) {
   if (!serves(space, shape, limits) || (space.last_resort && !all.empty())) return;
   for (const int tiles : space.tiles)
     for (const int column_warps : space.column_warps)
@@ -182,7 +186,7 @@ void add_space(std::vector<ScoredTsmm>& all, const TsmmSpace& space, const TsmmP
           k.tiles = tiles, k.column_warps = column_warps, k.teams = teams;
           k.groups = warps / (column_warps * teams);
           k.bulk_y = shape.bulk_y && k.team_rows() * k.q * k.result_bytes() % 16 == 0;
-          if (fit_slots(k, limits)) all.push_back({k, cost_of(k, rows, model_of(limits))});
+          if (fit_slots(k, limits)) all.push_back({k, cost_of(k, rows, model)});
         }
 }
 
@@ -193,9 +197,10 @@ auto preference_of(const TsmmPolicy& k) {
 }
 
 /// Every policy that fits into registers and shared memory, best first.
-std::vector<ScoredTsmm> ranked(const TsmmPolicy& shape, index_t rows, const BlockLimits& limits) {
+std::vector<ScoredTsmm> ranked(const TsmmPolicy& shape, index_t rows, const BlockLimits& limits,
+                               const TsmmCostModel& model) {
   std::vector<ScoredTsmm> all;
-  for (const TsmmSpace& space : spaces) add_space(all, space, shape, rows, limits);
+  for (const TsmmSpace& space : spaces) add_space(all, space, shape, rows, limits, model);
   std::sort(all.begin(), all.end(), [](const ScoredTsmm& a, const ScoredTsmm& b) {
     return a.cost != b.cost ? a.cost < b.cost : preference_of(a.policy) < preference_of(b.policy);
   });
@@ -254,15 +259,12 @@ std::vector<Candidate> tsmm_candidates(const GpuProblem& problem, const DeviceIn
   TsmmPolicy shape = shape_of(pr.type, pr.p, pr.q, tall_operand_of(problem.first, pr.type, pr.n, pr.p),
                               tall_operand_of(problem.out, result_type_of(pr.type), pr.n, pr.q));
   shape.accumulate = pr.accumulate;
-  // A row's bits do not depend on how many others a slab has.
-  // An H100's rate of memory ranks policies on other devices as well, but tells no time there; costs of 16-bit numbers
-  // rank alone.
-  TsmmCostModel model = model_of(block);
-  model.bytes_per_cycle *= block.memory, model.multiprocessors = device.multiprocessors;
+  // A row's bits do not depend on how many others a slab has, nor on the device. Costs of 16-bit numbers rank alone.
+  const TsmmCostModel model = everywhere ? tsmm_cost : model_of(block);
   const double rows = scalar_bytes(pr.type) == 2 ? 0 : static_cast<double>(pr.n) / 16 / device.multiprocessors;
   return candidates_of(
-      ranked(shape, everywhere ? index_t{1} << 40 : pr.n, block), pr, device, block.shared_bytes,
-      [&](const ScoredTsmm& scored) { return rows * cost_of(scored.policy, pr.n, model) / device.clock; },
+      ranked(shape, everywhere ? index_t{1} << 40 : pr.n, block, model), pr, device, block.shared_bytes,
+      [&](const ScoredTsmm& scored) { return rows * scored.cost / device.clock; },
       [&](const ScoredTsmm& scored) { return kernel_of(scored.policy, pr.n, block); });
 }
 
@@ -273,7 +275,7 @@ index_t tsmm_widest(DType type, const BlockLimits& limits) {
     const auto fits = [&](const TallOperand& x) {
       TsmmPolicy shape = shape_of(type, w, w, x, by_columns);
       shape.accumulate = true;
-      return !ranked(shape, rows, limits).empty();
+      return !ranked(shape, rows, limits, tsmm_cost).empty();
     };
     if (fits(by_columns) && fits(by_rows)) return w;
   }

@@ -77,8 +77,17 @@ bool fit_stages(WidePolicy& k, const DeviceInfo& device) {
   return k.shared_bytes() <= most_bytes;
 }
 
+/// The model for a device: an H100's, with memory and instructions as fast as this one's.
+WideCostModel model_of(const BlockLimits& limits) {
+  WideCostModel m = wide_cost;
+  m.bytes_per_cycle *= limits.memory * (limits.few_requests ? wide_limits.share_of_few_requests : 1);
+  m.float64_instruction *= limits.float64;
+  m.split_instruction *= limits.split, m.split_short_instruction *= limits.split;
+  return m;
+}
+
 /// Every policy that fits into registers and shared memory, best first.
-std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& device) {
+std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& device, const WideCostModel& model) {
   std::vector<ScoredWide> all;
   WidePolicy k = shape_of(problem);
   for (const Arithmetic arithmetic : {Arithmetic::float64, Arithmetic::split})
@@ -88,7 +97,7 @@ std::vector<ScoredWide> ranked(const GpuProblem& problem, const DeviceInfo& devi
           for (const int boxes : box_counts) {
             k.arithmetic = arithmetic, k.tiles = tiles, k.teams = teams, k.column_warps = column_warps, k.boxes = boxes;
             if (serves(k) && fit_stages(k, device))
-              all.push_back({k, cost_of(problem.problem, k, device.multiprocessors, wide_cost)});
+              all.push_back({k, cost_of(problem.problem, k, device.multiprocessors, model)});
           }
   // Of policies that cost the same, that of the smaller pieces.
   const auto key = [](const ScoredWide& s) {
@@ -137,15 +146,9 @@ std::vector<Candidate> wide_candidates(const GpuProblem& problem, const DeviceIn
   } else if (pr.p <= tsmm_widest(pr.type, limits_of(device, Determinism::run_to_run))) {
     return {};
   }
-  // As in tsmm_candidates(), an H100's rate of memory ranks policies, and the device's tells their time.
-  const BlockLimits limits = limits_of(device, problem.determinism);
-  WideCostModel model = wide_cost;
-  model.bytes_per_cycle *= limits.memory * (limits.few_requests ? wide_limits.share_of_few_requests : 1);
   return candidates_of(
-      ranked(problem, device), pr, device, device.shared_bytes_per_block,
-      [&](const ScoredWide& scored) {
-        return cost_of(pr, scored.policy, device.multiprocessors, model) / device.clock;
-      },
+      ranked(problem, device, model_of(limits_of(device, problem.determinism))), pr, device,
+      device.shared_bytes_per_block, [&](const ScoredWide& scored) { return scored.cost / device.clock; },
       [&](const ScoredWide& scored) { return kernel_of(pr, device, scored.policy); });
 }
 

@@ -15,8 +15,9 @@ struct InnerCostModel {
   double float64_tensor = 64, split_tensor = 36, half_tensor = 8;
   double float64_issue = 1, split_issue = 14, half_issue = 5;
   double float64_columns = 5, half_columns = 6, split_columns = 16, split_gram_columns = 26;
-  double three_columns = 7;  ///< of complex ones, with the sums of their parts
-  double not_hidden = 0.3;   ///< of the shorter of both
+  double widened_full_gram = 320;  ///< 15 or 16 columns of float32 by float64's instructions, by whatever warps
+  double three_columns = 7;        ///< of complex ones, with the sums of their parts
+  double not_hidden = 0.3;         ///< of the shorter of both
   // Times as long: of fewer or of more warps, of a consumer warp that fills as well, of slices whose rows together have
   // many bytes.
   int few_warps = 8, many_warps = 12, many_side_by_side = 8;

@@ -126,7 +126,7 @@ void tsmttsm(const Context& ctx, Op op, result_t<T> alpha, DeviceStrided<const T
                              Space::device);
   const cuda::GpuProblem whole = problem_of<T>(ctx, {Operation::tsmttsm, op, alpha, a, b, beta, c});
   if (cuda::inner_by_library<T>(ctx, whole, op, alpha, a, b, beta, c)) return;
-  const index_t width = cuda::inner_width(whole);
+  const index_t width = cuda::inner_width(whole, ctx.stream.device());
   for (index_t j = 0; j < b.cols; j += width) {
     const index_t q = std::min(width, b.cols - j);
     launch_inner<T>(ctx, {Operation::tsmttsm, op, alpha, a, b.block(0, j, b.rows, q), beta, c.block(0, j, c.rows, q)});

@@ -31,7 +31,8 @@ index_t inner_panel_width(DType type, Layout layout, index_t columns_of_a, index
                           const BlockLimits& limits) noexcept {
   constexpr const InnerPanels& m = inner_panels_of_a;
   const index_t parts = parts_of(type), unit = m.unit / parts;
-  const index_t area = inner_scalars_max * inner_scalars_max / 2 / parts;
+  const index_t square = inner_scalars_max * inner_scalars_max;
+  const index_t area = (limits.shared_bytes > 8 * square ? square / 2 : square / 5) / parts;
   const index_t right = (columns_of_b * parts + 7) / 8 * 8;
   const index_t most = std::min<index_t>(m.widest / parts, area / right / unit * unit);
   if (columns_of_a <= std::max(most, inner_scalars_max / parts)) return columns_of_a;
@@ -82,7 +83,7 @@ double cost_of(const InnerProblem& problem, const InnerTiling& tiling, const Gpu
   const double panels = static_cast<double>(problem.panels);
   const double busy = panels * std::max(1.0, std::floor(limits.multiprocessors / panels)) / limits.multiprocessors;
   // As measured with 512 columns, and for GPUs that have warpgroups alone.
-  const InnerCostModel& m = inner_cost_model(limits);
+  const InnerCostModel m = inner_cost_model(limits);
   const bool splits_much = tiling.split && limits.warpgroups && problem.q * parts_of(problem.type) > m.widest_unsplit;
   const double slower = tiling.warpgroups ? m.panels_of_warpgroups + m.panels_of_slice * tiling.slices
                         : splits_much     ? m.panels_of_split
@@ -110,7 +111,7 @@ std::optional<Candidate> pieces_of(const GpuProblem& problem, const DeviceInfo& 
   const Problem& pr = problem.problem;
   if (pr.operation == Operation::tsm2r || problem.parts > 0) return {};
   const bool gram = pr.operation == Operation::gram;
-  const index_t width = gram ? gram_width(problem, device, false) : inner_width(problem);
+  const index_t width = gram ? gram_width(problem, device, false) : inner_width(problem, device);
   const auto pieces = static_cast<double>(ceil_div(pr.q, width));
   if (pieces == 1) return {};
   double seconds = 0;
@@ -127,15 +128,22 @@ std::optional<Candidate> pieces_of(const GpuProblem& problem, const DeviceInfo& 
   return in_pieces("tsmttsm", seconds);
 }
 
+/// Whether a block's shared memory holds the sums of the widest product.
+bool holds_widest_sums(const GpuProblem& problem, const DeviceInfo& device) noexcept {
+  return limits_of(device, problem.determinism).shared_bytes > 8 * inner_scalars_max * inner_scalars_max;
+}
+
 }  // namespace
 
-index_t inner_width(const GpuProblem& problem) noexcept {
+index_t inner_width(const GpuProblem& problem, const DeviceInfo& device) noexcept {
   // The sums of 16-bit products are kept twice, which leaves less memory for rows; two layouts at once take registers
   // for addresses, and so do both parts of columns.
   const DType type = problem.problem.type;
   const Layout of_a = layout_of_a(problem);
-  const bool few = size_of(type) == 2 || of_a != problem.second.layout;
+  const bool half = size_of(type) == 2, few = half || of_a != problem.second.layout;
   const bool columns = parts_of(type) == 2 && of_a == Layout::col_major;
+  if (!holds_widest_sums(problem, device))
+    return panel_width(type, problem.problem.q, half ? inner_scalars_any / 2 : inner_scalars_any);
   return panel_width(type, problem.problem.q, few ? inner_scalars_any : columns ? 96 : inner_scalars_max);
 }
 
@@ -143,7 +151,8 @@ index_t gram_width(const GpuProblem& problem, const DeviceInfo& device, bool dis
   const Problem& pr = problem.problem;
   const bool run = problem.first.layout == Layout::row_major && (problem.first.contiguous || problem.first.gap > 0);
   const bool alone = !distributed && problem.determinism == Determinism::run_to_run;
-  const index_t most = alone && run && device.features().bulk_copies ? inner_scalars_max : 96;
+  const bool widest = alone && run && device.features().bulk_copies && holds_widest_sums(problem, device);
+  const index_t most = widest ? inner_scalars_max : 96;
   return pr.p * parts_of(pr.type) <= most ? pr.p : panel_width(pr.type, pr.p, inner_scalars_any);
 }
 
@@ -206,7 +215,7 @@ std::vector<Candidate> inner_candidates(const GpuProblem& problem, const DeviceI
   return candidates_of(
       all, pr, device, device_limits.shared_bytes,
       [&](const PanelTiling& one) {
-        const InnerCostModel& m = inner_cost_model(device_limits);
+        const InnerCostModel m = inner_cost_model(device_limits);
         if (one.reads) return one.cycles / device.clock * (scalar_bytes(pr.type) == 2 ? m.panels_of_half : 1);
         const index_t scalars = (pr.p + (pr.operation == Operation::gram ? 0 : pr.q)) * parts_of(pr.type);
         const bool is_long = scalars >= m.long_row_scalars || scalars * scalar_bytes(pr.type) >= m.long_row_bytes;

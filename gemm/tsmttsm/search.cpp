@@ -26,7 +26,7 @@ constexpr int largest_inbox = 64 * 1024, search_keeps_free = 2048;
 struct Search {
   const InnerProblem& problem;
   const BlockLimits& limits;
-  const InnerCostModel& model;
+  InnerCostModel model;
   InnerShape shape;
   double memory = 0;  ///< cycles of a scheduler in which 16 rows are read
   std::vector<InnerTiling> all = {};
@@ -75,10 +75,13 @@ double cost_of_warps(const Search& s, const InnerTiling& t, int warps, int step_
                        columns * (t.split  ? split_columns
                                   : narrow ? m.half_columns
                                            : m.float64_columns);
+  const int folded = s.shape.left().folded(s.shape.fold);
+  const double least = widened && (folded == 15 || folded == 16) ? m.widened_full_gram : 0;
   const double by_warps = warps < m.few_warps ? m.fewer_warps : warps > m.many_warps && !widened ? m.more_warps : 1;
-  return busy_cycles(m, tensor, issue, warps) * by_warps * filling_factor(m, t, s.shape.in_bulk(s.limits)) *
-         (step_bytes > m.long_step_bytes ? m.long_step : 1) *
-         (side_by_side && warps > m.many_side_by_side ? m.more_side_by_side : 1);
+  return std::max(least, busy_cycles(m, tensor, issue, warps) * by_warps *
+                             filling_factor(m, t, s.shape.in_bulk(s.limits)) *
+                             (step_bytes > m.long_step_bytes ? m.long_step : 1) *
+                             (side_by_side && warps > m.many_side_by_side ? m.more_side_by_side : 1));
 }
 
 double cost_of_three(const Search& s, const InnerTiling& t, bool bulk) {

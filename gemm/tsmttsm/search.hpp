@@ -83,8 +83,11 @@ inline constexpr int cluster_blocks = 8;
   return limits.multiprocessors * 10 / 11 / cluster_blocks;
 }
 
-[[nodiscard]] constexpr const InnerCostModel& inner_cost_model(const BlockLimits& limits) noexcept {
-  return limits.few_requests ? inner_cost_of_few_requests : inner_cost;
+/// The model for a device: an H100's, with instructions as fast as this one's.
+[[nodiscard]] constexpr InnerCostModel inner_cost_model(const BlockLimits& limits) noexcept {
+  InnerCostModel m = limits.few_requests ? inner_cost_of_few_requests : inner_cost;
+  m.float64_tensor *= limits.float64, m.split_tensor *= limits.split, m.half_tensor *= limits.half;
+  return m;
 }
 
 /// Every tiling whose sums fit into registers, best first.

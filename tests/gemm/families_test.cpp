@@ -177,6 +177,10 @@ TEST_CASE("kernels of every family compile for sm_90a within their budget", "[nv
 TEST_CASE("kernels of every family compile for sm_100 within their budget", "[nvrtc]") {
   compile_families("sm_100", 3);
 }
+TEST_CASE("kernels of every family compile for graphics chips within their budget", "[nvrtc]") {
+  const char* const arch = GENERATE("sm_86", "sm_89");
+  compile_families(arch, 8);
+}
 TEST_CASE("all kernels of every family compile within their budget", "[.full][nvrtc]") {
-  for (const char* arch : {"sm_80", "sm_90a", "sm_100"}) compile_families(arch);
+  for (const char* arch : {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"}) compile_families(arch);
 }

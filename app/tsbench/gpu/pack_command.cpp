@@ -48,6 +48,15 @@ void rehearse_kmeans(const Context& ctx) {
       solvers::prepare_kmeans(ctx, type, 1'000'000, cols, options.clusters, options);
 }
 
+/// Chips with units for float64, comma-separated: for others kernels are compiled when they are needed.
+std::string server_architectures() {
+  std::string all;
+  for (const std::string& arch : split_list(cuda::architecture_names(",", ",")))
+    if (const cuda::DeviceInfo device = cuda::typical_device(arch); 4 * device.float64_flops > device.float32_flops)
+      all.append(all.empty() ? "" : ",").append(arch);
+  return all;
+}
+
 /// Every kernel once, by its program.
 std::map<std::string, cuda::CompileJob> default_kernels(const std::string& arch, const std::string& programs) {
   Context ctx;
@@ -66,7 +75,7 @@ std::map<std::string, cuda::CompileJob> default_kernels(const std::string& arch,
 }  // namespace
 
 int pack_command(app::Arguments arguments) {
-  std::string archs = cuda::architecture_names(",", ","), programs = "all", output;
+  std::string archs = server_architectures(), programs = "all", output;
   int threads = 0;
   app::Options options({"tsbench pack",
                         "The GPU kernels that tssolve and tskmeans start by default, listed or compiled. Needs no GPU.",

@@ -131,6 +131,8 @@ bool parse_request(TuneRequest& r, app::Arguments arguments) {
               [&](std::string_view text) { return parse_bytes(text, r.selection.bytes); })
       .choice("layout", r.selection.layout, "of the tall operands",
               {{"rows", Layout::row_major}, {"columns", Layout::col_major}})
+      .value("gap", "N", r.selection.gap, "elements between the lines of tall operands",
+             app::between<std::int64_t>(0, 4096))
       .value("candidates", "N", r.most, "kernels to measure of each case, as the model ranks them",
              app::between(2, 100))
       .value("repetitions", "N", r.repetitions, "runs of each", app::between(1, 1000))

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iterator>
+#include <sstream>
+#include <utility>
 #include <vector>
 
 #include "tallskinny/gemm/core/error.hpp"
@@ -35,10 +38,11 @@ struct Architecture {
 };
 
 constexpr Architecture table[] = {
-    // Graphics chips with little float64.
+    // Graphics chips with little float64, half of whose boards add to float32 at half of the rate.
     {120,
-     {2, 2, 128, 256, 512},
-     {.bulk_copies = true, .early_starts = true, .long_float64 = true, .more_registers = 4}},
+     {2, 2, 128, 128, 256},
+     {.bulk_copies = true, .early_starts = true, .long_float64 = true, .more_registers = 4},
+     {"GeForce RTX 5090 (assumed)", 170, 100, 96, 32, 2.41e9, 1.79e12}},
     {100,
      {64, 64, 128, 640, 1280},
      {.bulk_copies = true, .early_starts = true, .long_float64 = true, .more_registers = 4},
@@ -48,9 +52,16 @@ constexpr Architecture table[] = {
      {.bulk_copies = true, .early_starts = true, .long_float64 = true, .warpgroups = true, .spare_registers = true},
      {"H100 SXM 80 GB (assumed)", 132, 228, 50, 80, 1.98e9, 3.35e12},
      "a"},
-    {86, {2, 2, 128, 256, 512}},  // graphics chips
+    {89, {2, 2, 128, 128, 256}, {}, {"GeForce RTX 4090 (assumed)", 128, 100, 72, 24, 2.52e9, 1.01e12}},
+    {86, {2, 2, 128, 128, 256}, {}, {"GeForce RTX 3090 (assumed)", 82, 100, 6, 24, 1.70e9, 0.94e12}},
     {80, {32, 64, 64, 512, 1024}, {}, {"A100 SXM 80 GB (assumed)", 108, 164, 40, 80, 1.41e9, 2.04e12}},
     {0, {2, 2, 64, 64, 512}}};
+
+constexpr std::pair<const char*, double DeviceInfo::*> rates[] = {
+    {"read", &DeviceInfo::read_bytes_per_second},    {"copy", &DeviceInfo::copy_bytes_per_second},
+    {"float64", &DeviceInfo::float64_flops},         {"float64-tensor", &DeviceInfo::float64_tensor_flops},
+    {"float32", &DeviceInfo::float32_flops},         {"tf32-tensor", &DeviceInfo::tf32_tensor_flops},
+    {"half-tensor", &DeviceInfo::half_tensor_flops}, {"launch", &DeviceInfo::launch_seconds}};
 
 constexpr int usual = 90;
 
@@ -78,6 +89,23 @@ void assume_rates(DeviceInfo& d, double clock, double bus_bytes_per_second) {
   d.half_tensor_flops = per_clock * a.half;
 }
 
+std::string text_of_rates(const DeviceInfo& d) {
+  std::ostringstream text;
+  for (const auto& [name, rate] : rates) text << name << ' ' << d.*rate << '\n';
+  return text.str();
+}
+
+void take_rates(DeviceInfo& d, const std::string& text) {
+  constexpr double steps = 12, near = 0.125;
+  std::istringstream lines(text);
+  std::string word;
+  double measured = 0;
+  while (lines >> word >> measured)
+    for (const auto& [name, rate] : rates)
+      if (word == name && measured > 0 && std::fabs(measured / (d.*rate) - 1) > near)
+        d.*rate = std::exp2(std::round(steps * std::log2(measured)) / steps);
+}
+
 const DeviceFeatures& DeviceInfo::features() const noexcept { return architecture_of(capability()).features; }
 
 std::string DeviceInfo::arch() const {
@@ -85,7 +113,6 @@ std::string DeviceInfo::arch() const {
 }
 
 void plan_as(DeviceInfo& d, std::string_view capability) {
-  constexpr int graphics_kib = 100;
   int major = 0, minor = 0;
   const char* const end = capability.data() + capability.size();
   const auto [dot, failed] = std::from_chars(capability.data(), end, major);
@@ -95,7 +122,7 @@ void plan_as(DeviceInfo& d, std::string_view capability) {
     throw Error(Errc::invalid_argument, "TALLSKINNY_GPU is '" + std::string(capability) +
                                             "': set it to a compute capability from 8.0 on, or unset it");
   d.machine = d.arch(), d.compute_major = major, d.compute_minor = minor, d.tuned = nullptr;
-  const int typical = architecture_of(d.capability()).typical.shared_kib, kib = typical > 0 ? typical : graphics_kib;
+  const int kib = architecture_of(d.capability()).typical.shared_kib;
   d.shared_bytes_per_block = std::min(d.shared_bytes_per_block, (kib - 1) << 10);
   d.shared_bytes_per_multiprocessor = std::min(d.shared_bytes_per_multiprocessor, kib << 10);
 }

@@ -12,6 +12,12 @@ namespace ts::inline v0::cuda {
 /// that its memory's bus can carry.
 void assume_rates(DeviceInfo& d, double clock, double bus_bytes_per_second);
 
+/// The rates of `d`, a name and a number a line.
+[[nodiscard]] std::string text_of_rates(const DeviceInfo& d);
+/// Takes rates that were measured, in steps of a twelfth of an octave, and none within an eighth of what is assumed:
+/// plans, and with them the order of sums, must not follow the noise of a measurement. What is no rate is left out.
+void take_rates(DeviceInfo& d, const std::string& text);
+
 /// Plans are then made as for a chip of this compute capability ("8.0"), and kernels compiled for the one there is:
 /// for tests of kernels that it would not take. Rates stay.
 /// @throws Error(invalid_argument) that names TALLSKINNY_GPU, the environment variable by which users ask for it.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "tallskinny/gemm/runtime/gpu/architectures.hpp"
+#include "tallskinny/gemm/runtime/gpu/disk_cache.hpp"
 #include "tallskinny/gemm/runtime/gpu/driver.hpp"
 
 namespace ts::inline v0::cuda {
@@ -14,6 +15,12 @@ int attribute(CUdevice_attribute which, CUdevice device) {
   int value = 0;
   check(driver().device_attribute(&value, which, device), "describe a device");
   return value;
+}
+
+std::string rates_key(const DeviceInfo& d) {
+  int version = 0;
+  check(driver().driver_version(&version), "tell its version");
+  return "rates of " + d.name + " with driver " + std::to_string(version);
 }
 
 DeviceInfo describe(int index) {
@@ -41,6 +48,7 @@ DeviceInfo describe(int index) {
   const double memory_clock = 1e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device);
   const double bus_bytes = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device) / 8.0;
   assume_rates(d, clock, 2 * memory_clock * bus_bytes);
+  if (const auto kept = DiskCache(default_cache_folder()).find(rates_key(d))) take_rates(d, *kept);
   d.tuned = tuned_for(d.name);
   if (const char* const capability = std::getenv("TALLSKINNY_GPU")) plan_as(d, capability);
   return d;
@@ -59,6 +67,10 @@ DeviceList list_devices() {
   if (count == 0) list.reason = "no CUDA device was found (is CUDA_VISIBLE_DEVICES set?)";
   for (int i = 0; i < count; ++i) list.devices.push_back(describe(i));
   return list;
+}
+
+void keep_rates(const DeviceInfo& measured) {
+  DiskCache(default_cache_folder()).store(rates_key(measured), text_of_rates(measured));
 }
 
 }  // namespace ts::inline v0::cuda

@@ -24,7 +24,7 @@ struct DeviceFeatures {
 };
 
 /// A plain value, so that plans for any device can be made and tested without one. Rates are assumed from the
-/// kind of device; `tsbench gpu` measures them.
+/// kind of device, until `tsbench probe` measures them.
 struct DeviceInfo {
   int index = 0;
   std::string name;
@@ -69,5 +69,9 @@ struct DeviceList {
 /// Asks the driver. A machine without GPU or driver gives an empty list and the reason.
 /// @throws Error(device_failure) when the driver reports anything else.
 [[nodiscard]] DeviceList list_devices();
+
+/// Keeps rates that were measured in the cache folder: from the next list_devices() on, devices of this name have them,
+/// as long as the driver stays (take_rates() of runtime/gpu/architectures.hpp).
+void keep_rates(const DeviceInfo& measured);
 
 }  // namespace ts::inline v0::cuda

@@ -1,6 +1,7 @@
 // Plans of the dense kernels, made without a GPU: every shape and form has one that fits the device.
 #include "tallskinny/gemm/plan/gpu_plan.hpp"
 #include "tallskinny/gemm/plan/tuned.hpp"
+#include "tallskinny/gemm/runtime/gpu/architectures.hpp"
 #include "tallskinny/gemm/runtime/gpu/policy.hpp"
 #include "tallskinny/gemm/tsmm/plan.hpp"
 #include "tallskinny/gemm/tsmttsm/plan.hpp"
@@ -8,7 +9,7 @@
 
 namespace {
 
-constexpr const char* archs[] = {"sm_80", "sm_90a", "sm_100"};
+constexpr const char* archs[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"};
 
 /// Forms of operands: contiguous, with a gap of one, far apart, on odd addresses, column-major, and that oddly.
 std::vector<cuda::Form> forms_of(DType type) {
@@ -30,7 +31,7 @@ std::string define_of(const cuda::KernelPlan& plan, std::string_view name) {
 template <class Check>
 void for_each_problem(Operation operation, Check&& check) {
   for (const DType type : every_dtype)
-    for (const index_t p : {1, 2, 7, 8, 9, 16, 31, 33, 48, 63, 64})
+    for (const index_t p : {1, 2, 7, 8, 9, 16, 31, 33, 48, 63, 64, 200})
       for (const index_t q : {1, 3, 8, 17, 32, 49, 64})
         for (const cuda::Form& form : forms_of(type)) {
           cuda::GpuProblem problem{.problem = {operation, type, 1 << 22, p, operation == Operation::gram ? p : q}};
@@ -97,11 +98,6 @@ TEST_CASE("devices have the features of their architecture, and names that lead 
     CHECK(device.features().bulk_copies == (device.compute_major >= 9));
     CHECK(device.features().warpgroups == (device.compute_major == 9));
   }
-  cuda::DeviceInfo graphics;
-  graphics.compute_major = 8, graphics.compute_minor = 9;
-  CHECK((graphics.arch() == "sm_89" && !graphics.features().bulk_copies));
-  graphics.compute_major = 12, graphics.compute_minor = 0;
-  CHECK((graphics.arch() == "sm_120" && graphics.features().bulk_copies && !graphics.features().warpgroups));
   CHECK_THROWS_AS(cuda::typical_device("sm_70"), Error);
 }
 
@@ -190,6 +186,39 @@ TEST_CASE("complex128 takes three real products for a complex one where arithmet
     }
   CHECK(define_of(kernel(Operation::gram, DType::complex128, 1 << 22, 64, "sm_90a"), "pairs") == "1");
   CHECK(define_of(kernel(Operation::tsmttsm, DType::float64, 1 << 22, 64, "sm_90a"), "three") == "0");
+}
+
+TEST_CASE("float32 is split wherever that is faster than the float64 of graphics chips") {
+  for (const char* arch : {"sm_86", "sm_89", "sm_120"})
+    for (const Operation op : {Operation::tsmttsm, Operation::gram, Operation::tsmm})
+      for (const index_t width : {32, 48, 64}) {
+        CAPTURE(arch, name_of(op), width);
+        const cuda::GpuProblem problem{.problem = {op, DType::float32, 1 << 24, width, width}};
+        CHECK(define_of(cuda::make_plan(problem, cuda::typical_device(arch)).kernel, "arithmetic") == "1");
+      }
+  for (const index_t width : {2, 8, 16}) {  // sums over rows always have terms enough
+    const cuda::GpuProblem problem{.problem = {Operation::gram, DType::complex64, 1 << 24, width, width}};
+    CHECK(define_of(cuda::make_plan(problem, cuda::typical_device("sm_89")).kernel, "arithmetic") == "1");
+  }
+}
+
+TEST_CASE("measured rates are taken in steps, and none that are near the assumed ones") {
+  const cuda::DeviceInfo assumed = cuda::typical_device("sm_90a");
+  cuda::DeviceInfo measured = assumed, taken = assumed;
+  measured.read_bytes_per_second *= 0.93, measured.half_tensor_flops *= 1.1;
+  cuda::take_rates(taken, cuda::text_of_rates(measured));
+  CHECK(taken == assumed);
+  measured.float64_flops *= 0.031, measured.launch_seconds = 2.31e-6;
+  cuda::take_rates(taken, "no rate\n" + cuda::text_of_rates(measured));
+  CHECK(taken == assumed);  // what follows a line that is none is left out
+  cuda::take_rates(taken, cuda::text_of_rates(measured));
+  CHECK(taken.float64_flops == Approx(measured.float64_flops).epsilon(0.03));
+  CHECK(taken.launch_seconds == Approx(2.31e-6).epsilon(0.03));
+  CHECK(taken.read_bytes_per_second == assumed.read_bytes_per_second);
+  measured.float64_flops *= 1.001;  // as noise would have it
+  cuda::DeviceInfo again = assumed;
+  cuda::take_rates(again, cuda::text_of_rates(measured));
+  CHECK(again == taken);
 }
 
 TEST_CASE("the small tiles of a narrow Gram matrix of float32 are summed in float64 rather than split") {
