@@ -1,13 +1,10 @@
 #include "tallskinny/solvers/driver/general.hpp"
 #include "tallskinny/app/common/memory.hpp"
 #include "tallskinny/app/tssolve/run.hpp"
-#include "tallskinny/solvers/eigen/general/whole.hpp"
 
 namespace ts::app::tssolve {
 
 namespace {
-
-constexpr auto task = solvers::DenseTask::general;
 
 solvers::GeneralRequest request_of(const Settings& settings) {
   solvers::GeneralRequest request{settings.part};
@@ -15,39 +12,25 @@ solvers::GeneralRequest request_of(const Settings& settings) {
   return request;
 }
 
-bool is_whole(const Run& run) { return solvers::is_whole(run.facts.input.rows, run.settings.eigen); }
-
 void plan_run(Run& run) {
   const io::Description& d = run.facts.input;
   if (d.rows != d.cols)
     throw Error(Errc::bad_input, d.where.text() + " is " + grouped(d.rows) + " x " + grouped(d.cols) +
                                      ": eigenvalues need a square matrix (--svd finds singular values of any)");
   run.plan.what = "solving for eigenvalues of " + d.where.text();
-  const std::size_t element_bytes = is_complex_type(d) ? 16 : 8;
-  const bool whole = is_whole(run);
-  const bool here =
-      whole && run.settings.eigen.method == solvers::Method::automatic && d.rows < solvers::whole_on_device_asked;
-  solvers::RunWork work;
-  if (whole) {
-    work = solvers::work_of_decomposition(task, d.rows, d.cols, element_bytes);
-  } else if (!run.settings.sigma) {
-    const index_t block = std::max(run.settings.eigen.block_size, solvers::general_block);
-    solvers::EigenPlan like;
-    like.block_size = block, like.max_basis = 2 * run.settings.eigen.nev + 8 * block;
-    work = solvers::work_of_search(like, d.rows, element_bytes, d.bytes);
-  }
+  static_cast<solvers::SearchPlan&>(run.plan) =
+      solvers::plan_general(facts_of(d), request_of(run.settings), run.settings.eigen);
   solvers::MemoryNeeds needs{.rows = d.rows, .matrix_bytes = d.bytes};
-  take_device(run, needs, here ? "so small a matrix is decomposed as a whole" : "", work,
-              whole ? std::optional(task) : std::nullopt);
+  take_device(run, needs);
   run.plan.memory = solvers::plan_general_memory(run.settings.eigen, needs);
 }
 
 Loaded read(Run& run) {
   const io::Description& d = run.facts.input;
-  run.facts.method = is_whole(run)        ? "dense, by " + decomposed_by(run, task)
+  run.facts.method = run.plan.whole       ? "dense, by " + decomposed_by(run)
                      : run.settings.sigma ? "block Krylov-Schur, shift-invert"
                                           : "block Krylov-Schur";
-  if (is_whole(run)) run.console.note(d.where.text() + ": " + run.facts.method);
+  if (run.plan.whole) run.console.note(d.where.text() + ": " + run.facts.method);
   Loaded loaded{read_any(d, run.settings.read), {}};
   run.facts.type = is_complex_input(loaded.matrix) ? "complex128" : "float64";
   if (run.settings.sigma_imaginary != 0 && !is_complex_input(loaded.matrix)) {
@@ -59,7 +42,7 @@ Loaded read(Run& run) {
 
 void show(Run& run) {
   std::string factors;
-  if (run.settings.sigma && !is_whole(run)) {
+  if (run.settings.sigma && !run.plan.whole) {
     const Loaded loaded = read(run);
     factors = std::visit(
         [&run]<class T>(const AnyMatrix<T>& a) {
@@ -67,7 +50,7 @@ void show(Run& run) {
         },
         loaded.matrix.matrix);
   }
-  show_plan(run, is_whole(run) ? "dense, by " + decomposed_by(run, task) : "block Krylov-Schur", factors);
+  show_plan(run, run.plan.whole ? "dense, by " + decomposed_by(run) : "block Krylov-Schur", factors);
 }
 
 template <class T>

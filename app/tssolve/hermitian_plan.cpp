@@ -21,9 +21,10 @@ namespace ts::app::tssolve {
 namespace {
 bool is_dense(const io::Description& input) { return input.nonzeros == input.rows * input.cols; }
 
-/// Number of entries, as plan_eigen() takes it.
-double entries_of_dense(const Settings& settings, const io::Description& input) {
-  return is_dense(input) && settings.mass.empty() ? static_cast<double>(input.nonzeros) : 0;
+/// @param initial columns of a warm start
+solvers::SearchPlan search_plan(const Settings& settings, const io::Description& input, index_t initial = 0) {
+  return solvers::plan_hermitian(facts_of(input), request_of(settings, input), settings.eigen, !settings.mass.empty(),
+                                 initial);
 }
 
 bool needs_factors(const Run& run) { return run.plan.search.factorise == solvers::Factorise::needed; }
@@ -52,10 +53,7 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
   // Smaller matrices have few units of rows for each rank, and dense solvers are fast.
   constexpr index_t small = 256 * most_row_units;
   if (input.rows <= small) return alone("matrices of up to " + grouped(small) + " rows are too few to share");
-  const std::size_t element_bytes = is_complex_type(input) ? 16 : 8;
-  if (solvers::plan_eigen(input.rows, element_bytes, settings.eigen, 0, entries_of_dense(settings, input)).method ==
-      solvers::Method::dense)
-    return alone("the matrix is decomposed as a whole");
+  if (search_plan(settings, input).whole) return alone("the matrix is decomposed as a whole");
   if (device.kind == Device::Kind::cuda) {
     if (is_dense(input)) return not_distributed("dense matrices on GPUs are");
     if (through_factors) return not_distributed("factorisations beside GPUs are");
@@ -67,10 +65,7 @@ RanksPlan who_works(const Settings& settings, const io::Description& input, cons
 namespace {
 
 /// Who decomposes the matrix as a whole, as half a sentence; empty where nobody does.
-std::string by_whom(const Run& run) {
-  const bool dense = run.plan.eigen.method == solvers::Method::dense;
-  return dense ? ", by " + decomposed_by(run, solvers::DenseTask::hermitian) : "";
-}
+std::string by_whom(const Run& run) { return run.plan.whole ? ", by " + decomposed_by(run) : ""; }
 
 /// The rows of this rank. Where another distribution of units gives the rank with the most entries a tenth less of
 /// them, it takes that one, and reads again.
@@ -126,17 +121,6 @@ std::uint64_t share_here(const Run& run, std::uint64_t bytes) {
   if (run.ctx.slabs.empty()) return bytes;
   const double share = static_cast<double>(run.rows_here()) / static_cast<double>(run.facts.input.rows);
   return static_cast<std::uint64_t>(share * static_cast<double>(bytes));
-}
-
-/// Where a Hermitian matrix is decomposed. If that was the program's choice, small ones are the processor's.
-void take_device_for_whole(Run& run, solvers::MemoryNeeds& needs) {
-  constexpr auto task = solvers::DenseTask::hermitian;
-  const index_t n = run.facts.input.rows;
-  const bool here = run.settings.eigen.method == solvers::Method::automatic && n < solvers::whole_on_device_asked;
-  take_device(
-      run, needs, here ? "so small a matrix is decomposed as a whole" : "",
-      run.settings.mass.empty() ? solvers::work_of_decomposition(task, n, n, needs.element_bytes) : solvers::RunWork(),
-      task);
 }
 
 /// Facts that only the matrix tells: --dry-run reads it.
@@ -230,24 +214,18 @@ void plan_hermitian(Run& run) {
   if (!settings.initial.empty())
     initial_columns = io::describe(io::parse_location(settings.initial), settings.read.of_another_file()).cols;
   solvers::MemoryNeeds needs;
-  needs.rows = run.rows_here(), needs.element_bytes = is_complex_type(input) ? 16 : 8;
+  needs.rows = run.rows_here(), needs.element_bytes = facts_of(input).element_bytes;
   // Where rows are distributed, as they are read, and once more in local numbers of columns.
   needs.matrix_bytes = share_here(run, run.ctx.slabs.empty() ? input.bytes : 2 * input.bytes);
   if (!run.who.factors.empty() && run.ranks.first()) needs.matrix_bytes += input.bytes;  // whole, to be ordered
-  const auto& plan = run.plan.eigen = solvers::plan_eigen(input.rows, needs.element_bytes, settings.eigen,
-                                                          initial_columns, entries_of_dense(settings, input));
+  static_cast<solvers::SearchPlan&>(run.plan) = search_plan(settings, input, initial_columns);
+  const solvers::EigenPlan& plan = run.plan.eigen;
   const solvers::HermitianRequest request = request_of(settings, input);
   run.plan.search = solvers::search_of(request, plan);
-  // Memory of factorisations is known only after their analysis, and is mostly that of the processor.
-  const bool weighed = !needs_factors(run) && settings.mass.empty();
-  if (plan.method == solvers::Method::dense)
-    take_device_for_whole(run, needs);
-  else if (!run.ctx.slabs.empty())
-    take_device(run, needs, run.device.kind == Device::Kind::cuda ? "" : "rows are distributed over ranks", {});
-  else
-    take_device(
-        run, needs, "",
-        weighed ? solvers::work_of_search(plan, input.rows, needs.element_bytes, input.bytes) : solvers::RunWork());
+  const bool distributed = !run.ctx.slabs.empty();
+  if (distributed) run.plan.work = {};
+  take_device(run, needs,
+              distributed && run.device.kind != Device::Kind::cuda ? "rows are distributed over ranks" : "");
   solvers::EigenPlan here = plan;
   here.bytes = share_here(run, plan.bytes);
   run.plan.memory = solvers::plan_hermitian_memory(here, request, needs);

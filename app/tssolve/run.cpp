@@ -27,14 +27,15 @@ const CheckpointOptions& with_checked_paths(const Settings& settings) {
   return settings.checkpoint;
 }
 
-/// f(solver, rows, columns)
+/// f(solver, task, rows, columns) for what decomposes the matrix as a whole
 template <class F>
-auto with_dense_solver(const Run& run, solvers::DenseTask task, const F& f) {
+auto with_dense_solver(const Run& run, const F& f) {
   const io::Description& d = run.facts.input;
   const Space space = run.ctx.stream ? Space::device : Space::host;
+  const solvers::DenseTask task = run.plan.whole.value();
   if (is_complex_type(d))
-    return f(*solvers::dense_solver<std::complex<double>>(run.ctx.stream, space, task), d.rows, d.cols);
-  return f(*solvers::dense_solver<double>(run.ctx.stream, space, task), d.rows, d.cols);
+    return f(*solvers::dense_solver<std::complex<double>>(run.ctx.stream, space, task), task, d.rows, d.cols);
+  return f(*solvers::dense_solver<double>(run.ctx.stream, space, task), task, d.rows, d.cols);
 }
 
 }  // namespace
@@ -50,11 +51,13 @@ Run::Run(Settings asked, const Device& on, const Ranks& all)
   ctx.log = [this](std::string_view line) { console.note(with_flags(std::string(line))); };
 }
 
-void take_device(Run& run, solvers::MemoryNeeds& needs, std::string_view on_processor, const solvers::RunWork& work,
-                 std::optional<solvers::DenseTask> whole) {
+void take_device(Run& run, solvers::MemoryNeeds& needs, std::string_view on_processor) {
+  const RunPlan& plan = run.plan;
+  if (on_processor.empty() && plan.small) on_processor = "so small a matrix is decomposed as a whole";
   if (run.settings.common.device == "auto" && on_processor.empty())
-    run.device = faster_device(work, run.ctx.thread_count(), run.console);
-  if (run.device.kind == Device::Kind::cuda && on_processor.empty() && whole && !solvers::has_cusolver(*whole))
+    run.device = faster_device(plan.work, run.ctx.thread_count(), run.console);
+  if (run.device.kind == Device::Kind::cuda && on_processor.empty() && plan.whole &&
+      !solvers::has_cusolver(*plan.whole))
     on_processor = "cuSOLVER is not found: the matrix is decomposed as a whole";
   if (run.device.kind == Device::Kind::cuda && !on_processor.empty()) {
     run.console.note(std::string(on_processor) + ", which is done on the processor");
@@ -66,19 +69,20 @@ void take_device(Run& run, solvers::MemoryNeeds& needs, std::string_view on_proc
   run.plan.host_bytes = available_memory();
   if (run.device.kind == Device::Kind::cuda) {
     run.ctx.stream = cuda::Stream(run.device.index);
-    run.ctx.stream.use_libraries(solvers::pays_libraries(run.ctx.stream.device(), work));
+    run.ctx.stream.use_libraries(solvers::pays_libraries(run.ctx.stream.device(), plan.work));
     run.plan.device_bytes = within(cuda::free_memory(run.ctx.stream));
   } else {
     run.plan.host_bytes = within(run.plan.host_bytes);
   }
   needs.space = run.ctx.stream ? Space::device : Space::host, needs.device_bytes = run.plan.device_bytes;
-  if (whole)
+  if (plan.whole)
     needs.whole = with_dense_solver(
-        run, *whole, [&](const auto& solver, index_t m, index_t n) { return solver.bytes(*whole, m, n); });
+        run, [](const auto& solver, auto task, index_t m, index_t n) { return solver.bytes(task, m, n); });
 }
 
-std::string decomposed_by(const Run& run, solvers::DenseTask task) {
-  return with_dense_solver(run, task, [&](const auto& solver, index_t m, index_t n) { return solver.by(task, m, n); });
+std::string decomposed_by(const Run& run) {
+  return with_dense_solver(run,
+                           [](const auto& solver, auto task, index_t m, index_t n) { return solver.by(task, m, n); });
 }
 
 void show_memory(const Run& run) {

@@ -14,14 +14,13 @@
 #include "tallskinny/app/tssolve/report.hpp"
 #include "tallskinny/app/tssolve/report_fields.hpp"
 #include "tallskinny/solvers/direct/direct_solver.hpp"
-#include "tallskinny/solvers/driver/hermitian.hpp"
+#include "tallskinny/solvers/driver/plan.hpp"
 
 namespace ts::app::tssolve {
 
 /// Memory, device and ranks of a run, decided before anything is read.
-struct RunPlan {
-  std::string what;  ///< the work, for a sentence
-  solvers::EigenPlan eigen;
+struct RunPlan : solvers::SearchPlan {
+  std::string what;                 ///< the work, for a sentence
   solvers::HermitianSearch search;  ///< of a Hermitian matrix
   solvers::MemoryPlan memory;
   std::uint64_t block_bytes = 0;  ///< of blocks in which the rows of the matrix pass by; 0: it is held as a whole
@@ -69,15 +68,17 @@ extern const Kind hermitian, general, singular_values;
   return d.type == DType::complex128 || d.type == DType::complex64;
 }
 
-/// Begins the work on the run's device, unless the beginning of a sentence says why it is the processor's after all,
-/// finds the memory there is, within --memory, and completes `needs` with where the run is.
-/// @param work what --device auto weighs; without any it takes the processor.
-/// @param whole how the matrix is decomposed as a whole, for which a device needs cuSOLVER.
-void take_device(Run& run, solvers::MemoryNeeds& needs, std::string_view on_processor, const solvers::RunWork& work,
-                 std::optional<solvers::DenseTask> whole = {});
+[[nodiscard]] inline solvers::MatrixFacts facts_of(const io::Description& d) {
+  return {d.rows, d.cols, d.nonzeros, d.sparse, d.bytes, is_complex_type(d) ? std::size_t{16} : std::size_t{8}};
+}
+
+/// Begins the work of the plan on the run's device, unless the beginning of a sentence says why it is the processor's
+/// after all, finds the memory there is, within --memory, and completes `needs` with where the run is. --device auto
+/// weighs the plan's work, and without any takes the processor.
+void take_device(Run& run, solvers::MemoryNeeds& needs, std::string_view on_processor = {});
 
 /// Who decomposes the matrix as a whole where the run is.
-[[nodiscard]] std::string decomposed_by(const Run& run, solvers::DenseTask task);
+[[nodiscard]] std::string decomposed_by(const Run& run);
 
 /// Writes the memory plan, and what of it is on the device, if anything is.
 void show_memory(const Run& run);

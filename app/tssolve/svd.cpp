@@ -41,34 +41,18 @@ void stream_if_needed(Run& run) {
     if (share.what == "matrix") share = {"blocks of rows", blocks_held * run.plan.block_bytes, share.home};
 }
 
-constexpr auto task = solvers::DenseTask::singular;
-
-/// Are all singular values computed at once?
-bool is_whole(const Run& run) {
-  const io::Description& d = run.facts.input;
-  const bool dense = d.nonzeros == d.rows * d.cols && !d.sparse;
-  return dense && run.settings.eigen.which != solvers::Which::SM &&
-         solvers::svd_takes_whole(d.rows, d.cols, run.plan.eigen.nev);
-}
-
-/// By whom, as half a sentence; empty where they are not.
-std::string by_whom(const Run& run) { return is_whole(run) ? ", all at once by " + decomposed_by(run, task) : ""; }
+/// Who computes all singular values at once, as half a sentence; empty where nobody does.
+std::string by_whom(const Run& run) { return run.plan.whole ? ", all at once by " + decomposed_by(run) : ""; }
 
 void plan_run(Run& run) {
   const io::Description& d = run.facts.input;
-  const std::size_t element_bytes = is_complex_type(d) ? 16 : 8;
   run.plan.what = "singular values of " + d.where.text();
-  run.plan.eigen = solvers::plan_eigen(std::min(d.rows, d.cols), element_bytes, run.settings.eigen);
-  const bool by_products = run.settings.eigen.which != solvers::Which::SM;
-  auto work = solvers::work_of_search(run.plan.eigen, std::min(d.rows, d.cols), element_bytes, 2 * d.bytes);
-  work.sent = static_cast<double>(d.bytes);
-  const bool whole = is_whole(run);
-  if (whole) work = solvers::work_of_decomposition(task, d.rows, d.cols, element_bytes);
+  static_cast<solvers::SearchPlan&>(run.plan) = solvers::plan_svd(facts_of(d), run.settings.eigen);
   solvers::MemoryNeeds needs{.rows = std::max(d.rows, d.cols),
-                             .element_bytes = element_bytes,
+                             .element_bytes = facts_of(d).element_bytes,
                              .matrix_bytes = bytes_of(d),
                              .sparse = d.sparse};
-  take_device(run, needs, "", by_products ? work : solvers::RunWork(), whole ? std::optional(task) : std::nullopt);
+  take_device(run, needs);
   run.plan.memory = solvers::plan_svd_memory(run.plan.eigen, needs);
   stream_if_needed(run);
 }

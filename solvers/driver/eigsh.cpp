@@ -1,5 +1,6 @@
 #include "tallskinny/solvers/driver/eigsh.hpp"
 
+#include "tallskinny/solvers/driver/plan.hpp"
 #include "tallskinny/solvers/eigen/result/finish.hpp"
 #include "tallskinny/solvers/setup/hermitian_check.hpp"
 
@@ -93,9 +94,9 @@ EigshResult<T> driver::eigsh(const Context& ctx, Borrowed<T>&& a, index_t k, con
   const HermitianParts<T> parts(ctx, o, a, mass);
   const bool dense = a.view().sparse() == nullptr;
   EigenOptions options = solver_options(o, k);
-  const EigenPlan plan =
-      plan_eigen(n, sizeof(T), options, o.initial.cols(), dense && !mass ? static_cast<double>(n * n) : 0);
   const HermitianRequest request = request_of(o, o.sigma, o.interval, dense);
+  const MatrixFacts facts{.rows = n, .cols = n, .entries = n * n, .element_bytes = sizeof(T)};
+  const EigenPlan plan = plan_hermitian(facts, request, options, mass.has_value(), o.initial.cols()).eigen;
   options.spills = spills<T>(ctx, a.view(), plan, request);
   HermitianRun<T> run(ctx,
                       {.a = a,
