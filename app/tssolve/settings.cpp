@@ -228,12 +228,6 @@ bool parse_settings(Arguments arguments, Settings& settings) {
 
 namespace {
 
-using solvers::Convergence;
-using solvers::GeneralWhich;
-using solvers::Method;
-using solvers::Precision;
-using solvers::Which;
-
 /// The interval that --threshold means together with --which.
 solvers::Interval beyond(double threshold, Which which) {
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -270,13 +264,13 @@ void check_general(Settings& settings, const Given& given) {
   const bool nearest = word.which == Which::SM;  // to --sigma, or to 0
   if (nearest && !settings.sigma) settings.sigma = 0;
   expects(nearest || word.part.has_value(), "--general knows --which LM, SM, LR, SR, LI and SI");
-  expects(!settings.sigma || nearest || word.part == GeneralWhich::LM,
+  expects(!settings.sigma || nearest || word.part == solvers::GeneralWhich::LM,
           "--general with --sigma finds the eigenvalues nearest to it: leave --which out");
   expects(!settings.interval && !given.threshold && settings.mass.empty() && !settings.svd,
           "--interval, --threshold, --mass and --svd do not go with --general");
   expects(eigen.method == Method::automatic || eigen.method == Method::dense,
           "--general knows --method dense, which computes the whole spectrum, beside block Krylov-Schur");
-  settings.part = word.part.value_or(GeneralWhich::LM);
+  settings.part = word.part.value_or(solvers::GeneralWhich::LM);
 }
 
 void check_svd(Settings& settings) {

@@ -150,14 +150,13 @@ Rectangular<double> StreamedMatrix::products() const {
       impl->brought(ctx, x, y, [&](Read from, Written to) { ((*impl).*times)(ctx, from, to); });
     };
   };
-  return {impl_->m(),
-          impl_->n(),
-          product(&Impl::times),
-          product(&Impl::adjoint_times),
-          impl_->rows->space(),
-          0,
-          [impl = impl_](const Context& ctx, HostView<double> g) { impl->gram(ctx, g); },
-          [impl = impl_](const Context& ctx, HostView<double> r) { impl->triangle(ctx, r); }};
+  return {.rows = impl_->m(),
+          .cols = impl_->n(),
+          .times = product(&Impl::times),
+          .adjoint_times = product(&Impl::adjoint_times),
+          .space = impl_->rows->space(),
+          .gram = [impl = impl_](const Context& ctx, HostView<double> g) { impl->gram(ctx, g); },
+          .triangle = [impl = impl_](const Context& ctx, HostView<double> r) { impl->triangle(ctx, r); }};
 }
 
 }  // namespace ts::inline v0::solvers

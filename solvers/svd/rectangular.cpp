@@ -59,35 +59,36 @@ Rectangular<T> rectangular(CsrView<T> a, CsrView<T, Space::device> there) {
       where(a, there, x, y, [&](auto m, auto from, auto to) { spmm(ctx, op, T{1}, m, from, T{0}, to); });
     };
   };
-  return {
-      a.rows, a.cols, product(Op::none), product(Op::adjoint), there.pointers != nullptr ? Space::device : Space::host,
-      0};
+  return {.rows = a.rows,
+          .cols = a.cols,
+          .times = product(Op::none),
+          .adjoint_times = product(Op::adjoint),
+          .space = there.pointers != nullptr ? Space::device : Space::host};
 }
 
 template <class T>
 Rectangular<T> rectangular(HostView<const T> a, DeviceView<const T> there) {
-  return {a.rows(),
-          a.cols(),
-          [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
-            where(a, there, x, y, [&](auto m, auto from, auto to) {
-              if (is_tall(m.rows(), m.cols())) return tsmm(ctx, Op::none, T{1}, m, from, T{0}, to);
-              tsm2r(ctx, Op::none, T{1}, m, from, T{0}, to);
-            });
-          },
-          [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
-            constexpr index_t wide = 64;  // products of wide blocks are the same whatever is tall
-            where(a, there, x, y, [&](auto m, auto from, auto to) {
-              if (is_tall(m.rows(), m.cols()) || x.cols() >= wide)
-                return tsmttsm(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
-              tsm2r(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
-            });
-          },
-          there.empty() ? Space::host : Space::device,
-          0,
-          [=](const Context& ctx, HostView<T> g) {
-            const PlacedView<const T> at_home = there.empty() ? PlacedView<const T>(a) : PlacedView<const T>(there);
-            ortho::Tall<T>(ctx).gram(at_home, g);
-          }};
+  Rectangular<T> products;
+  products.rows = a.rows(), products.cols = a.cols();
+  products.space = there.empty() ? Space::host : Space::device;
+  products.times = [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
+    where(a, there, x, y, [&](auto m, auto from, auto to) {
+      if (is_tall(m.rows(), m.cols())) return tsmm(ctx, Op::none, T{1}, m, from, T{0}, to);
+      tsm2r(ctx, Op::none, T{1}, m, from, T{0}, to);
+    });
+  };
+  products.adjoint_times = [=](const Context& ctx, PlacedView<const T> x, PlacedView<T> y) {
+    constexpr index_t wide = 64;  // products of wide blocks are the same whatever is tall
+    where(a, there, x, y, [&](auto m, auto from, auto to) {
+      if (is_tall(m.rows(), m.cols()) || x.cols() >= wide) return tsmttsm(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
+      tsm2r(ctx, Op::adjoint, T{1}, m, from, T{0}, to);
+    });
+  };
+  products.gram = [=](const Context& ctx, HostView<T> g) {
+    const PlacedView<const T> at_home = there.empty() ? PlacedView<const T>(a) : PlacedView<const T>(there);
+    ortho::Tall<T>(ctx).gram(at_home, g);
+  };
+  return products;
 }
 
 template <class T>
@@ -145,7 +146,8 @@ Rectangular<T> centred(const Context& context, Rectangular<T> a, const std::vect
   expects(static_cast<index_t>(mu.size()) == a.cols, "the means are not as many as the columns");
   double squares = 0;
   for (const T& x : mu) squares += std::norm(x);
-  Rectangular<T> c{a.rows, a.cols, {}, {}, a.space, std::sqrt(static_cast<double>(a.rows) * squares)};
+  Rectangular<T> c = a;
+  c.gram = c.triangle = nullptr, c.cancelled = std::sqrt(static_cast<double>(a.rows) * squares);
   auto at_home = std::make_shared<const Means<T>>(context, a.space, a.rows, mu);
   auto here = a.space == Space::host ? at_home : std::make_shared<const Means<T>>(context, Space::host, a.rows, mu);
   const auto means = [=](Space space) -> const Means<T>& { return space == Space::host ? *here : *at_home; };
@@ -187,7 +189,12 @@ Rectangular<T> deflated(Rectangular<T> a, PlacedView<const T> u, PlacedView<cons
       ortho::copy_block<T>(ctx, project_out<T>(ctx, after, y).cview(), y);
     };
   };
-  return {a.rows, a.cols, between(a.times, v, u), between(a.adjoint_times, u, v), a.space, a.cancelled};
+  return {.rows = a.rows,
+          .cols = a.cols,
+          .times = between(a.times, v, u),
+          .adjoint_times = between(a.adjoint_times, u, v),
+          .space = a.space,
+          .cancelled = a.cancelled};
 }
 
 template <class T>

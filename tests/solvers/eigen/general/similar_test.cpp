@@ -29,8 +29,9 @@ CsrMatrix<T> matrix_of(index_t n, const std::vector<T>& rows) {
 }
 
 solvers::GeneralResult solved(const CsrMatrix<double>& a, std::optional<double> target, solvers::GeneralOptions o) {
+  const Context ctx;
   solvers::Borrowed<double> borrowed(a.view());
-  const solvers::GeneralRun<double> run(Context{}, {borrowed, nullptr, "a", {o.part, target}}, o.common);
+  const solvers::GeneralRun<double> run(ctx, {borrowed, nullptr, "a", {o.part, target}}, o.common);
   REQUIRE(run.problem().similar);
   return run.solve({}, {});
 }
