@@ -32,7 +32,7 @@ void print_rings(const Context& ctx, const cuda::Memory& source, const cuda::Mem
 }  // namespace
 
 int probe_command(app::Arguments arguments) {
-  const app::Options options({"tsbench probe",
+  app::Options options({"tsbench probe",
                               "Measures the rates by which plans are made for this GPU, and keeps them for later runs.",
                               "",
                               {{"once for a GPU and driver", "tsbench probe"}},
