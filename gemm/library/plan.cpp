@@ -20,6 +20,8 @@ struct LibraryCostModel {
   index_t tile = 64, narrow_tile = 32, least_side = 128, small = 128 * 128;
   index_t line = 32;  ///< bytes; rows that are no multiple take longer
   double off_line = 1.35, off_16 = 1.65, off_16_of_half = 2.5, columns_of_half = 1.7;
+  double sums_of_slab = 0.05;    ///< bytes of a slab's sums, written and read, of its rows at most
+  index_t longest_slab = 65536;  ///< rows that float32 adds up
 };
 constexpr LibraryCostModel library_cost;
 
@@ -55,6 +57,20 @@ double seconds_of(const Problem& product, const DeviceInfo& device) {
   return std::pow(std::pow(memory, 4) + std::pow(arithmetic, 4), 0.25);
 }
 
+/// Rows of slabs that all multiprocessors have as many of: float32 two each, 16-bit numbers one. Fewer where a slab's
+/// sums would have many bytes beside its rows.
+int slab_rows_of(const Problem& block, int multiprocessors) {
+  const auto bytes = [](index_t numbers, DType type) {
+    return static_cast<double>(numbers * static_cast<index_t>(size_of(type)));
+  };
+  const double sums = 2 * bytes(block.p * block.q, result_type_of(block.type));
+  const double least = sums / bytes(block.p + block.q, block.type) / library_cost.sums_of_slab;
+  index_t slabs = scalar_bytes(block.type) == 4 ? 2 * multiprocessors : multiprocessors;
+  while (slabs > 1 && static_cast<double>(block.n) < least * static_cast<double>(slabs)) slabs /= 2;
+  slabs *= ceil_div(ceil_div(block.n, slabs), library_cost.longest_slab);
+  return static_cast<int>(ceil_div(ceil_div(block.n, slabs), 64) * 64);
+}
+
 Candidate candidate_of(const ProductPolicy& policy, const GpuProblem& problem, const DeviceInfo& device) {
   const Problem& pr = problem.problem;
   const bool gram = pr.operation == Operation::gram;
@@ -86,15 +102,16 @@ std::vector<Candidate> cublas_candidates(const GpuProblem& problem, const Device
     if (pr.operation == Operation::tsm2r || size_of(pr.type) > 2) add({});
     return all;
   }
-  const bool long_first = scalar_bytes(pr.type) == 2 && unit_of(pr) == library_cost.line;  // of equal costs
   const bool whole = pr.type == DType::float64 || pr.type == DType::complex128;  // may be added up by the library
   for (const int panel : {0, 64, 128, 256, 512}) {
     if (panel > 0 && (pr.operation != Operation::gram || panel >= pr.p)) continue;
     // Small blocks are slow, and so are many.
     if (panel == 64 && (pr.type != DType::complex128 || pr.p > 160)) continue;
     if (panel > 0 && panel < 512 && 6 * panel * parts_of(pr.type) < pr.p) continue;
-    if (whole) add({0, panel});
-    for (const int slab_rows : {long_first ? 32768 : 8192, long_first ? 8192 : 32768})
+    Problem block = pr;
+    if (panel > 0) block.p = block.q = panel;
+    add({whole ? 0 : slab_rows_of(block, device.multiprocessors), panel});  // the first of equal costs
+    for (const int slab_rows : {8192, 32768})
       if (slab_rows < pr.n) add({slab_rows, panel});
   }
   constexpr index_t least_columns = 512;  // of 256 it takes two and a half times as long as blocks

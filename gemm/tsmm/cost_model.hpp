@@ -61,7 +61,7 @@ inline constexpr TsmmCostModel tsmm_cost_of_few_requests{.much_in_flight = 62 * 
                                                          .teams_of_stages = 0.08};
 
 /// Times as long as alone: products that X S is cut into, where rows of X or pieces of Y begin off 16 bytes.
-inline constexpr double pieces_in_lines = 1.1, pieces_off_lines = 1.5;
+inline constexpr double pieces_in_lines = 1.1, pieces_off_lines = 1.9;
 
 /// Where workers of tsmm.cuh serve at all: scalars of the shape.
 struct TsmmLimits {
@@ -77,12 +77,12 @@ struct TsmmLimits {
 inline constexpr TsmmLimits tsmm_limits{};
 
 /// Cycles of a multiprocessor for a tile of tsmm_wide.cuh. Fitted to the times of some policies of 25 problems on an
-/// H100.
+/// H100, and of 8 on an H200.
 struct WideCostModel {
   double bytes_per_cycle = 12.6, enough_in_flight = 48 * 1024;
-  double cache_bytes_per_cycle = 24, shared_bytes_per_cycle = 100;
+  double cache_bytes_per_cycle = 19.3, shared_bytes_per_cycle = 108.3;
   double float64_instruction = 64, split_instruction = 39, split_short_instruction = 26;  ///< of 16 x 8 x 16
-  double tensor = 1.1, stage = 200, k_block = 100;  ///< cycles of stages and blocks of K beside instructions
+  double tensor = 1.146, stage = 200, k_block = 90;  ///< cycles of stages and blocks of K beside instructions
 };
 inline constexpr WideCostModel wide_cost{};
 
@@ -91,7 +91,7 @@ inline constexpr WideCostModel wide_cost{};
 struct WideLimits {
   index_t least_columns = 1024, least_rows_of_multiprocessor = 100;
   std::size_t least_element = 8;
-  double share_of_few_requests = 0.9;  ///< that an H200 reaches of what the model gives it
+  double share_of_few_requests = 0.958;  ///< that an H200 reaches of what the model gives it
   int widest_exact = 16;  ///< scalars of Y up to which float32 is not split: few columns leave no rounding to hide in
 };
 inline constexpr WideLimits wide_limits{};

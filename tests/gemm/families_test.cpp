@@ -178,7 +178,7 @@ TEST_CASE("kernels of every family compile for sm_100 within their budget", "[nv
   compile_families("sm_100", 3);
 }
 TEST_CASE("kernels of every family compile for graphics chips within their budget", "[nvrtc]") {
-  const char* const arch = GENERATE("sm_86", "sm_89");
+  const char* const arch = GENERATE("sm_86", "sm_89", "sm_120");
   compile_families(arch, 8);
 }
 TEST_CASE("all kernels of every family compile within their budget", "[.full][nvrtc]") {

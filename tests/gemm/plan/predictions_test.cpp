@@ -74,6 +74,12 @@ std::string words_of(const cuda::KernelPlan& call) {
   return policy.rank_update ? "rank" : std::to_string(policy.slab_rows) + "/" + std::to_string(policy.panel);
 }
 
+/// The same whatever slabs float32 adds up, whose rows the tables have by hand and plans by the device: "slabs/128".
+std::string cut_of(const std::string& words) {
+  const std::size_t slash = words.find('/');
+  return slash == std::string::npos || words.starts_with("0/") ? words : "slabs" + words.substr(slash);
+}
+
 }  // namespace
 
 TEST_CASE("the planner's kernels and predictions are near what was measured", "[results]") {
@@ -126,7 +132,7 @@ TEST_CASE("the models alone choose between the engine and cuBLAS almost as well 
     double chosen = choice ? 0 : 1;
     while (words >> way >> times) {
       if (way != "own") best = std::max(best, times);
-      if (choice && words_of(choice->kernel) == way) chosen = times;
+      if (choice && cut_of(words_of(choice->kernel)) == cut_of(way)) chosen = std::max(chosen, times);
     }
     ++cells, by_library += choice.has_value(), far += chosen < 0.8 * best;
     logs += std::log(chosen > 0 ? std::min(1.0, chosen / best) : 0.5);
