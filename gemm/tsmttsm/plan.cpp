@@ -128,7 +128,7 @@ std::optional<Candidate> pieces_of(const GpuProblem& problem, const DeviceInfo& 
   return in_pieces("tsmttsm", seconds);
 }
 
-/// Whether a block's shared memory holds the sums of the widest product.
+/// True where a block's shared memory holds the sums of the widest product.
 bool holds_widest_sums(const GpuProblem& problem, const DeviceInfo& device) noexcept {
   return limits_of(device, problem.determinism).shared_bytes > 8 * inner_scalars_max * inner_scalars_max;
 }

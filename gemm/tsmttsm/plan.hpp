@@ -12,7 +12,7 @@ namespace ts::inline v0::cuda {
 /// Scalars (twice the width for complex types) of a row of B that one launch can take; a wider B is cut by
 /// the caller. Tiles of that square are also what one panel of A can have.
 inline constexpr index_t inner_scalars_max = 128;
-/// The same however the operands lie, for every type on every device: sums of that square fit into its shared memory.
+/// This many however the operands lie, for every type on every device: sums of that square fit into its shared memory.
 inline constexpr index_t inner_scalars_any = 64;
 
 /// Columns of the panels of a B that a kernel takes beside A; of TSM2R, whose A is D, of X.

@@ -74,7 +74,7 @@ std::string words_of(const cuda::KernelPlan& call) {
   return policy.rank_update ? "rank" : std::to_string(policy.slab_rows) + "/" + std::to_string(policy.panel);
 }
 
-/// The same whatever slabs float32 adds up, whose rows the tables have by hand and plans by the device: "slabs/128".
+/// Slabs of any rows count as one way, "slabs/128": their rows are by hand in the tables, and by the device in plans.
 std::string cut_of(const std::string& words) {
   const std::size_t slash = words.find('/');
   return slash == std::string::npos || words.starts_with("0/") ? words : "slabs" + words.substr(slash);
