@@ -89,7 +89,6 @@ void bash_options(std::ostream& out, const std::string& name, const std::vector<
       << "  case $prev in\n";
   std::string names, others;  // options; those whose values no shell knows
   for (const Options::Entry& entry : entries) {
-    if (entry.hidden) continue;
     names.append(names.empty() ? "--" : " --").append(entry.long_name);
     if (entry.value_name.empty()) continue;
     const Completions values = completions_of(entry);
@@ -112,7 +111,6 @@ void bash_options(std::ostream& out, const std::string& name, const std::vector<
 void zsh_options(std::ostream& out, const std::string& name, const std::vector<Options::Entry>& entries) {
   out << function_of(name) << "() {\n  _arguments -s";
   for (const Options::Entry& entry : entries) {
-    if (entry.hidden) continue;
     out << " \\\n    '" << (entry.repeatable ? "*" : "(" + dashes(entry, " ") + ")") << "'"
         << (entry.short_name == 0 ? "--" + entry.long_name : "{" + dashes(entry, ",") + "}") << "'["
         << escaped(for_quotes(title_of(entry)), "[]:") << "]";
@@ -137,7 +135,6 @@ void fish_options(std::ostream& out, const std::string& name, const std::vector<
   const auto space = name.find(' ');
   const std::string program = name.substr(0, space);
   for (const Options::Entry& entry : entries) {
-    if (entry.hidden) continue;
     out << "complete -c " << program;
     if (space != std::string::npos) out << " -n '__fish_seen_subcommand_from " << name.substr(space + 1) << '\'';
     out << " -l " << entry.long_name;
@@ -301,7 +298,6 @@ void Options::print_man(std::ostream& out) const {
         << '\n';
   std::string group;
   for (const Entry& entry : entries_) {
-    if (entry.hidden) continue;
     if (entry.group != group) out << ".SH " << '"' << roff(upper(group = entry.group)) << "\"\n";
     out << ".TP\n\\fB";
     if (entry.short_name != 0) out << "\\-" << entry.short_name << "\\fR, \\fB";

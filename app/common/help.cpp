@@ -40,11 +40,11 @@ void Options::print_help(std::ostream& out) const {
 
   std::vector<std::string> groups;
   for (const Entry& entry : entries_)
-    if (!entry.hidden && (groups.empty() || groups.back() != entry.group)) groups.push_back(entry.group);
+    if (groups.empty() || groups.back() != entry.group) groups.push_back(entry.group);
   for (const std::string& title : groups) {
     out << '\n' << title << ":\n";
     for (const Entry& entry : entries_)
-      if (!entry.hidden && entry.group == title)
+      if (entry.group == title)
         print_item(out, left_side(entry),
                    entry.default_text.empty() ? entry.help : entry.help + " (default: " + entry.default_text + ")");
   }

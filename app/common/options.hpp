@@ -168,7 +168,7 @@ class Options {
     std::string default_text, help, what, group;
     std::vector<std::string> words;      ///< of a choice
     std::vector<std::string> elsewhere;  ///< names that other programs have for it
-    bool hidden = false, repeatable = false, given = false, changed = false;
+    bool repeatable = false, given = false, changed = false;
     std::function<bool(std::string_view)> assign;
   };
   struct Positional {
@@ -201,7 +201,7 @@ class Options {
   std::vector<Entry> entries_;
   std::vector<Positional> positionals_;
   std::string config_file_, completion_, command_line_;
-  bool help_ = false, version_ = false, list_ = false, man_ = false;
+  bool help_ = false, version_ = false, man_ = false;
 };
 
 /// The one of `names` that `word` most likely meant; empty when nothing is near.

@@ -37,8 +37,7 @@ using Source = std::map<std::string, Given>;
 
 std::vector<std::string> names_of(const std::vector<Options::Entry>& entries) {
   std::vector<std::string> names;
-  for (const auto& entry : entries)
-    if (!entry.hidden) names.push_back(entry.long_name);
+  for (const auto& entry : entries) names.push_back(entry.long_name);
   return names;
 }
 
@@ -55,8 +54,8 @@ std::string as_ours(std::string_view word) {
 /// The option that `word` most likely meant; empty when nothing is near.
 std::string meant_by(const std::string& word, const std::vector<Options::Entry>& entries) {
   for (const auto& entry : entries)
-    if (!entry.hidden && (entry.long_name == word ||
-                          std::find(entry.elsewhere.begin(), entry.elsewhere.end(), word) != entry.elsewhere.end()))
+    if (entry.long_name == word ||
+        std::find(entry.elsewhere.begin(), entry.elsewhere.end(), word) != entry.elsewhere.end())
       return entry.long_name;
   return nearest_name(word, names_of(entries));
 }
@@ -127,8 +126,7 @@ std::string environment_name(std::string_view program, std::string_view option) 
 Source from_environment(const po::options_description& known, const std::vector<Options::Entry>& entries,
                         const std::string& program) {
   std::map<std::string, std::string> wanted;
-  for (const auto& entry : entries)
-    if (!entry.hidden) wanted[environment_name(program, entry.long_name)] = entry.long_name;
+  for (const auto& entry : entries) wanted[environment_name(program, entry.long_name)] = entry.long_name;
   const auto parsed = po::parse_environment(known, [&wanted](const std::string& name) {
     const auto at = wanted.find(name);
     return at == wanted.end() ? std::string{} : at->second;
@@ -164,7 +162,7 @@ Source from_file(const std::string& file, const po::options_description& known,
       if (name.starts_with(section)) name.erase(0, section.size());
       if (std::any_of(programs.begin(), programs.end(), [&](const char* p) { return name.starts_with(p); })) continue;
       bool found = false;
-      for (const auto& entry : entries) found = found || (entry.long_name == name && !entry.hidden);
+      for (const auto& entry : entries) found = found || entry.long_name == name;
       if (!found || name == "config")
         refuse(std::string(file)
                    .append(": unknown option '")
@@ -209,8 +207,10 @@ bool Options::parse(Arguments arguments) {
   value("completion", "bash|zsh|fish", completion_, "print a completion script for this shell");
   entries_.back().words = {"bash", "zsh", "fish"};
   flag("man", man_, "print this page for man: PROGRAM --man | man -l -");
-  flag("list-options", list_, "");
-  entries_.back().hidden = true;
+  if (std::find(arguments.begin(), arguments.end(), "--list-options") != arguments.end()) {
+    for (const std::string& name : names_of(entries_)) std::cout << "--" << name << '\n';
+    return false;
+  }
 
   po::options_description known;
   for (const Entry& entry : entries_) {
@@ -231,11 +231,6 @@ bool Options::parse(Arguments arguments) {
   if (line.contains("man")) return print_man(std::cout), false;
   if (const auto at = line.find("completion"); at != line.end())
     return print_completion(std::cout, at->second.texts.front()), false;
-  if (line.contains("list-options")) {
-    for (const std::string& name : names_of(entries_)) std::cout << "--" << name << '\n';
-    return false;
-  }
-
   const Source environment = from_environment(known, entries_, about_.name);
   Source file;
   for (const Source* source : {&line, &environment})
