@@ -39,7 +39,7 @@ Matrix<double> history_of_pairs(const std::vector<solvers::HistoryEntry>& histor
   return m;
 }
 
-/// What only a search of a Hermitian matrix has, or one for singular values.
+/// Fields of searches of Hermitian matrices and for singular values alone.
 template <class Add, class T>
 void add_hermitian(const Add& add, const solvers::EigenResult<T>& result, const Settings& settings,
                    const RunFacts& facts) {
@@ -71,7 +71,7 @@ void add_hermitian(const Add& add, const solvers::EigenResult<T>& result, const 
   if (settings.interval) add("interval", interval_text(*settings.interval));
 }
 
-/// What only a search of another matrix has.
+/// Fields of searches of other matrices alone.
 template <class Add>
 void add_general(const Add& add, const solvers::GeneralResult& result, const Settings& settings) {
   add("which", name_of(settings.part));

@@ -16,7 +16,7 @@ class InverseGram {
  public:
   /// @throws Error(invalid_argument) when K cannot be factorised.
   InverseGram(CsrView<T> a, double delta);
-  /// What factors of K take.
+  /// Size of factors of K.
   [[nodiscard]] static FactorEstimate estimate(CsrView<T> a);
   /// Estimate of the factors that were made.
   [[nodiscard]] FactorEstimate factors() const { return pencil_.estimate(); }

@@ -62,10 +62,10 @@ struct SvdResult {
 template <class T>
 [[nodiscard]] SvdResult<T> solve_svd(const Context&, const SvdProblem<T>&, const EigenOptions&);
 
-/// Whether solve_svd computes all of a dense matrix at once where so many of the largest are wanted.
+/// True if solve_svd computes all singular values of a dense matrix at once where so many of the largest are wanted.
 [[nodiscard]] bool svd_takes_whole(index_t rows, index_t cols, index_t wanted) noexcept;
 
-/// What the factors take that solve_svd would make of a sparse matrix; nothing where it would make none.
+/// Size of the factors that solve_svd would make of a sparse matrix; nothing where it would make none.
 template <class T>
 [[nodiscard]] std::optional<FactorEstimate> estimate_svd_factors(const Context&, const SvdProblem<T>&,
                                                                  const EigenOptions&);

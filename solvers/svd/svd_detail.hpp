@@ -43,7 +43,7 @@ class SvdSolver {
   SvdSolver(const Context& ctx, const SvdProblem<T>& problem, const EigenOptions& options);
 
   SvdResult<T> run();
-  /// Of what run() would factorise first.
+  /// Size of the factors that run() would make first.
   [[nodiscard]] std::optional<FactorEstimate> estimate_factors() const {
     if (!smallest_ || wanted_ == 0 || has_triangle() || dense_.cols() > 0 || sparse_.rows == 0) return std::nullopt;
     return InverseGram<T>::estimate(sparse_);
@@ -60,7 +60,7 @@ class SvdSolver {
     if (norm_ > 0) accept.least = 4 * accept.rounding_of(scale()) / norm_;
     return accept;
   }
-  /// What rounding in products is relative to.
+  /// Rounding in products is relative to this.
   [[nodiscard]] double scale() const { return std::max(norm_, a_.cancelled); }
   /// What is asked of eigenvectors of B^H B, with ||B|| = norm, when B^H u - sigma v = (B^H B v - sigma^2 v)
   /// / sigma may be as large as is asked of the triplets of A.
