@@ -300,6 +300,6 @@ TEST_CASE("the kernels of seeding compile within their budget", "[.full][seeding
 }
 
 TEST_CASE("the kernels of assign compile within their budget", "[.full][nvrtc]") {
-  for (const char* arch : {"sm_80", "sm_90a", "sm_100"})
+  for (const char* arch : {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100", "sm_120"})
     test::compile_plans(arch, assign_plans(cuda::typical_device(arch)));
 }
