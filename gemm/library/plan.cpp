@@ -53,7 +53,7 @@ double seconds_of(const Problem& product, const DeviceInfo& device) {
   if (scalar == 2 && unit < 16) slow_lines = m.off_16_of_half;
   const double memory = least_times(product, device).memory_seconds / read * slow_lines,
                arithmetic = 2.0 * static_cast<double>(product.n) * static_cast<double>(area) / rate / share *
-                            (scalar == 2 ? slow_lines : 1);
+                            (scalar == 2 || (scalar == 8 && !rows) ? slow_lines : 1);
   return std::pow(std::pow(memory, 4) + std::pow(arithmetic, 4), 0.25);
 }
 

@@ -118,7 +118,7 @@ std::optional<Candidate> pieces_of(const GpuProblem& problem, const DeviceInfo& 
   const auto add = [&](double count, Operation operation, index_t p) {
     const GpuProblem piece = piece_of(problem, operation, p, width);
     const int alignment = std::min(piece.first.alignment, piece.second.alignment);
-    const double slower = alignment >= 128 ? 1.15 : alignment >= 8 ? 1.5 : 2.5;  // pieces of rows, in lines or off
+    const double slower = alignment >= (scalar_bytes(pr.type) == 8 ? 16 : 128) ? 1.15 : alignment >= 8 ? 1.5 : 2.5;
     const auto some = inner_candidates(piece, device);
     if (!some.empty())
       seconds += count * (piece.first.contiguous && piece.second.contiguous ? 1 : slower) * some.front().seconds;

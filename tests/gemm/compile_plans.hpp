@@ -24,6 +24,7 @@ inline void compile_plans(const std::string& arch, const std::vector<cuda::Kerne
   for (const cuda::KernelPlan& plan : plans) jobs.push_back(cuda::job_of(plan, arch));
   const auto compiled = cuda::compile_all(jobs);
   for (std::size_t i = 0; i < plans.size(); ++i) {
+    INFO(arch << ' ' << plans[i].family << ' ' << plans[i].policy.name);
     CHECK_NOTHROW(cuda::expect_within_budget(plans[i], compiled[i].attributes));
     CHECK(compiled[i].attributes.registers > 0);
     CHECK(plans[i].shared_bytes <= shared);
