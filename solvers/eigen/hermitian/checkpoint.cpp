@@ -9,7 +9,7 @@ namespace {
 template <class T>
 std::vector<double> identity_of(const Lanczos<T>& run) {
   constexpr std::uint64_t low_half = 0xffffffffu;
-  constexpr int format = 2;
+  constexpr int format = 3;
   const EigenOptions& o = run.options;
   const bool inverts = run.problem.inverse.has_value();
   return as_numbers(format, is_complex<T>, run.krylov.all_rows(), run.plan.nev, run.plan.block_size, run.plan.max_basis,
@@ -27,7 +27,8 @@ void exchange(Lanczos<T>& run, StateArchive<T>& archive) {
   if (archive.loading() && !run.problem.inverse && run.accept.transformed()) install(run, SpectralTransform(t));
   auto& c = run.course;
   archive(run.accept.norm, run.accept.largest, run.pairs.next_low, run.pairs.next_high, c.next_look, c.search_steps,
-          c.search_applications, c.refine_until, c.norm_applications, c.started, c.transforms, c.tol_factor);
+          c.search_applications, c.refine_until, c.norm_applications, c.started, c.transforms, c.steps_before,
+          c.tol_factor);
   auto& cycle = run.cycle;
   archive(cycle.running, cycle.limits.low, cycle.limits.high, cycle.slack, cycle.hidden);
   run.krylov.exchange(archive, cycle.saved);

@@ -159,7 +159,7 @@ Iterated<T> run(Lanczos<T>& run) {
         out.beyond = course.beyond;
         return out;
       }
-      if (!accept.transformed()) (void)take_inverse(run);
+      if (!accept.transformed()) (void)take_inverse(run, run.ways.krylov.total());
       if (accept.transformed() && run.within.norm == 0)
         run.within = estimate_ends(run.ctx, run.problem.a, run.options.seed, course.norm_applications);
       if (accept.transformed()) accept.norm = run.within.norm;

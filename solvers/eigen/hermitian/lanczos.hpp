@@ -33,6 +33,7 @@ struct LanczosCourse {
   index_t refine_until = 0;  ///< block steps up to which the search may go on to prove itself complete
   index_t norm_applications = 0;
   int transforms = 0;            ///< inverses put into the place of A
+  index_t steps_before = 0;      ///< block steps before the operator that is iterated with took its place
   index_t steps_per_search = 0;  ///< a search that takes more is given up; 0: any number
   Ends beyond;                   ///< LM or BE left to a run at each end, as Iterated tells; none: it is not
 };

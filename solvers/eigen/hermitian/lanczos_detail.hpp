@@ -42,6 +42,10 @@ template <class T>
 
 // slow_end.cpp
 
+/// Flops of a block step with the operator that is iterated with.
+template <class T>
+[[nodiscard]] double cost_of_step(const Lanczos<T>&);
+
 /// Puts the operator that `transform` speaks of into the place of A.
 template <class T>
 void install(Lanczos<T>&, const SpectralTransform& transform);
@@ -50,8 +54,13 @@ void install(Lanczos<T>&, const SpectralTransform& transform);
 template <class T>
 [[nodiscard]] bool leave_to_ends(Lanczos<T>&);
 /// Likewise: does an inverse take the place of A? With one, a full basis may tell of a better shift.
+/// @param others flops of the best other way
 template <class T>
-[[nodiscard]] bool take_inverse(Lanczos<T>&);
+[[nodiscard]] bool take_inverse(Lanczos<T>&, double others);
+/// Does a filter lift eigenvalues at the other end, beyond the bound that it was made for? Starts anew with a farther
+/// one if so.
+template <class T>
+[[nodiscard]] bool mend_filter(Lanczos<T>&);
 /// When the basis is full: does an end of the spectrum that converges slowly deserve another operator? Starts
 /// anew with it if so.
 template <class T>

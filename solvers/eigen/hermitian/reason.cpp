@@ -73,7 +73,8 @@ template <class T>
 std::string cut_sentence(const EigenResult<T>& result, const std::string& quantity) {
   if (result.cut_off == 0) return {};
   const bool both_sides = result.cut_off > result.multiplicities.back();
-  const std::string told = std::to_string(result.cut_off), one = result.cut_off == 1 ? "is" : "are",
+  const std::string told = std::to_string(result.cut_off),
+                    one = std::max(result.cut_off, result.copies_counted) == 1 ? "is" : "are",
                     of_last = both_sides ? "; eigenvalues as far out as the last, on both sides: "
                                          : "; of the last " + quantity + " there " + one + " ";
   if (result.copies_counted > 0)

@@ -9,8 +9,7 @@ namespace ts::inline v0::solvers {
 
 namespace {
 
-/// Below this size a filter saves nothing that would be noticed; below this tolerance its rounding shows.
-constexpr index_t filtered_rows = 20000;
+/// Below this tolerance the rounding of a filter shows.
 constexpr double filtered_tolerance = 1e-12;
 /// A first basis of A itself cannot justify a longer polynomial; a basis of a filter can.
 constexpr index_t longest_first = 63, longest = 1023;
@@ -108,23 +107,27 @@ std::optional<SpectralTransform> worthwhile_filter(const Lanczos<T>& run) {
   const Method method = run.options.method;
   if (method != Method::automatic && method != Method::chebyshev) return std::nullopt;
   const OperatorFacts facts = run.problem.a.facts();
-  const index_t n = run.krylov.all_rows();
-  if (method == Method::automatic) {
-    // A step costs about max_basis flops for each element of its block, an application the entries of a row.
-    const bool cheap = facts.entries >= 0 && facts.entries < run.plan.max_basis * n;
-    if (!cheap || n < filtered_rows || run.options.tol < filtered_tolerance) return std::nullopt;
-  }
+  if (method == Method::automatic && (facts.entries < 0 || run.options.tol < filtered_tolerance)) return std::nullopt;
   const auto& [values, s, residuals] = run.pairs.ritz;
+  // Bounds of what was seen, not of the spectrum: mend_filter() sees what lies beyond.
   const double far = run.pairs.which == Which::SA ? std::min(facts.high, values.back() + residuals.back())
                                                   : std::max(facts.low, values.front() - residuals.front());
   const auto [end, edge] = end_and_edge(run);
   return choose_filter(values[at(end)], values[at(edge)], far, longest_first);
 }
 
-/// To begin anew with a filter would give up too much.
 template <class T>
-bool is_half_done(const Lanczos<T>& run) {
-  return 2 * progress_of(run, run.record.history.back().ratios) > 1;
+void begin_anew(Lanczos<T>& run) {
+  run.course.steps_before = run.krylov.work().steps;
+  run.krylov.start(run.initial, run.plan.block_size);
+}
+
+/// Flops until the wanted pairs have converged, if their residuals go on falling as they have with this operator.
+template <class T>
+double cost_of_rest(const Lanczos<T>& run) {
+  const auto steps = static_cast<double>(run.krylov.work().steps - run.course.steps_before);
+  const double fallen = progress_of(run, run.record.history.back().ratios);
+  return steps * (1 - fallen) / fallen * cost_of_step(run);
 }
 
 /// The edge of the first filter stems from a basis of A itself, which resolves the end of a large spectrum
@@ -145,6 +148,14 @@ std::optional<SpectralTransform> worthwhile_longer_filter(const Lanczos<T>& run)
 }  // namespace
 
 template <class T>
+double cost_of_step(const Lanczos<T>& run) {
+  using Kind = SpectralTransform::Kind;
+  const SpectralTransform& transform = run.accept.transform;
+  if (transform.kind == Kind::inverse) return run.ways.inverse.step;
+  return run.ways.filtered_step(transform.kind == Kind::chebyshev ? transform.degree : 1);
+}
+
+template <class T>
 void install(Lanczos<T>& run, const SpectralTransform& transform) {
   const bool low = run.options.which == Which::SA;
   run.accept.transform = transform;
@@ -162,12 +173,31 @@ void install(Lanczos<T>& run, const SpectralTransform& transform) {
 }
 
 template <class T>
+bool mend_filter(Lanczos<T>& run) {
+  constexpr double lifted = -2, farther = 0.05;
+  const SpectralTransform now = run.accept.transform;
+  if (now.kind != SpectralTransform::Kind::chebyshev) return false;
+  const double nu = run.pairs.ritz.values.front();
+  if (nu > lifted) return false;
+  const double edge = now.centre + now.half_width;
+  const double seen = now.centre - now.half_width * std::cosh(std::acosh(-nu) / static_cast<double>(now.degree));
+  const OperatorFacts facts = run.problem.a.facts();
+  double far = seen + farther * (seen - edge);
+  far = run.options.which == Which::SA ? std::min(far, std::max(facts.high, seen))
+                                       : std::max(far, std::min(facts.low, seen));
+  install(run, chebyshev_transform(edge, far, now.degree));
+  begin_anew(run);
+  return true;
+}
+
+template <class T>
 bool leave_to_ends(Lanczos<T>& run) {
   const bool kept = run.checkpointing.write || run.checkpointing.resume != nullptr, be = run.options.which == Which::BE;
   if (is_narrow<T> || (!be && run.options.which != Which::LM) || kept || !may_invert(run)) return false;
-  const index_t n = run.krylov.all_rows(), steps = run.krylov.work().steps;
+  const index_t n = run.krylov.all_rows();
+  const bool first = run.krylov.work().steps == 0;
   // Each end by a run of its own.
-  if (steps == 0 ? !run.ways.inverse_at_once() : !run.ways.inverse_is_due(steps / 2)) return false;
+  if (first ? !run.ways.inverse_at_once() : !(2 * run.ways.inverse.total() < cost_of_rest(run))) return false;
   const OperatorFacts facts = run.problem.a.facts();
   run.course.beyond = be ? Ends{run.plan.nev / 2, run.plan.nev - run.plan.nev / 2}
                          : Ends{facts.low < 0 ? n : 0, facts.high > 0 ? n : 0};
@@ -175,13 +205,12 @@ bool leave_to_ends(Lanczos<T>& run) {
 }
 
 template <class T>
-bool take_inverse(Lanczos<T>& run) {
+bool take_inverse(Lanczos<T>& run, double others) {
   constexpr int most = 6;
   const Which which = run.options.which;
   if (run.course.transforms >= most || (which != Which::SA && which != Which::LA) || !may_invert(run)) return false;
   const bool through = run.accept.transform.kind == SpectralTransform::Kind::inverse;
-  const index_t steps = run.krylov.work().steps;
-  if (!through && (steps == 0 ? !run.ways.inverse_at_once() : !run.ways.inverse_is_due(steps))) return false;
+  if (!through && !(run.ways.inverse.total() < others)) return false;
   if (run.within.norm == 0)
     run.within = estimate_ends(run.ctx, run.problem.a, run.options.seed, run.course.norm_applications);
   const auto shifts = shifts_beyond(run, which == Which::SA);
@@ -196,21 +225,32 @@ template <class T>
 bool transform_operator(Lanczos<T>& run) {
   const Which which = run.pairs.which;
   if (run.problem.inverse || (which != Which::SA && which != Which::LA)) return false;
-  const bool inverted = take_inverse(run), through = run.accept.transform.kind == SpectralTransform::Kind::inverse;
-  if (!inverted) {
-    const bool filtered = run.accept.transformed();
-    if (through || (!filtered && is_half_done(run))) return false;
-    const auto transform = filtered ? worthwhile_longer_filter(run) : worthwhile_filter(run);
-    if (!transform) return false;
-    install(run, *transform);
+  using Kind = SpectralTransform::Kind;
+  const Kind now = run.accept.transform.kind;
+  std::optional<SpectralTransform> filter;
+  if (now == Kind::chebyshev) filter = worthwhile_longer_filter(run);
+  if (now == Kind::none) filter = worthwhile_filter(run);
+  double others = cost_of_rest(run);
+  if (now == Kind::none && filter) {
+    const double filtered = run.ways.filtered(filter->degree);
+    if (filtered > others && run.options.method == Method::automatic) filter.reset();
+    others = std::min(others, filtered);
   }
-  run.krylov.start(run.initial, run.plan.block_size);
+  if (!take_inverse(run, others)) {
+    if (!filter || now == Kind::inverse) return false;
+    install(run, *filter);
+  }
+  begin_anew(run);
   return true;
 }
 
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, install)
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, mend_filter)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, leave_to_ends)
-TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, take_inverse)
+#define TS_INSTANTIATE(T) template bool take_inverse<T>(Lanczos<T>&, double);
+TS_FOR_EACH_RESULT_TYPE(TS_INSTANTIATE)
+#undef TS_INSTANTIATE
+TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, cost_of_step)
 TS_FOR_EACH_RESULT_TYPE(TS_FUNCTION, transform_operator)
 
 }  // namespace ts::inline v0::solvers

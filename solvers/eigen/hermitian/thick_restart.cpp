@@ -88,13 +88,18 @@ index_t update_pairs(Lanczos<T>& run) {
   return converged;
 }
 
-/// In flops, of the operator that is iterated with.
+/// Block steps until the next look: half of those that the wanted pairs still need at the rate at which their residuals
+/// fell between the last two looks, and as many at least as cost what a look costs.
 template <class T>
-double cost_of_step(const Lanczos<T>& run) {
-  using Kind = SpectralTransform::Kind;
-  const SpectralTransform& transform = run.accept.transform;
-  if (transform.kind == Kind::inverse) return run.ways.inverse.step;
-  return run.ways.krylov.step * (transform.kind == Kind::chebyshev ? static_cast<double>(transform.degree) : 1);
+index_t steps_to_look(const Lanczos<T>& run) {
+  const index_t least = Ways::steps_per_look(run.krylov.size(), cost_of_step(run));
+  const auto& history = run.record.history;
+  if (history.size() < 2) return least;
+  const HistoryEntry &before = history[history.size() - 2], &last = history.back();
+  const double fallen = std::log(before.worst / last.worst);
+  if (!(fallen > 0) || !std::isfinite(fallen)) return least;
+  const double needed = std::log(last.worst) / fallen * static_cast<double>(last.iteration - before.iteration);
+  return std::max(least, static_cast<index_t>(std::clamp(needed / 2, 0.0, 1e3)));
 }
 
 }  // namespace
@@ -120,7 +125,12 @@ Stage search(Lanczos<T>& run) {
       krylov.expand();  // A V = V H + F B, a block wider
       continue;
     }
-    if (update_pairs(run) == run.plan.nev || krylov.exhausted()) return Stage::reached;
+    const bool found = update_pairs(run) == run.plan.nev;
+    if (!last && mend_filter(run)) {
+      begin_search(run);
+      continue;
+    }
+    if (found || krylov.exhausted()) return Stage::reached;
     if (last) return stage;
     if (stalls(run) || is_hopeless(run)) return Stage::budget;
     if (!krylov.can_expand()) {
@@ -131,7 +141,7 @@ Stage search(Lanczos<T>& run) {
       }
       restart(run);
     }
-    course.next_look = krylov.size() + krylov.width() * Ways::steps_per_look(krylov.size(), cost_of_step(run));
+    course.next_look = krylov.size() + krylov.width() * steps_to_look(run);
   }
 }
 

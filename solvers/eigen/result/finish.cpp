@@ -244,11 +244,11 @@ index_t copies_cut_off(const EigenResult<T>& r, index_t n, std::optional<double>
   for (std::size_t i = 0; i < r.values.size() && r.end_known; ++i)
     if (beside_next(r.values[i]) < beside_next(r.values[last])) last = i;
   const double same = 200 * unit_roundoff * std::max(r.norm, std::abs(r.shift.value_or(0))) + r.residual_norms[last];
+  index_t copies = r.multiplicities[last];
   // With a centre, those as far from it on the other side too.
-  const index_t copies =
-      std::max<index_t>(r.multiplicities[last], std::count_if(r.values.begin(), r.values.end(), [&](double value) {
-                          return std::abs(place(value) - place(r.values[last])) <= same;
-                        }));
+  if (const double across = centre ? 2 * *centre - r.values[last] : nan; std::abs(across - r.values[last]) > 2 * same)
+    copies += std::count_if(r.values.begin(), r.values.end(),
+                            [&](double value) { return std::abs(value - across) <= same; });
   if (!r.end_known) return copies;
   // The next value is known roughly, unless all were computed.
   const auto [low, high] = std::minmax_element(r.values.begin(), r.values.end());

@@ -6,7 +6,7 @@
 
 namespace ts::inline v0::solvers {
 
-/// Of one L D L^H.
+/// Of one L D L^H: by columns where it takes few flops a row, else by fronts (direct/).
 struct FactorCost {
   double flops = inf;  ///< inf: none may be made
   double entries = 0;
@@ -33,16 +33,20 @@ struct Way {
 };
 
 struct Ways {
-  Way krylov;         ///< block Lanczos on products with the matrix
-  Way inverse;        ///< the same through factors beyond the wanted end, or beside a target
-  Way dense;          ///< the matrix as a whole, by LAPACK
-  double counts = 0;  ///< the factorisations that count what was found
+  Way krylov;          ///< block Lanczos on products with the matrix
+  Way inverse;         ///< the same through factors beyond the wanted end, or beside a target
+  Way dense;           ///< the matrix as a whole, by LAPACK
+  double product = 0;  ///< of A with a block
+  double counts = 0;   ///< the factorisations that count what was found
 
   /// Factors are made before anything else is tried.
   [[nodiscard]] bool inverse_at_once() const noexcept { return inverse.total() < krylov.total(); }
-  /// After so many block steps of Lanczos these have cost what the inverse costs in all.
-  [[nodiscard]] bool inverse_is_due(index_t steps) const noexcept {
-    return krylov.step * static_cast<double>(steps) >= inverse.total();
+  /// A block step on a Chebyshev polynomial of A, of degree 1: on A; and a run of them.
+  [[nodiscard]] double filtered_step(index_t degree) const noexcept {
+    return krylov.step + static_cast<double>(degree - 1) * product;
+  }
+  [[nodiscard]] double filtered(index_t degree) const noexcept {
+    return filtered_step(degree) * static_cast<double>(krylov.steps);
   }
   /// Block steps that cost what LAPACK costs: no iteration is worth more where that may be had.
   [[nodiscard]] index_t steps_of_dense() const noexcept;

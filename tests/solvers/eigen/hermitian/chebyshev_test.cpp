@@ -1,4 +1,5 @@
 #include "tallskinny/solvers/eigen/hermitian/chebyshev.hpp"
+#include "tallskinny/solvers/eigen/hermitian/lanczos.hpp"
 
 #include "tallskinny/tests/solvers/eigen/problems.hpp"
 
@@ -115,4 +116,30 @@ TEST_CASE("an end with a condition of 1e10 takes longer polynomials, each chosen
   check(r, generators::sakurai_spectrum(500).smallest(5), allowed::default_run * 16);
   CHECK(r.filter_degree > 63);
   CHECK(r.iterations < 2000);
+}
+
+TEST_CASE("a polynomial that lifts the other end of the spectrum too is made anew") {
+  std::vector<double> values(3000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i) / 2999;
+  const auto a = diagonal(values);
+  const auto problem = problem_of(a);
+  auto options = options_for(6, Which::SA, Method::chebyshev);
+  options.max_iterations = 300;
+  const auto plan = solvers::plan_eigen(3000, sizeof(double), options, 0, 0);
+  EigenResult<double> result;
+  const solvers::Checkpointing<double> none;
+  const Matrix<double> start(3000, 0);
+  solvers::Lanczos<double> run(Context{}, problem, options, plan, PlacedView<const double>(start.cview()), none,
+                               result);
+  const auto filter = solvers::chebyshev_transform(0.01, 0.8, 21);  // values go on to 1
+  solvers::follow(run, solvers::Predecessor{{}, filter, {}});
+  const auto found = solvers::run(run);
+  CHECK(found.stop == solvers::StopReason::converged);
+  const auto x = found.vectors.cview();
+  for (index_t j = 0; j < x.cols(); ++j) {
+    double rayleigh = 0;
+    for (index_t i = 0; i < x.rows(); ++i)
+      rayleigh += std::norm(x.template in<Space::host>()(i, j)) * values[static_cast<std::size_t>(i)];
+    CHECK(rayleigh < 0.01);
+  }
 }

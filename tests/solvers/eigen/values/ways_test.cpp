@@ -21,21 +21,28 @@ TEST_CASE("factors are made at once where they cost less than the block steps of
   // Flops and entries are those of a minimum degree order.
   CHECK(ways(50000, 149998, {199997, 49999}).inverse_at_once());        // a path
   CHECK(ways(100000, 299998, {457757, 111551}).inverse_at_once());      // a tree
-  CHECK(ways(40000, 199200, {1.28e8, 1.1e6}).inverse_at_once());        // a square
+  CHECK_FALSE(ways(40000, 199200, {1.28e8, 1.1e6}).inverse_at_once());  // a square
   CHECK_FALSE(ways(13824, 93312, {9.4e8, 1.87e6}).inverse_at_once());   // a cube
   CHECK_FALSE(ways(20000, 178876, {3.5e10, 1.1e7}).inverse_at_once());  // a graph with hubs
   CHECK_FALSE(ways(50000, 149998).inverse_at_once());                   // where none may be made
 }
 
-TEST_CASE("an inverse is due when block steps have cost what it costs in all, and never without factors") {
+TEST_CASE("block steps on polynomials cost their products, and a device takes steps sooner than the processor") {
   const Ways cube = ways(13824, 93312, {9.4e8, 1.87e6});
-  CHECK_FALSE(cube.inverse_is_due(40));
-  CHECK(cube.inverse_is_due(400));
-  CHECK_FALSE(ways(13824, 93312).inverse_is_due(1000000));
-  // A device takes block steps sooner, and the processor factorises.
+  CHECK(cube.filtered_step(1) == cube.krylov.step);
+  CHECK(cube.filtered_step(21) == cube.krylov.step + 20 * cube.product);
+  CHECK(cube.filtered(21) < cube.inverse.total());
   const Ways there = ways_of({13824, 93312, {9.4e8, 1.87e6}, 20}, 6, 8, 102);
-  CHECK_FALSE(there.inverse_is_due(400));
   CHECK(there.krylov.step < cube.krylov.step);
+  CHECK(there.inverse.once == cube.inverse.once);
+  CHECK(std::isinf(ways(13824, 93312).inverse.total()));
+}
+
+TEST_CASE("eigenpairs of projected matrices are computed as often as they cost what block steps do") {
+  const Ways small = ways(500, 1498), large = ways(1000000, 5e6);
+  CHECK(Ways::steps_per_look(102, large.krylov.step) == 1);
+  CHECK(Ways::steps_per_look(102, small.krylov.step) > 4);
+  CHECK(Ways::steps_per_look(22, small.krylov.step) == 1);
 }
 
 TEST_CASE("LAPACK takes small matrices at once, and its cost is the budget of others") {
