@@ -32,7 +32,7 @@ index_t inner_panel_width(DType type, Layout layout, index_t columns_of_a, index
   constexpr const InnerPanels& m = inner_panels_of_a;
   const index_t parts = parts_of(type), unit = m.unit / parts;
   const index_t square = inner_scalars_max * inner_scalars_max;
-  const index_t area = (limits.shared_bytes > 8 * square ? square / 2 : square / 5) / parts;
+  const index_t area = (limits.shared_bytes < 8 * square && scalar_bytes(type) == 2 ? square / 5 : square / 2) / parts;
   const index_t right = (columns_of_b * parts + 7) / 8 * 8;
   const index_t most = std::min<index_t>(m.widest / parts, area / right / unit * unit);
   if (columns_of_a <= std::max(most, inner_scalars_max / parts)) return columns_of_a;
