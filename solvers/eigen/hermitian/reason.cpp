@@ -70,9 +70,9 @@ index_t count_at_rounding(const EigenResult<T>& result, const EigenOptions& opti
 }  // namespace
 
 template <class T>
-std::string cut_sentence(const EigenResult<T>& result, const std::string& quantity) {
+std::string cut_sentence(const EigenResult<T>& result, const std::string& quantity, bool centred) {
   if (result.cut_off == 0) return {};
-  const bool both_sides = result.cut_off > result.multiplicities.back();
+  const bool both_sides = centred && result.cut_off > result.multiplicities.back();
   const std::string told = std::to_string(result.cut_off),
                     one = std::max(result.cut_off, result.copies_counted) == 1 ? "is" : "are",
                     of_last = both_sides ? "; eigenvalues as far out as the last, on both sides: "
@@ -96,7 +96,7 @@ void explain(const EigenOptions& options, const Circumstances& of, index_t n, Ei
     s += "; of " + std::to_string(count) +
          " of them the tolerance is below the rounding of the matrix product, which is what was reached";
   if (of.sides) s += side_sentence(result, options.which, of.asked);
-  s += cut_sentence(result, "eigenvalue");
+  s += cut_sentence(result, "eigenvalue", options.which == Which::LM || options.which == Which::SM);
   if (result.taken_over) s += "; the iteration did not succeed, and the dense solver took over";
   if (of.undecided)
     s = converged +

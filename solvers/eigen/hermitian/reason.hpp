@@ -23,7 +23,8 @@ template <class T>
 void explain(const EigenOptions&, const Circumstances&, index_t rows, EigenResult<T>& result);
 
 /// Says how many copies of the last value `nev` cuts off, or at least how many there are; empty where it cuts none.
+/// @param centred the set is the nearest to a number or the farthest from it, on both sides
 template <class T>
-[[nodiscard]] std::string cut_sentence(const EigenResult<T>&, const std::string& quantity);
+[[nodiscard]] std::string cut_sentence(const EigenResult<T>&, const std::string& quantity, bool centred = false);
 
 }  // namespace ts::inline v0::solvers

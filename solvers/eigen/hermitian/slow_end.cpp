@@ -30,9 +30,13 @@ struct EndAndEdge {
 };
 
 template <class T>
-EndAndEdge end_and_edge(const Lanczos<T>& run) {
+EndAndEdge end_and_edge(const Lanczos<T>& run, bool low) {
   const index_t m = run.pairs.ritz.size(), edge = std::min(run.plan.nev + run.plan.block_size, m - 1);
-  return run.pairs.which == Which::SA ? EndAndEdge{0, edge} : EndAndEdge{m - 1, m - 1 - edge};
+  return low ? EndAndEdge{0, edge} : EndAndEdge{m - 1, m - 1 - edge};
+}
+template <class T>
+EndAndEdge end_and_edge(const Lanczos<T>& run) {
+  return end_and_edge(run, run.pairs.which == Which::SA);
 }
 
 /// A shift, and how far eigenvalues should be from it.
@@ -101,18 +105,18 @@ bool may_invert(const Lanczos<T>& run) {
   return run.options.method == Method::automatic && !problem.inverse && problem.invert && problem.count_below;
 }
 
-/// A first filter for the wanted end; nothing when it would not pay.
+/// A first filter for an end; nothing when it would not pay.
 template <class T>
-std::optional<SpectralTransform> worthwhile_filter(const Lanczos<T>& run) {
+std::optional<SpectralTransform> worthwhile_filter(const Lanczos<T>& run, bool low) {
   const Method method = run.options.method;
   if (method != Method::automatic && method != Method::chebyshev) return std::nullopt;
   const OperatorFacts facts = run.problem.a.facts();
   if (method == Method::automatic && (facts.entries < 0 || run.options.tol < filtered_tolerance)) return std::nullopt;
   const auto& [values, s, residuals] = run.pairs.ritz;
   // Bounds of what was seen, not of the spectrum: mend_filter() sees what lies beyond.
-  const double far = run.pairs.which == Which::SA ? std::min(facts.high, values.back() + residuals.back())
-                                                  : std::max(facts.low, values.front() - residuals.front());
-  const auto [end, edge] = end_and_edge(run);
+  const double far = low ? std::min(facts.high, values.back() + residuals.back())
+                         : std::max(facts.low, values.front() - residuals.front());
+  const auto [end, edge] = end_and_edge(run, low);
   return choose_filter(values[at(end)], values[at(edge)], far, longest_first);
 }
 
@@ -193,15 +197,26 @@ bool mend_filter(Lanczos<T>& run) {
 template <class T>
 bool leave_to_ends(Lanczos<T>& run) {
   const bool kept = run.checkpointing.write || run.checkpointing.resume != nullptr, be = run.options.which == Which::BE;
-  if (is_narrow<T> || (!be && run.options.which != Which::LM) || kept || !may_invert(run)) return false;
+  if (is_narrow<T> || (!be && run.options.which != Which::LM) || kept || run.problem.inverse ||
+      run.options.method != Method::automatic)
+    return false;
   const index_t n = run.krylov.all_rows();
-  const bool first = run.krylov.work().steps == 0;
-  // Each end by a run of its own.
-  if (first ? !run.ways.inverse_at_once() : !(2 * run.ways.inverse.total() < cost_of_rest(run))) return false;
   const OperatorFacts facts = run.problem.a.facts();
-  run.course.beyond = be ? Ends{run.plan.nev / 2, run.plan.nev - run.plan.nev / 2}
+  const Ends beyond = be ? Ends{run.plan.nev / 2, run.plan.nev - run.plan.nev / 2}
                          : Ends{facts.low < 0 ? n : 0, facts.high > 0 ? n : 0};
-  return run.course.beyond.total() >= run.plan.nev;
+  if (beyond.total() < run.plan.nev) return false;
+  const bool first = run.krylov.work().steps == 0;
+  if (first && !(may_invert(run) && run.ways.inverse_at_once())) return false;
+  double cost = 0;  // of a run at each end
+  for (const bool low : {true, false})
+    if (!first && (low ? beyond.low : beyond.high) > 0) {
+      const auto filter = worthwhile_filter(run, low);
+      cost +=
+          std::min(may_invert(run) ? run.ways.inverse.total() : inf, filter ? run.ways.filtered(filter->degree) : inf);
+    }
+  if (!first && !(cost < cost_of_rest(run))) return false;
+  run.course.beyond = beyond;
+  return true;
 }
 
 template <class T>
@@ -229,7 +244,7 @@ bool transform_operator(Lanczos<T>& run) {
   const Kind now = run.accept.transform.kind;
   std::optional<SpectralTransform> filter;
   if (now == Kind::chebyshev) filter = worthwhile_longer_filter(run);
-  if (now == Kind::none) filter = worthwhile_filter(run);
+  if (now == Kind::none) filter = worthwhile_filter(run, which == Which::SA);
   double others = cost_of_rest(run);
   if (now == Kind::none && filter) {
     const double filtered = run.ways.filtered(filter->degree);

@@ -143,3 +143,18 @@ TEST_CASE("a polynomial that lifts the other end of the spectrum too is made ane
     CHECK(rayleigh < 0.01);
   }
 }
+
+TEST_CASE("values of largest magnitude that converge slowly go through a polynomial") {
+  const auto r = solve(generators::laplacian({90, 90}), options_for(6, Which::LM));
+  CAPTURE(r.reason, r.iterations);
+  CHECK(r.filter_degree > 0);
+  CHECK(r.iterations < 150);
+  check(r, generators::laplacian_spectrum({90, 90}).largest_magnitude(6), allowed::fine_run);
+}
+
+TEST_CASE("copies cut off at one of both ends are not told as those of both") {
+  const auto r = solve(generators::laplacian({40, 40}), options_for(4, Which::BE));  // cuts a pair at each end
+  INFO(r.reason);
+  CHECK(r.cut_off == 1);
+  CHECK(mentions(r.reason, "of the last eigenvalue there is at least 1 copy"));
+}
