@@ -247,8 +247,8 @@ index_t copies_cut_off(const EigenResult<T>& r, index_t n, std::optional<double>
   index_t copies = r.multiplicities[last];
   // With a centre, those as far from it on the other side too.
   if (const double across = centre ? 2 * *centre - r.values[last] : nan; std::abs(across - r.values[last]) > 2 * same)
-    copies += std::count_if(r.values.begin(), r.values.end(),
-                            [&](double value) { return std::abs(value - across) <= same; });
+    copies +=
+        std::count_if(r.values.begin(), r.values.end(), [&](double value) { return std::abs(value - across) <= same; });
   if (!r.end_known) return copies;
   // The next value is known roughly, unless all were computed.
   const auto [low, high] = std::minmax_element(r.values.begin(), r.values.end());
