@@ -112,18 +112,24 @@ class InnerFit {
   [[nodiscard]] index_t folded_rows() const { return ceil_div(problem_.rows, shape_.fold); }
   [[nodiscard]] index_t chunks_of(int rows) const { return ceil_div(folded_rows(), rows); }
 
-  /// The rows of which a chunk is a multiple: whole steps for every slice, and whole lines in every sub-block.
-  [[nodiscard]] int unit_of(int slices) const {
-    const int steps = (t_.warpgroups ? warpgroup_batch : step_rows) * slices, subs = policy_.subs();
-    int unit = steps;
-    const auto whole_lines = [&](const TallLayout& s) {
+  /// The rows of which a chunk is a multiple: whole steps for every slice, and whole lines in every sub-block, or whole
+  /// units of copying in those of an operand whose rows follow each other.
+  [[nodiscard]] int unit_of(int slices, bool lines) const {
+    int unit = (t_.warpgroups ? warpgroup_batch : step_rows) * slices;
+    const auto add = [&](const TallLayout& s) {
+      const int bytes = lines ? line_bytes : s.unit;
       if (s.mode == TallMode::flat)
-        unit = std::lcm(unit, subs * line_bytes / std::gcd(line_bytes, s.row_bytes(shape_.fold)));
-      if (s.mode == TallMode::by_columns) unit = std::lcm(unit, line_bytes / (s.parts * s.scalar));
+        unit = std::lcm(unit, policy_.subs() * bytes / std::gcd(bytes, s.row_bytes(shape_.fold)));
+      if (s.mode == TallMode::by_columns && lines) unit = std::lcm(unit, line_bytes / (s.parts * s.scalar));
     };
-    whole_lines(shape_.a);
-    if (!problem_.gram) whole_lines(shape_.b);
-    while (2 * both(unit) > room_ && unit / 2 % steps == 0) unit /= 2;
+    add(shape_.a);
+    if (!problem_.gram) add(shape_.b);
+    return unit;
+  }
+  [[nodiscard]] int unit_of(int slices) const {
+    const int least = unit_of(slices, false);
+    int unit = unit_of(slices, true);
+    while (2 * both(unit) > room_ && unit / 2 % least == 0) unit /= 2;
     return unit;
   }
 
@@ -138,9 +144,8 @@ class InnerFit {
 
   void choose_ring() {
     room_ = device_.shared_bytes / t_.residents - fit_keeps_free - inbox_bytes_ - bytes_before_ring();
-    const int batch = t_.warpgroups ? warpgroup_batch : step_rows;
     int unit = unit_of(t_.slices);
-    while (2 * both(unit) > room_ && t_.slices > 1) t_.slices /= 2, unit = batch * t_.slices;
+    while (2 * both(unit) > room_ && t_.slices > 1) t_.slices /= 2, unit = unit_of(t_.slices, false);
     choose_chunk(unit);
     const int ring_kib = t_.brief ? rings.brief_kib : t_.ring_kib;
     stages_ =

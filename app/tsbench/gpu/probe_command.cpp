@@ -33,14 +33,14 @@ void print_rings(const Context& ctx, const cuda::Memory& source, const cuda::Mem
 
 int probe_command(app::Arguments arguments) {
   app::Options options({"tsbench probe",
-                              "Measures the rates by which plans are made for this GPU, and keeps them for later runs.",
-                              "",
-                              {{"once for a GPU and driver", "tsbench probe"}},
-                              "The rates go to the user's cache folder. Plans take those that differ from what is "
-                              "assumed for the kind of GPU by "
-                              "more than an eighth, rounded, so that equal runs give equal bits until rates are "
-                              "measured anew. Programs that run "
-                              "keep the rates that they began with."});
+                        "Measures the rates by which plans are made for this GPU, and keeps them for later runs.",
+                        "",
+                        {{"once for a GPU and driver", "tsbench probe"}},
+                        "The rates go to the user's cache folder. Plans take those that differ from what is "
+                        "assumed for the kind of GPU by "
+                        "more than an eighth, rounded, so that equal runs give equal bits until rates are "
+                        "measured anew. Programs that run "
+                        "keep the rates that they began with."});
   if (!options.parse(arguments)) return app::exit_ok;
   app::Console console("tsbench", false);
   Context ctx;
