@@ -28,10 +28,17 @@ std::string define_of(const cuda::KernelPlan& plan, std::string_view name) {
   return "";
 }
 
+/// Does every sub-block of an operand whose rows follow each other begin where a unit of copying may?
+bool begins_at_units(const cuda::InnerPolicy& k, bool left) {
+  if ((left ? k.mode_a : k.mode_b) != cuda::TallMode::flat || (!left && k.gram)) return true;
+  const int bytes = k.sub_rows * k.fold * (left ? k.pitch_a : k.pitch_b) * scalar_bytes(k.type);
+  return bytes % (left ? k.unit_a : k.unit_b) == 0;
+}
+
 template <class Check>
 void for_each_problem(Operation operation, Check&& check) {
   for (const DType type : every_dtype)
-    for (const index_t p : {1, 2, 7, 8, 9, 16, 31, 33, 48, 63, 64, 200})
+    for (const index_t p : {1, 2, 7, 8, 9, 16, 31, 33, 48, 64, 100, 200})
       for (const index_t q : {1, 3, 8, 17, 32, 49, 64})
         for (const cuda::Form& form : forms_of(type)) {
           cuda::GpuProblem problem{.problem = {operation, type, 1 << 22, p, operation == Operation::gram ? p : q}};
@@ -55,6 +62,9 @@ TEST_CASE("every inner product of tall operands has a plan that fits") {
         REQUIRE(c.kernel.shared_bytes <= static_cast<std::size_t>(device.shared_bytes_per_block));
         REQUIRE(c.kernel.block <= 1024);
         REQUIRE(c.kernel.grid <= static_cast<unsigned>(device.multiprocessors));
+        if (c.kernel.grid == 0) continue;  // in pieces
+        const auto policy = cuda::policy_of<cuda::InnerPolicy>(c.kernel);
+        REQUIRE((begins_at_units(policy, true) && begins_at_units(policy, false)));
       }
     });
   }
