@@ -117,7 +117,8 @@ class InnerFit {
   [[nodiscard]] int unit_of(int slices, bool lines) const {
     int unit = (t_.warpgroups ? warpgroup_batch : step_rows) * slices;
     const auto add = [&](const TallLayout& s) {
-      const int bytes = lines ? line_bytes : s.unit;
+      constexpr int of_bulk_copies = 16;  // they take operands that begin off a line
+      const int bytes = lines ? line_bytes : s.shift ? of_bulk_copies : s.unit;
       if (s.mode == TallMode::flat)
         unit = std::lcm(unit, policy_.subs() * bytes / std::gcd(bytes, s.row_bytes(shape_.fold)));
       if (s.mode == TallMode::by_columns && lines) unit = std::lcm(unit, line_bytes / (s.parts * s.scalar));

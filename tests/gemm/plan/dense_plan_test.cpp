@@ -32,7 +32,8 @@ std::string define_of(const cuda::KernelPlan& plan, std::string_view name) {
 bool begins_at_units(const cuda::InnerPolicy& k, bool left) {
   if ((left ? k.mode_a : k.mode_b) != cuda::TallMode::flat || (!left && k.gram)) return true;
   const int bytes = k.sub_rows * k.fold * (left ? k.pitch_a : k.pitch_b) * scalar_bytes(k.type);
-  return bytes % (left ? k.unit_a : k.unit_b) == 0;
+  const bool in_bulk = left ? k.shift_a : k.shift_b;
+  return bytes % (in_bulk ? 16 : left ? k.unit_a : k.unit_b) == 0;
 }
 
 template <class Check>

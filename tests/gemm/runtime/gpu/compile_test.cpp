@@ -57,9 +57,9 @@ TEST_CASE("a budget that is exceeded is an error that names the kernel") {
   cuda::KernelPlan plan;
   plan.family = "some_kernel", plan.policy.members = "p", plan.members = {8}, plan.block = 256,
   plan.budget.registers = 64;
-  CHECK_NOTHROW(cuda::expect_within_budget(plan, {64, 0, 0, 0, 0}));
+  CHECK_NOTHROW(cuda::expect_within_budget(plan, {64, 0, 8, 0, 0}));
   for (const cuda::Attributes& excess : {cuda::Attributes{65, 0, 0, 0, 0}, cuda::Attributes{64, 1, 0, 0, 0},
-                                         cuda::Attributes{64, 0, 8, 0, 0}, cuda::Attributes{64, 0, 0, 4, 0}}) {
+                                         cuda::Attributes{64, 0, 16, 0, 0}, cuda::Attributes{64, 0, 0, 4, 0}}) {
     const auto said = message_of([&] { cuda::expect_within_budget(plan, excess); });
     CHECK(said.starts_with("some_kernel with p=8"));
   }
